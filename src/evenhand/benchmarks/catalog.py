@@ -1,0 +1,105 @@
+"""Which benchmarks there are, bundled or installed, and how to load one by name."""
+
+from dataclasses import replace
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+from evenhand.benchmarks.benchmark import BenchmarkInfo, Loader, count, read_infos
+from evenhand.benchmarks.data_error import BenchmarkError, near, quoted
+from evenhand.benchmarks.items_file import read_items
+from evenhand.domain.item import Benchmark
+
+GROUP = "evenhand.benchmarks"
+"""Entry points of installed benchmarks: the benchmark's name = a package with benchmark.toml and load.py like ours."""
+
+
+def benchmark_names() -> tuple[str, ...]:
+    """Bundled names, then installed ones; nothing is imported to list them."""
+    bundled = [info.name for info in _bundled()]
+    installed = sorted({point.name for point in entry_points(group=GROUP)} - set(bundled))
+    return (*bundled, *installed)
+
+
+def find_benchmark(name: str) -> BenchmarkInfo:
+    """What benchmark.toml says, without counts. Raises BenchmarkError with near names."""
+    for info in _bundled():
+        if info.name == name:
+            return info
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            return _installed(point)
+    names = benchmark_names()
+    close = near(name, names)
+    hint = f"did you mean {quoted(close)}?" if close else f"there are {quoted(names)}."
+    raise BenchmarkError(
+        f"There is no benchmark `{name}`; {hint} A file of your own is given by its path, ending .jsonl."
+    )
+
+
+def describe_benchmark(name: str) -> BenchmarkInfo:
+    """The same, with counts where the data is bundled."""
+    info = find_benchmark(name)
+    if info.items is None:
+        return info
+    return replace(info, counts=count(_load(info, info.items)))
+
+
+def load_benchmark(name: str, *, path: Path | str | None = None) -> Benchmark:
+    """The benchmark of that name, or of a .jsonl file given as the name. Raises BenchmarkError."""
+    if name.lower().endswith(".jsonl"):
+        return _own_file(name, path)
+    info = find_benchmark(name)
+    if info.items is not None and path is not None:
+        raise BenchmarkError(f"{name} is bundled and takes no data; leave out {path}.")
+    data = info.items or path
+    if data is None:
+        raise BenchmarkError(f"{name} needs its data (--data PATH). {info.needs}")
+    return _load(info, Path(data))
+
+
+def _own_file(name: str, path: Path | str | None) -> Benchmark:
+    if path is not None:
+        raise BenchmarkError(f"{name} is itself a file of items; leave out {path}.")
+    read = read_items(Path(name))
+    return Benchmark(
+        name=Path(name).stem,
+        items=read.items,
+        licence="not stated",
+        citation="not stated",
+        protocols=(),
+        pictures=read.pictures,
+        notes=read.notes,
+    )
+
+
+def _bundled() -> list[BenchmarkInfo]:
+    here = Path(__file__).parent
+    return [
+        info
+        for toml in sorted(here.glob("*/benchmark.toml"))
+        for info in read_infos(toml.parent, f"{__package__}.{toml.parent.name}")
+    ]
+
+
+def _installed(point: EntryPoint) -> BenchmarkInfo:
+    try:
+        package = cast("object", point.load())
+    except (ImportError, AttributeError) as error:
+        raise BenchmarkError(f"The installed benchmark `{point.name}` cannot be imported: {error}.") from error
+    if not isinstance(package, ModuleType) or package.__file__ is None:
+        raise BenchmarkError(f"The entry point of the installed benchmark `{point.name}` must name a package.")
+    for info in read_infos(Path(package.__file__).parent, package.__name__):
+        if info.name == point.name:
+            return info
+    raise BenchmarkError(f"The benchmark.toml of {point.value} does not describe `{point.name}`.")
+
+
+def _load(info: BenchmarkInfo, path: Path) -> Benchmark:
+    try:
+        load = cast("Loader", import_module(f"{info.package}.load").load)
+    except (ImportError, AttributeError) as error:
+        raise BenchmarkError(f"The benchmark `{info.name}` has no load.py that can be used: {error}.") from error
+    return load(info, path)

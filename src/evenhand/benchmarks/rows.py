@@ -1,0 +1,203 @@
+"""Rows of a data file, each with the place it came from; knows nothing of what the rows mean."""
+
+import codecs
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from evenhand.benchmarks.data_error import Place, Problems, quoted
+
+# csv refuses cells above 131,072 characters unless told otherwise; a looping model writes longer answers.
+_LONGEST_CELL = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    place: Place
+    fields: dict[str, object]
+    """Values as the format has them; NaN is None."""
+
+
+def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None = None) -> list[Row]:
+    """All rows that could be read; what could not is added to `problems`."""
+    accepted = tuple(formats or READERS)
+    reader = READERS.get(path.suffix.lower()) if path.suffix.lower() in accepted else None
+    if reader is None:
+        problems.add(Place(path=path), f"Files of this kind are not read here; give one of {', '.join(accepted)}.")
+        return []
+    if path.is_dir():
+        problems.add(Place(path=path), "This is a folder; name the file itself.")
+        return []
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        problems.add(Place(path=path), "There is no such file.")
+        return []
+    except OSError as error:
+        problems.add(Place(path=path), f"The file cannot be read ({error.strerror}).")
+        return []
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        problems.add(Place(path=path), "The file is UTF-16; save it as UTF-8.")
+        return []
+    before = problems.count
+    rows = list(reader(path, data, problems))
+    if not rows and problems.count == before:
+        problems.add(Place(path=path), "The file is empty; at least one row is needed.")
+    return rows
+
+
+def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    number = 0
+    # Lines of bytes: those of text also end at separators that JSON text may hold.
+    for line, raw in enumerate(data.removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
+        if not raw.strip():
+            continue
+        number += 1
+        place = Place(path=path, row=number, line=line)
+        try:
+            value = _parse(raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            problems.add(place, f"Byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8.")
+        except json.JSONDecodeError as error:
+            problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}. Each line is one JSON object.")
+        except (ValueError, RecursionError) as error:
+            problems.add(place, f"This is not JSON that can be used: {error}.")
+        else:
+            yield from _row(value, place, problems)
+
+
+def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    text = _decoded(path, data, problems)
+    if text is None or not text.strip():
+        return
+    try:
+        value = _parse(text)
+    except json.JSONDecodeError as error:
+        place = Place(path=path, line=error.lineno)
+        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}.")
+        return
+    except (ValueError, RecursionError) as error:
+        problems.add(Place(path=path), f"This is not JSON that can be used: {error}.")
+        return
+    if not isinstance(value, list):
+        problems.add(Place(path=path), f"A list of objects was expected and {kind_of(value)} was found.")
+        return
+    for number, element in enumerate(cast("list[object]", value), start=1):
+        yield from _row(element, Place(path=path, row=number), problems)
+
+
+def _delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
+    def read(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+        text = _decoded(path, data, problems)
+        if text is None:
+            return
+        limit = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            yield from _cells(path, text, delimiter, problems)
+        finally:
+            csv.field_size_limit(limit)
+
+    return read
+
+
+def _cells(path: Path, text: str, delimiter: str, problems: Problems) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    number, line = 0, 1
+    try:
+        for cells in reader:
+            here, line = line, reader.line_num + 1
+            if not cells:
+                continue
+            if not header:
+                header = [cell.strip() for cell in cells]
+                twice = sorted({name for name in header if header.count(name) > 1})
+                if twice:
+                    problems.add(Place(path=path, line=here), f"The header names {quoted(twice)} more than once.")
+                    return
+                continue
+            number += 1
+            place = Place(path=path, row=number, line=here)
+            if len(cells) != len(header):
+                problems.add(place, f"The row has {len(cells)} cells and the header has {len(header)}.")
+                continue
+            yield Row(place=place, fields=dict(zip(header, cells, strict=True)))
+    except csv.Error as error:
+        problems.add(Place(path=path, row=number + 1, line=line), f"The row cannot be read: {error}.")
+
+
+def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(data))
+    except pl.exceptions.PolarsError as error:
+        problems.add(Place(path=path), f"This is not Parquet that can be read: {error}.")
+        return
+    for number, fields in enumerate(frame.iter_rows(named=True), start=1):
+        place = Place(path=path, row=number)
+        yield Row(place=place, fields={name: _without_nan(value) for name, value in fields.items()})
+
+
+READERS: dict[str, Callable[[Path, bytes, Problems], Iterator[Row]]] = {
+    ".jsonl": _jsonl,
+    ".json": _json,
+    ".csv": _delimited(","),
+    ".tsv": _delimited("\t"),
+    ".parquet": _parquet,
+}
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in words for a sentence: "a list", "a number", "nothing (null)"."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    kinds = {"str": "text", "list": "a list", "dict": "an object"}
+    return kinds.get(type(value).__name__, f"a {type(value).__name__}")
+
+
+def _row(value: object, place: Place, problems: Problems) -> Iterator[Row]:
+    if isinstance(value, dict):
+        yield Row(place=place, fields=cast("dict[str, object]", value))
+    else:
+        problems.add(place, f"An object {{…}} was expected and {kind_of(value)} was found.")
+
+
+def _parse(text: str) -> object:
+    # parse_constant: other tools write a missing text as a bare NaN, which is not JSON.
+    return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+
+
+def _constant(name: str) -> None:
+    if name != "NaN":
+        raise ValueError(f"{name} is not a value")
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"a field is named twice: {quoted(sorted({n for n in names if names.count(n) > 1}))}")
+    return fields
+
+
+def _without_nan(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _decoded(path: Path, data: bytes, problems: Problems) -> str | None:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problems.add(Place(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.")
+        return None

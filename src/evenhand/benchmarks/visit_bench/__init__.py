@@ -1,0 +1,1 @@
+"""VisIT-Bench, and the sample of our own in its manner."""

@@ -1,0 +1,11 @@
+"""The colours that several scenes share."""
+
+INK = "#33384d"
+WHITE = "#ffffff"
+RED = "#d94f45"
+GREEN = "#7fb558"
+LEAF = "#4f9a4a"
+YELLOW = "#f2c14e"
+BLUE = "#4f86c6"
+WOOD = "#c58b57"
+DARK_WOOD = "#9a6538"

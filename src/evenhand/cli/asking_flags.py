@@ -1,0 +1,36 @@
+"""The flags of every command that asks a model."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from evenhand.cli.options import all_of, option
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+settings_flags: Callable[[F], F] = all_of(
+    [
+        option("--temperature", type=click.FloatRange(0, 5), help="Sampling temperature."),
+        option("--top-p", type=click.FloatRange(0, 1), help="Nucleus sampling."),
+        option("--max-tokens", type=click.IntRange(1), help="Output tokens at most."),
+        option("--sampling-seed", type=int, help="Seed that the endpoint samples with."),
+        option("--stop", multiple=True, help="Text that ends the output; repeatable."),
+        option("--reasoning-effort", help="For models that reason: low, medium, high …"),
+        option("--extra-body", help="JSON object of further fields of the request's body."),
+    ]
+)
+
+how_much_flags: Callable[[F], F] = all_of(
+    [
+        option("--max-connections", type=click.IntRange(1, 1024), default=64, show_default=True, help="Calls in flight."),
+        option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
+        option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
+        option("--max-retries", type=click.IntRange(0), default=6, show_default=True, help="Retries of one call."),
+        option("--timeout", type=click.FloatRange(0, min_open=True), default=600.0, show_default=True, help="Seconds."),
+        option("--max-cost", type=click.FloatRange(0), help="Dollars at most; the run stops cleanly before."),
+        option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25]."),
+        option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
+        option("--trust-folder", is_flag=True, help="Let a base URL from this folder's files get keys of your own."),
+    ]
+)

@@ -1,0 +1,33 @@
+"""From the choosing flags to studies on record and their board."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.ledger.projection import StudyOnRecord, studies
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.runs import find_run
+from evenhand.reports.choosing import Choice, MixedError, choose
+from evenhand.reports.leaderboard import Board, board
+
+
+def chosen_studies(ledger: Ledger, flags: Mapping[str, Any]) -> list[StudyOnRecord]:
+    """Raises MixedError where the flags leave more than one board, or none."""
+    study = None
+    if flags["run"]:
+        study = find_run(ledger, flags["run"]).study
+        if study is None:
+            raise MixedError(f"Run {flags['run']} judged nothing, so it has no board.")
+    choice = Choice(
+        benchmark=flags["benchmark"],
+        judge=flags["judge"],
+        protocol=flags["protocol"],
+        readout=flags["readout"],
+        variant=flags["variant"],
+        study=study,
+    )
+    return choose(studies(ledger), choice)
+
+
+def board_of(flags: Mapping[str, Any]) -> Board:
+    ledger = Ledger(flags["store"], create=False)
+    return board(ledger, chosen_studies(ledger, flags), method=flags["method"], seed=flags["seed"])

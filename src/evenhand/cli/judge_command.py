@@ -1,0 +1,70 @@
+"""`evenhand judge`: asks a judge to compare answers, and records every verdict."""
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from evenhand.cli import asking_flags, options
+from evenhand.cli.options import option
+from evenhand.cli.surroundings import Surroundings, WrongUse
+
+
+@click.command("judge")
+@click.argument("benchmark")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@option("--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to judge; repeatable.")
+@option("--models", multiple=True, help="Only these models' answers; repeatable.")
+@option("--judge", required=True, help="provider/model, or local/smollm2.")
+@option("--base-url", help="Address of the models' server.")
+@option("--judge-base-url", help="Address of the judge's server.")
+@option("--judge-api-key-env", help="Variable that holds the judge's key.")
+@option("--endpoint-name", help="A lasting name for a server whose address changes.")
+@option("--against", help="Every other model against this one.")
+@option("--pairs", type=click.Choice(["round-robin", "random"]), default="round-robin", show_default=True)
+@option("--battles", type=click.IntRange(1), help="With --pairs random: how many to draw.")
+@option("--orders", type=click.Choice(["both", "published", "reversed", "random"]), default="both", show_default=True)
+@option("--limit", type=click.IntRange(1), help="Only the first N items.")
+@option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed.")
+@option("--category", multiple=True, help="Only items of this category; repeatable.")
+@option("--items", multiple=True, help="Only these items; repeatable.")
+@option("--protocol", help="A protocol's name or folder; the benchmark's own by default.")
+@option("--see", type=click.Choice(["images", "caption", "both", "none"]), help="What the judge is shown of the image.")
+@option("--readout", type=click.Choice(["free", "constrained"]), default="free", show_default=True)
+@option("--fence", type=click.Choice(["none", "nonce"]), default="none", show_default=True, help="Wrap the answers.")
+@option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it.")
+@option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels.")
+@option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Ask each trial so often.")
+@option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
+@option("--replace", is_flag=True, help="Let new answers stand where the ledger holds other ones.")
+@option("--retry-failed", is_flag=True, help="Ask only what failed before; plan nothing new.")
+@asking_flags.settings_flags
+@asking_flags.how_much_flags
+@options.store
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
+    """Compare the answers of several models to BENCHMARK, two at a time, in both orders.
+
+    Run the same command again and only what is missing is asked.
+    """
+    from evenhand.cli.judging import Order, carry_out, ledger_for
+
+    surroundings = cast(Surroundings, ctx.obj)
+    if flags["against"] and flags["pairs"] == "random":
+        raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
+    ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
+    order = Order.of(ctx, flags, surroundings, ledger)
+    if flags["dry_run"]:
+        order.print_dry_run(as_json=flags["as_json"])
+        return
+    outcome = asyncio.run(carry_out(order, quiet=flags["quiet"], stop_on=(signal.SIGINT, signal.SIGTERM)))
+    if flags["as_json"]:
+        click.echo(json.dumps(outcome.document, ensure_ascii=False))
+    else:
+        outcome.print_summary()
+    ctx.exit(outcome.exit_code)

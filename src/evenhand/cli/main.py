@@ -1,0 +1,132 @@
+"""The command line: finds the command, turns every error into a sentence and an exit code."""
+
+import difflib
+import importlib
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand import __version__
+from evenhand.cli.surroundings import Surroundings, WrongUse, look_around
+
+COMMANDS = {
+    "demo": "The whole story on an embedded model and the bundled sample.",
+    "judge": "Ask a judge to compare the answers of several models.",
+    "answer": "Ask a model every item of a benchmark.",
+    "rank": "The board of what was judged, with the judge's reliability beside it.",
+    "runs": "What was run, and how each run ended.",
+    "show": "One run, trial or item whole: prompt, images, raw reply, how it was read.",
+    "read": "Read verdicts from raw replies got elsewhere, without a call.",
+    "benchmarks": "The benchmarks there are, with licence and counts.",
+    "protocols": "The protocols there are, with their prompts and reading rules.",
+    "models": "The providers there are; fetch the embedded model.",
+    "import": "Take answers or judgements of files into the ledger.",
+    "export": "Write judgements, battles or answers from the ledger to a file.",
+    "ledger": "Size, backup and integrity of the ledger.",
+    "doctor": "Is everything in place: keys, endpoint, model, ledger, cache?",
+}
+
+
+class Commands(click.Group):
+    """Imports a command's module only when that command runs, so that help comes at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        return importlib.import_module(f"evenhand.cli.{cmd_name}_command").command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else " `evenhand --help` lists the commands."
+            ctx.fail(f"There is no command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="evenhand", message="%(prog)s %(version)s")
+@click.pass_context
+def evenhand(ctx: click.Context) -> None:
+    """Rank multimodal language models with judges, human or model, and measure whether those judges can be trusted.
+
+    Every flag can also be set by a variable, EVENHAND_ and the flag's name, or in evenhand.toml.
+    """
+    surroundings = look_around(Path.cwd())
+    ctx.obj = surroundings
+    ctx.default_map = _defaults(ctx, surroundings)
+
+
+def _defaults(ctx: click.Context, surroundings: Surroundings) -> dict[str, dict[str, Any]]:
+    """The flags of evenhand.toml for each command that has them; a flag that no command has is an error."""
+    if not surroundings.toml:
+        return {}
+    defaults: dict[str, dict[str, Any]] = {}
+    known: set[str] = set()
+    for name in COMMANDS:
+        command = evenhand.get_command(ctx, name)
+        assert command is not None
+        flags = {p.name for p in command.params if isinstance(p, click.Option) and p.name}
+        known |= flags
+        defaults[name] = {flag: value for flag, value in surroundings.toml.items() if flag in flags}
+    for flag in surroundings.toml:
+        if flag not in known:
+            near = difflib.get_close_matches(flag, known, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else "."
+            raise WrongUse(f"evenhand.toml sets '{flag}', which is no flag of any command{hint}")
+    return defaults
+
+
+def main() -> None:
+    """Never shows a traceback: an unexpected error is written to a file that the sentence names."""
+    try:
+        code = evenhand.main(standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        code = leaving.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
+        code = 1
+    except Exception as error:  # noqa: BLE001  the last resort of the program
+        code = _told(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: Exception) -> int:
+    from evenhand.cli.sentences import exit_code_of
+
+    code = exit_code_of(error)
+    if code is not None:
+        click.echo(f"Error: {error}", err=True)
+        return code
+    report = _keep_traceback(error)
+    click.echo(f"Error: Evenhand failed in a way nobody foresaw ({type(error).__name__}). {report}", err=True)
+    return 1
+
+
+def _keep_traceback(error: Exception) -> str:
+    import tempfile
+
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="evenhand-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            # Frames without their values: a key held in a variable is never written.
+            file.write(f"evenhand {__version__}\n" + "".join(traceback.format_exception(error)))
+    except OSError:
+        return "The details could not be written to a file."
+    return f"The details are in {file.name}; please report them."

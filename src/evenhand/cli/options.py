@@ -1,0 +1,38 @@
+"""Flags that several commands share. Each can be set by a variable: EVENHAND_ and the flag's name."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def option(*names: str, **attributes: Any) -> Callable[[F], F]:
+    """click.option with the flag's variable."""
+    long = next(name for name in names if name.startswith("--")).split("/")[0]
+    variable = "EVENHAND_" + long.removeprefix("--").replace("-", "_").upper()
+    return click.option(*names, envvar=variable, **attributes)
+
+
+store = option("--store", default="sqlite:///.evenhand/ledger.db", show_default=True, help="The ledger's URL.")
+as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+quiet = option("--quiet", is_flag=True, help="No progress.")
+
+choosing = [
+    option("--benchmark", help="Which benchmark's judgements."),
+    option("--judge", help="Which judge's."),
+    option("--protocol", help="Under which protocol."),
+    option("--readout", type=click.Choice(["free", "constrained"]), help="Read how."),
+    option("--variant", help="Of which variant of the answers."),
+    option("--run", help="Only the study of this run."),
+]
+
+
+def all_of(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return decorate

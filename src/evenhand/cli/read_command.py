@@ -1,0 +1,47 @@
+"""`evenhand read`: verdicts from raw replies got elsewhere; asks nobody."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from evenhand.cli import options
+
+
+@click.command("read")
+@click.argument("protocol")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.as_json
+def command(protocol: str, file: Path, as_json: bool) -> None:
+    """Read the verdicts in FILE (JSONL with item, reply, and optionally shown and options) as PROTOCOL reads them."""
+    from rich.console import Console
+
+    from evenhand.domain.verdict import NoVerdict, verdict_json
+    from evenhand.exchange.replies import read_replies
+    from evenhand.protocols.catalog import load_protocol
+    from evenhand.reliability.coverage import Coverage
+    from evenhand.reports.tables import print_rows
+
+    rule = load_protocol(protocol)
+    replies = read_replies(file, needs_options=rule.kind == "choice")
+    verdicts = [rule.read(one.reply, shown=one.shown, options=one.options) for one in replies]
+    coverage = Coverage.of(verdicts)
+    if as_json:
+        rows = [
+            {
+                "item": one.item,
+                "verdict": None if isinstance(verdict, NoVerdict) else verdict_json(verdict),
+                "reason": verdict.reason if isinstance(verdict, NoVerdict) else None,
+            }
+            for one, verdict in zip(replies, verdicts, strict=True)
+        ]
+        document = {"schema": 1, "protocol": rule.name, "replies": rows, "coverage": coverage.as_json()}
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    counts = Counter(
+        f"no verdict: {verdict.reason}" if isinstance(verdict, NoVerdict) else json.dumps(verdict_json(verdict))
+        for verdict in verdicts
+    )
+    print_rows(("verdict", "replies"), [(name, str(count)) for name, count in counts.most_common()], Console())
+    click.echo(f"{coverage.with_verdict} of {coverage.wanted} replies hold a verdict.")

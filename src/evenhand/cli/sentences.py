@@ -1,0 +1,23 @@
+"""Which errors are sentences for the user, and the exit code of each."""
+
+from evenhand.benchmarks.data_error import BenchmarkError, ResponsesError
+from evenhand.cli.surroundings import WrongUse
+from evenhand.exchange.replies import ExchangeError
+from evenhand.images import ImageError
+from evenhand.ledger.opening import LedgerError
+from evenhand.models.errors import CallFailure, Misuse
+from evenhand.protocols.protocol import ProtocolError
+from evenhand.reports.choosing import MixedError
+
+FAILED, WRONG_USE, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130
+
+_WRONG_USE = (WrongUse, Misuse, MixedError, BenchmarkError, ResponsesError, ProtocolError, ImageError, ExchangeError)
+
+
+def exit_code_of(error: Exception) -> int | None:
+    """None for an error that nobody foresaw."""
+    if isinstance(error, _WRONG_USE):
+        return WRONG_USE
+    if isinstance(error, LedgerError | CallFailure):
+        return FAILED
+    return None

@@ -1,0 +1,110 @@
+"""One request to a model and its reply, as content: what is asked, of whom, under which settings."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.rater import Settings
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+Finish: TypeAlias = Literal["stop", "length", "refused", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image as sent, named by its source's SHA-256 and how it is prepared: re-encoded bytes differ by machine."""
+
+    digest: str
+    detail: str | None = None
+    max_edge: int | None = None
+
+
+Part: TypeAlias = str | Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Constrained readout: the assistant's turn is begun with `begin` and must go on with one of `answers`."""
+
+    begin: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    endpoint: str
+    """Endpoint identity, not an address."""
+    model: str
+    messages: tuple[Message, ...]
+    settings: Settings
+    offer: Offer | None = None
+    replicate: int = 0
+    attempt: int = 0
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", content_hash("call", self.content()))
+
+    def content(self) -> dict[str, Json]:
+        return {
+            "endpoint": self.endpoint,
+            "model": self.model,
+            "messages": [[m.role, [_part_content(p) for p in m.parts]] for m in self.messages],
+            "settings": self.settings.as_json(),
+            "offer": [self.offer.begin, list(self.offer.answers)] if self.offer else None,
+            "replicate": self.replicate,
+            "attempt": self.attempt,
+        }
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        return tuple(p for m in self.messages for p in m.parts if isinstance(p, Picture))
+
+
+def _part_content(part: Part) -> Json:
+    if isinstance(part, str):
+        return part
+    return {"image": part.digest, "detail": part.detail, "max_edge": part.max_edge}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the endpoint counted them; None where it did not say."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    """Of the input."""
+    reasoning: int | None = None
+    """Of the output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    text: str
+    """The answer alone; reasoning is never read as a verdict."""
+    finish: Finish = "stop"
+    reasoning: str = ""
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    """What the endpoint says it ran."""
+    fingerprint: str = ""
+    offered: tuple[float | None, ...] | None = None
+    """Log-probability of each offered answer; None where the endpoint did not list it."""
+    forced: bool = False
+    """True where the continuations were forced, so that their mass is the whole by construction."""
+    adapted: tuple[str, ...] = ()
+    """Sentences: default settings the endpoint refused and how they were sent instead."""
+    requests: int = 1
+    """HTTP requests this reply took, retries included."""
+    seconds: float = 0.0

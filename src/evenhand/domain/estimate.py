@@ -1,0 +1,33 @@
+"""A number with its interval and the number of cases behind it, or the reason why there is none."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from evenhand.domain.identity import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    value: float | None
+    lower: float | None = None
+    upper: float | None = None
+    n: float = 0
+    """Cases; fractional where replicates share a trial's weight."""
+    clusters: int = 0
+    unbounded: Literal["upper", "lower", "both"] | None = None
+    reason: str | None = None
+    """Why there is no value."""
+
+    def as_json(self, name: str) -> dict[str, Json]:
+        """The fields x, x_lower, x_upper, x_n of a JSON document, and why a bound or the value is missing."""
+        fields: dict[str, Json] = {
+            name: self.value,
+            f"{name}_lower": self.lower,
+            f"{name}_upper": self.upper,
+            f"{name}_n": self.n,
+        }
+        if self.unbounded:
+            fields["unbounded"] = self.unbounded
+        if self.reason:
+            fields[f"{name}_reason"] = self.reason
+        return fields

@@ -1,0 +1,31 @@
+"""Content hashes: the same content has the same name on any machine."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+# One encoder object: json.dumps with options builds a new one at every call.
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
+def canonical_json(value: Json) -> str:
+    """ASCII JSON with sorted keys and no spaces; raises ValueError on NaN and infinities."""
+    return _encode(value)
+
+
+def content_hash(kind: str, value: Json) -> str:
+    """SHA-256 in hex of a kind's name and its content; two kinds never share a name by accident."""
+    return hashlib.sha256(f"{kind}\n{_encode(value)}".encode("ascii")).hexdigest()
+
+
+def bytes_hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def draw(seed: int, *names: str) -> int:
+    """A number in [0, 2**64) that depends on nothing but the seed and the names, for draws that any machine repeats."""
+    text = _encode([seed, *names])
+    return int.from_bytes(hashlib.sha256(text.encode("ascii")).digest()[:8], "big")

@@ -1,0 +1,60 @@
+"""One thing a benchmark asks. Its identity is its content; its label is only a name for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evenhand.domain.identity import Json, content_hash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    label: str
+    instruction: str
+    images: tuple[str, ...] = ()
+    """What the file gave: a URL's text, or the SHA-256 of the image's bytes."""
+    caption: str | None = None
+    reference: str | None = None
+    ground_truth: str | None = None
+    criteria: tuple[tuple[str, str], ...] = ()
+    task: str | None = None
+    category: str | None = None
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", content_hash("item", self.content()))
+
+    def content(self) -> dict[str, Json]:
+        """All that identity rests on: everything but the label."""
+        return {
+            "instruction": self.instruction,
+            "images": list(self.images),
+            "caption": self.caption,
+            "reference": self.reference,
+            "ground_truth": self.ground_truth,
+            "criteria": [list(pair) for pair in self.criteria],
+            "task": self.task,
+            "category": self.category,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """A named set of Items. Two data files under one name have two digests and are never mixed."""
+
+    name: str
+    items: tuple[Item, ...]
+    licence: str
+    citation: str
+    protocols: tuple[str, ...]
+    """Names of the protocols used when none is asked for."""
+    sample: bool = False
+    """True for the bundled samples, which say nothing about published benchmarks."""
+    pictures: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
+    """Bytes of the images that came with the data, by SHA-256."""
+    notes: tuple[str, ...] = ()
+    """Sentences about the data that a user must be told once."""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content: Json = [[item.label, item.digest] for item in self.items]
+        object.__setattr__(self, "digest", content_hash("benchmark", content))

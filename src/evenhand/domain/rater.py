@@ -1,0 +1,52 @@
+"""Who judges: a person, or a model with its settings. The kind selects; it never changes how numbers are computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from evenhand.domain.identity import Json, content_hash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Sampling settings of a call; None is not sent. All of them are part of a call's identity."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    top_logprobs: int | None = None
+    response_format: Mapping[str, Json] | None = None
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, Json] | None = None
+
+    def as_json(self) -> dict[str, Json]:
+        """Only what is set, with 0 and 0.0 written alike."""
+        written: dict[str, Json] = {}
+        for name in _SETTING_NAMES:
+            value = getattr(self, name)
+            if value is None or value == ():
+                continue
+            if name in ("temperature", "top_p"):
+                value = float(value)
+            written[name] = list(value) if isinstance(value, tuple) else value
+        return written
+
+
+_SETTING_NAMES = tuple(f.name for f in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rater:
+    kind: Literal["model", "human"]
+    name: str
+    """`provider/model`, or a person's label."""
+    endpoint: str = ""
+    """Endpoint identity: provider name, a user's base URL or its given name, or the SHA-256 of embedded weights."""
+    settings: Settings = field(default_factory=Settings)
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content: Json = [self.kind, self.name, self.endpoint, self.settings.as_json()]
+        object.__setattr__(self, "key", content_hash("rater", content))

@@ -1,0 +1,26 @@
+"""What one model answered to one Item; also the reference, whose model name is reserved."""
+
+from dataclasses import dataclass, field
+
+from evenhand.domain.identity import content_hash
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    item: str
+    """Digest of the Item."""
+    model: str
+    text: str
+    variant: str = ""
+    made_from: str | None = None
+    """Digest of the Response that an audit altered to make this one; then it is not the model's own."""
+    alteration: str | None = None
+    flags: tuple[str, ...] = field(default=(), compare=False)
+    """What is known about how it came to be (truncated, refused); no part of its identity."""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content = [self.item, self.model, self.text, self.variant, self.made_from, self.alteration]
+        object.__setattr__(self, "digest", content_hash("response", content))

@@ -1,0 +1,136 @@
+"""Which trials are wanted: items, who meets whom, in which orders, how often; the same ones on any machine."""
+
+import heapq
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from evenhand.domain.identity import Json, content_hash, draw
+from evenhand.domain.trial import Trial
+
+Purpose: TypeAlias = Literal["board", "audit", "grade", "people"]
+Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
+Pairing: TypeAlias = Literal["round-robin", "random", "against"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    benchmark: str
+    data: str
+    """Digest of the benchmark's data."""
+    items: tuple[str, ...]
+    """Digests of the items asked about."""
+    models: tuple[str, ...]
+    rater: str
+    condition: str
+    pairing: Pairing = "round-robin"
+    against: str | None = None
+    battles: int | None = None
+    """With random pairing: how many item and pair combinations to draw."""
+    orders: Orders = "both"
+    replicates: int = 1
+    seed: int = 0
+    variant: str = ""
+    purpose: Purpose = "board"
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", content_hash("study", self.content()))
+
+    def content(self) -> dict[str, Json]:
+        return {
+            "benchmark": self.benchmark,
+            "data": self.data,
+            "items": list(self.items),
+            "models": list(self.models),
+            "rater": self.rater,
+            "condition": self.condition,
+            "pairing": self.pairing,
+            "against": self.against,
+            "battles": self.battles,
+            "orders": self.orders,
+            "replicates": self.replicates,
+            "seed": self.seed,
+            "variant": self.variant,
+            "purpose": self.purpose,
+        }
+
+
+Answers: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Digest of each response, by item digest and then by model."""
+
+
+def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
+    """The study's trials, item by item; a pair is asked only where both models answered."""
+    for item, first, second in _meetings(study, answers):
+        given = answers[item]
+        for left, right in _orders(study, item, first, second):
+            for replicate in range(study.replicates):
+                yield Trial(
+                    item=item,
+                    responses=(given[left], given[right]),
+                    rater=study.rater,
+                    condition=study.condition,
+                    replicate=replicate,
+                )
+
+
+def wanted_count(study: Study, answers: Answers) -> int:
+    """How many trials `wanted` gives, without making them."""
+    per_meeting = (2 if study.orders == "both" else 1) * study.replicates
+    return per_meeting * sum(1 for _ in _meetings(study, answers))
+
+
+def _meetings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
+    if study.pairing == "random":
+        yield from _drawn(study, answers)
+        return
+    pairs = list(_pairs(study))
+    for item in study.items:
+        given = answers.get(item, {})
+        for first, second in pairs:
+            if first in given and second in given:
+                yield item, first, second
+
+
+def _pairs(study: Study) -> Iterator[tuple[str, str]]:
+    if study.pairing == "against":
+        assert study.against is not None
+        # The baseline is shown first in the published order: Creation-MMBench's judge reads it as Assistant A.
+        yield from ((study.against, model) for model in study.models if model != study.against)
+    else:
+        yield from itertools.combinations(study.models, 2)
+
+
+def _drawn(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
+    """Draws spread evenly over the pairs: every pair's k-th item comes before any pair's k+1-th."""
+    pairs = list(_pairs(study))
+    total = study.battles if study.battles is not None else len(study.items) * len(pairs)
+    ranked = heapq.merge(*(_ranked_items(study, answers, pair, limit=total) for pair in pairs))
+    for _, _, item, first, second in itertools.islice(ranked, total):
+        yield item, first, second
+
+
+def _ranked_items(
+    study: Study, answers: Answers, pair: tuple[str, str], *, limit: int
+) -> list[tuple[int, int, str, str, str]]:
+    first, second = pair
+    playable = (item for item in study.items if {first, second} <= answers.get(item, {}).keys())
+    names = sorted(pair)
+    lots = heapq.nsmallest(limit, ((draw(study.seed, item, *names), item) for item in playable))
+    return [(rank, lot, item, first, second) for rank, (lot, item) in enumerate(lots)]
+
+
+def _orders(study: Study, item: str, first: str, second: str) -> Sequence[tuple[str, str]]:
+    match study.orders:
+        case "both":
+            return ((first, second), (second, first))
+        case "published":
+            return ((first, second),)
+        case "reversed":
+            return ((second, first),)
+        case "random":
+            names = sorted((first, second))
+            swapped = draw(study.seed, "order", item, *names) & 1
+            return ((names[1], names[0]),) if swapped else ((names[0], names[1]),)

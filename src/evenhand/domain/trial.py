@@ -1,0 +1,49 @@
+"""One showing of an Item and an ordered tuple of Responses to one rater under one condition. Order is data."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from evenhand.domain.identity import content_hash
+
+Readout: TypeAlias = Literal["free", "constrained"]
+See: TypeAlias = Literal["caption", "images", "both", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """How a rater is asked: the protocol's exact words and what is shown beside them."""
+
+    protocol: str
+    prompt_hash: str
+    readout: Readout = "free"
+    see: See = "caption"
+    fenced: bool = False
+    image_detail: str | None = None
+    max_image_edge: int | None = None
+    extractor: str | None = None
+    """Key of the rater that a second, extracting call goes to."""
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content = [
+            self.protocol, self.prompt_hash, self.readout, self.see, self.fenced,
+            self.image_detail, self.max_image_edge, self.extractor,
+        ]  # fmt: skip
+        object.__setattr__(self, "key", content_hash("condition", content))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    item: str
+    responses: tuple[str, ...]
+    """Digests, in the order shown."""
+    rater: str
+    condition: str
+    replicate: int = 0
+    attempt: int = 0
+    """Above 0 where a trial without a decision is asked again on purpose."""
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content = [self.item, list(self.responses), self.rater, self.condition, self.replicate, self.attempt]
+        object.__setattr__(self, "key", content_hash("trial", content))

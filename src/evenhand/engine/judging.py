@@ -1,0 +1,156 @@
+"""From a benchmark, answers and a judge to a study that can be planned, run and resumed."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wanted_count
+from evenhand.domain.trial import Condition, Readout, See, Trial
+from evenhand.engine.asking import Asking
+from evenhand.engine.plan import PlannedChunk, plan
+from evenhand.ledger.record import Ledger
+from evenhand.models.errors import Misuse
+from evenhand.protocols.protocol import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """How the judge is asked."""
+
+    protocol: Protocol
+    readout: Readout = "free"
+    see: See | None = None
+    """None: as the protocol says."""
+    fenced: bool = False
+    image_detail: str | None = None
+    max_image_edge: int | None = None
+
+    def condition(self) -> Condition:
+        see = self.see or self.protocol.seeing.default
+        pictures = see in ("images", "both")
+        return Condition(
+            protocol=self.protocol.name,
+            prompt_hash=self.protocol.prompt_hash,
+            readout=self.readout,
+            see=see,
+            fenced=self.fenced,
+            # Without pictures these change nothing that is sent, so they must not split the record.
+            image_detail=self.image_detail if pictures else None,
+            max_image_edge=self.max_image_edge if pictures else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """Who meets whom, on which items, in which orders, how often."""
+
+    pairing: Pairing = "round-robin"
+    against: str | None = None
+    battles: int | None = None
+    orders: Orders = "both"
+    replicates: int = 1
+    seed: int = 0
+    variant: str = ""
+    purpose: Purpose = "board"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A study with everything its trials need."""
+
+    study: Study
+    asking: Asking
+    answers: Mapping[str, Mapping[str, str]]
+    wanted: int
+
+    def trials(self) -> Iterator[Trial]:
+        return wanted(self.study, self.answers)
+
+    def plan(self, ledger: Ledger, *, only_failed: bool = False) -> Iterator[PlannedChunk]:
+        return plan(self.trials(), asking=self.asking, ledger=ledger, only_failed=only_failed)
+
+
+def prepare(
+    benchmark: Benchmark,
+    responses: Sequence[Response],
+    *,
+    items: Sequence[Item],
+    judge: Rater,
+    model: str,
+    showing: Showing,
+    matching: Matching,
+    fence_secret: bytes = b"",
+) -> Prepared:
+    """Raises Misuse where nothing could be asked."""
+    condition = showing.condition()
+    _check_items(items, condition)
+    answers = _by_item_and_model(responses)
+    models = _players(responses, matching)
+    study = Study(
+        benchmark=benchmark.name,
+        data=benchmark.digest,
+        items=tuple(item.digest for item in items),
+        models=models,
+        rater=judge.key,
+        condition=condition.key,
+        pairing=matching.pairing,
+        against=matching.against,
+        battles=matching.battles,
+        orders=matching.orders,
+        replicates=matching.replicates,
+        seed=matching.seed,
+        variant=matching.variant,
+        purpose=matching.purpose,
+    )
+    asking = Asking(
+        protocol=showing.protocol,
+        condition=condition,
+        rater=judge,
+        model=model,
+        items={item.digest: item for item in items},
+        responses={response.digest: response for response in responses},
+        fence_secret=fence_secret,
+    )
+    prepared = Prepared(study=study, asking=asking, answers=answers, wanted=wanted_count(study, answers))
+    if not prepared.wanted:
+        raise Misuse("There is nothing to judge: no item has answers of two of the models.")
+    return prepared
+
+
+def _by_item_and_model(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
+    answers: dict[str, dict[str, str]] = {}
+    for response in responses:
+        answers.setdefault(response.item, {})[response.model] = response.digest
+    return answers
+
+
+def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ...]:
+    """Sorted, the reference last, so that the order of files changes nothing."""
+    models = {response.model for response in responses}
+    if matching.against is not None and matching.against not in models:
+        near = difflib.get_close_matches(matching.against, models, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(models))}."
+        raise Misuse(f"No answers of '{matching.against}' are here to play against; {hint}")
+    if len(models) < 2:
+        raise Misuse(f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.")
+    return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))
+
+
+def _check_items(items: Sequence[Item], condition: Condition) -> None:
+    if condition.see in ("caption", "both"):
+        blind = [item.label for item in items if not item.caption]
+        if blind:
+            raise Misuse(
+                f"The judge is to see captions, but {len(blind)} items have none (the first is '{blind[0]}'); "
+                "leave them out with --items, or choose --see images."
+            )
+    if condition.see in ("images", "both"):
+        remote = [item.label for item in items if any("://" in name for name in item.images)]
+        if remote:
+            raise Misuse(
+                f"The judge is to see images, but those of {len(remote)} items are only addresses "
+                f"(the first is '{remote[0]}'); give a data file with the images beside it, or choose --see caption."
+            )

@@ -1,0 +1,92 @@
+"""How many calls may be in flight and how fast they may start: learned from the endpoint, capped by the user."""
+
+import asyncio
+from collections import deque
+
+GROWTH_PAUSE_SECONDS = 15.0
+CUT = 0.7
+CUT_DEBOUNCE_SECONDS = 2.0
+"""Calls sent before a cut come back throttled after it; they are not a reason for a second one."""
+
+
+class Concurrency:
+    """Places for calls in flight: grows slowly on success, is cut on 429, stops growing for a while on 5xx."""
+
+    def __init__(self, most: int, *, start: int = 16) -> None:
+        self.most = most
+        self.allowed = min(most, start)
+        self.in_flight = 0
+        self.peak = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._successes = 0
+        self._last_cut = float("-inf")
+        self._growth_paused_until = float("-inf")
+        self._held_until = float("-inf")
+
+    async def acquire(self) -> None:
+        while True:
+            await self._pass_hold()
+            if self.in_flight < self.allowed:
+                break
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            await turn
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+
+    def release(self) -> None:
+        self.in_flight -= 1
+        self._wake()
+
+    def succeeded(self) -> None:
+        self._successes += 1
+        if self._successes >= self.allowed and _now() >= self._growth_paused_until:
+            self._successes = 0
+            self.allowed = min(self.most, self.allowed + max(1, self.allowed // 4))
+            self._wake()
+
+    def throttled(self, retry_after: float | None) -> None:
+        now = _now()
+        self._growth_paused_until = max(self._growth_paused_until, now + GROWTH_PAUSE_SECONDS)
+        if retry_after is not None:
+            self._held_until = max(self._held_until, now + retry_after)
+        if now - self._last_cut >= CUT_DEBOUNCE_SECONDS:
+            self._last_cut = now
+            self._successes = 0
+            self.allowed = max(1, int(self.allowed * CUT))
+
+    def server_failed(self) -> None:
+        self._growth_paused_until = max(self._growth_paused_until, _now() + GROWTH_PAUSE_SECONDS)
+
+    async def _pass_hold(self) -> None:
+        while (wait := self._held_until - _now()) > 0:
+            await asyncio.sleep(wait)
+
+    def _wake(self) -> None:
+        free = self.allowed - self.in_flight
+        while self._waiting and free > 0:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+
+class Pace:
+    """At most `per_minute` units started a minute, spread evenly, with at most one second's worth in a burst."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._per_second = None if per_minute is None else per_minute / 60
+        self._free_at = float("-inf")
+
+    async def take(self, units: float = 1.0) -> None:
+        if self._per_second is None:
+            return
+        now = _now()
+        start = max(self._free_at, now - 1.0)
+        self._free_at = start + units / self._per_second
+        if self._free_at > now:
+            await asyncio.sleep(self._free_at - now)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

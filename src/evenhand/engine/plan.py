@@ -1,0 +1,47 @@
+"""What is still to be asked: the wanted trials minus what the ledger knows. Reads the ledger, changes nothing."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from evenhand.domain.call import Request
+from evenhand.domain.trial import Trial
+from evenhand.engine.asking import Asking
+from evenhand.ledger.record import CHUNK, Ledger, StoredCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A trial without a result; `stored` where the very same request was answered before, so that no call is needed."""
+
+    trial: Trial
+    request: Request
+    stored: StoredCall | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedChunk:
+    known: tuple[Trial, ...]
+    due: tuple[Due, ...]
+
+
+def plan(
+    trials: Iterable[Trial], *, asking: Asking, ledger: Ledger, only_failed: bool = False
+) -> Iterator[PlannedChunk]:
+    """In chunks, so that a million trials do not sit in memory; `only_failed` plans nothing that was never asked."""
+    stream = iter(trials)
+    while chunk := list(itertools.islice(stream, CHUNK)):
+        decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
+        open_trials = [trial for trial in chunk if trial.key not in decided]
+        if only_failed:
+            failed = ledger.failed(trial.key for trial in open_trials)
+            open_trials = [trial for trial in open_trials if trial.key in failed]
+        requests = {trial.key: asking.request(trial) for trial in open_trials}
+        stored = ledger.find_calls(request.key for request in requests.values())
+        yield PlannedChunk(
+            known=tuple(trial for trial in chunk if trial.key in decided),
+            due=tuple(
+                Due(trial=trial, request=requests[trial.key], stored=stored.get(requests[trial.key].key))
+                for trial in open_trials
+            ),
+        )

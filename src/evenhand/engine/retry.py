@@ -1,0 +1,62 @@
+"""Trying again: only what a wait can cure, a little later each time, and not for ever."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from evenhand.domain.call import Reply
+from evenhand.engine.limits import Concurrency
+from evenhand.models.errors import CallFailure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryRule:
+    retries: int = 6
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    longest_obeyed: float = 600.0
+    """A Retry-After beyond this many seconds is not waited for: the trial is recorded as failed and asked another day."""
+
+    unheard_retries: int = 2
+    """Retries of a call to which no HTTP answer came, while nothing has ever come from the endpoint."""
+
+    def wait(self, failure: CallFailure, tries: int, *, heard: bool) -> float | None:
+        """Seconds to wait before the next try, or None to give up."""
+        allowed = self.retries if heard or failure.status is not None else min(self.retries, self.unheard_retries)
+        if not failure.transient or tries > allowed:
+            return None
+        asked = failure.retry_after or 0.0
+        if asked > self.longest_obeyed:
+            return None
+        # Full jitter: calls that failed together do not come back together.
+        backoff = random.random() * min(self.longest_wait, self.first_wait * 2 ** (tries - 1))
+        return asked + backoff
+
+
+async def with_retries(
+    call: Callable[[], Awaitable[Reply]], *, rule: RetryRule, concurrency: Concurrency, heard: Callable[[], bool]
+) -> Reply:
+    """The reply, with the number of requests it took; raises the last CallFailure with `requests` set likewise."""
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            reply = await call()
+        except CallFailure as failure:
+            failure.requests = tries
+            _tell(concurrency, failure)
+            wait = rule.wait(failure, tries, heard=heard())
+            if wait is None:
+                raise
+            await asyncio.sleep(wait)
+        else:
+            concurrency.succeeded()
+            return replace(reply, requests=reply.requests + tries - 1)
+
+
+def _tell(concurrency: Concurrency, failure: CallFailure) -> None:
+    if failure.status == 429:
+        concurrency.throttled(failure.retry_after)
+    elif failure.status is not None and failure.status >= 500:
+        concurrency.server_failed()

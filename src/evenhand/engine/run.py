@@ -1,0 +1,267 @@
+"""Asks what is due and records every outcome: bounded, resumable, and stoppable at any moment."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from evenhand.domain.call import Reply, Request, Usage
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.verdict import NoVerdict
+from evenhand.engine.asking import Asking, Reading
+from evenhand.engine.budget import Budget
+from evenhand.engine.limits import Concurrency, Pace
+from evenhand.engine.plan import Due, PlannedChunk
+from evenhand.engine.retry import RetryRule, with_retries
+from evenhand.engine.tally import Tally
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.work import LEASE_SECONDS, Claimed, claim, holder_name, release_all, renew
+from evenhand.ledger.writer import Writer
+from evenhand.models.client import ModelClient
+from evenhand.models.errors import CallFailure, Misuse
+
+HOPELESS = 5
+"""Trials that may fail before any reply has come; then the endpoint is taken to be wrong and the run stops."""
+
+CLAIM_BATCH = 100
+
+
+class Pricing(Protocol):
+    def cost(self, usage: Usage) -> float | None: ...
+
+    def estimate(self, request: Request) -> float | None:
+        """An upper estimate in dollars, None where the price is unknown."""
+        ...
+
+    def tokens(self, request: Request) -> int:
+        """An upper estimate of input and output together."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    max_connections: int = 64
+    rpm: float | None = None
+    tpm: float | None = None
+    retry: RetryRule = field(default_factory=RetryRule)
+    grace_seconds: float = 30.0
+
+
+class StopSign:
+    """Why a run should end early; set from a signal, a wrong key, a full disk or a spent budget."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self.error: Exception | None = None
+        self._raised = asyncio.Event()
+        self._hurried = asyncio.Event()
+
+    def interrupt(self) -> None:
+        """The first time: begin nothing new. The second time: give up what is in flight."""
+        if self.interrupted:
+            self._hurried.set()
+        self.interrupted = True
+        self._raised.set()
+
+    def fail(self, error: Exception) -> None:
+        self.error = self.error or error
+        self._raised.set()
+
+    def stop(self) -> None:
+        self._raised.set()
+
+    async def wait(self) -> None:
+        await self._raised.wait()
+
+    async def wait_for_hurry(self) -> None:
+        await self._hurried.wait()
+
+
+class Runner:
+    """One run over one study's due trials."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        *,
+        ledger: Ledger,
+        client: ModelClient,
+        study: str,
+        run: str,
+        pricing: Pricing,
+        budget: Budget,
+        pacing: Pacing,
+        stop: StopSign,
+    ) -> None:
+        self.tally = Tally()
+        self.concurrency = Concurrency(pacing.max_connections)
+        self.budget = budget
+        self._asking = asking
+        self._ledger = ledger
+        self._client = client
+        self._study = study
+        self._run = run
+        self._pricing = pricing
+        self._pacing = pacing
+        self._requests_pace = Pace(pacing.rpm)
+        self._tokens_pace = Pace(pacing.tpm)
+        self._stop = stop
+        self._holder = holder_name(run)
+        self._writer = Writer(ledger, study=study, in_flight=lambda: self.concurrency.in_flight)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._leftovers = Entries()
+        self._heard = False
+        """Whether any reply has come."""
+
+    async def run(self, chunks: Iterable[PlannedChunk]) -> Tally:
+        """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
+        heart = asyncio.create_task(self._keep_claims())
+        producer = asyncio.create_task(self._work_through(iter(chunks)))
+        sign = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait((producer, sign), return_when=asyncio.FIRST_COMPLETED)
+            await self._let_finish(producer)
+        finally:
+            heart.cancel()
+            sign.cancel()
+            await self._writer.close(last=self._leftovers, then=self._release_claims)
+        if self._stop.error is not None:
+            raise self._stop.error
+        return self.tally
+
+    async def _work_through(self, chunks: Iterator[PlannedChunk]) -> None:
+        """Feeds the plan to the calls, a chunk at a time, as places become free."""
+        while (chunk := await self._writer.run(next, chunks, None)) is not None:
+            self.tally.known += len(chunk.known)
+            await self._link([trial.key for trial in chunk.known])
+            for start in range(0, len(chunk.due), CLAIM_BATCH):
+                await self._ask_batch(chunk.due[start : start + CLAIM_BATCH])
+
+    async def _ask_batch(self, batch: tuple[Due, ...]) -> None:
+        claimed = await self._writer.run(self._claim, [due.trial.key for due in batch])
+        self.tally.known += len(claimed.decided)
+        self.tally.elsewhere += len(claimed.others)
+        await self._link(sorted(claimed.decided))
+        for due in batch:
+            if due.trial.key in claimed.mine:
+                await self.concurrency.acquire()
+                self._start(due)
+
+    def _claim(self, trials: list[str]) -> Claimed:
+        return claim(self._ledger, trials, reader=self._asking.protocol.reader, holder=self._holder)
+
+    async def _link(self, trials: list[str]) -> None:
+        if trials:
+            await self._writer.run(self._ledger.link, self._study, trials)
+
+    def _start(self, due: Due) -> None:
+        """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
+        estimate = self._pricing.estimate(due.request) if due.stored is None else 0.0
+        if not self.budget.reserve(estimate):
+            self.concurrency.release()
+            self._stop.stop()
+            return
+        task = asyncio.create_task(self._ask_and_record(due, estimate))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _ask_and_record(self, due: Due, estimate: float | None) -> None:
+        entries = Entries(trials=[due.trial], release=[due.trial.key])
+        try:
+            reading = await self._reading(due, estimate, entries)
+            self._conclude(due, reading, entries)
+            await self._writer.put(entries)
+        except asyncio.CancelledError:
+            if not entries.judgements:
+                self._conclude(due, Reading(verdict=_INTERRUPTED), entries)
+                self._leftovers.extend(entries)
+        except (Misuse, LedgerError) as error:
+            self._stop.fail(error)
+        finally:
+            self.concurrency.release()
+
+    async def _reading(self, due: Due, estimate: float | None, entries: Entries) -> Reading:
+        if due.stored is not None:
+            return self._asking.read(due.trial, due.stored.reply)
+        cost = None
+        try:
+            reply = await self._reply(due.request)
+            cost = self._pricing.cost(reply.usage)
+        except CallFailure as failure:
+            self.tally.requests += failure.requests
+            self._give_up_if_hopeless(failure)
+            return Reading(verdict=NoVerdict(reason=failure.reason, detail=str(failure)))
+        finally:
+            self.budget.settle(estimate, cost)
+        self.tally.add_reply(reply, cost)
+        entries.add_call(due.request, reply, run=self._run, at=time.time(), cost_usd=cost)
+        reading = self._asking.read(due.trial, reply)
+        return replace(reading, notes={**reading.notes, "adapted": list(reply.adapted)}) if reply.adapted else reading
+
+    async def _reply(self, request: Request) -> Reply:
+        async def once() -> Reply:
+            await self._requests_pace.take()
+            await self._tokens_pace.take(self._pricing.tokens(request) if self._pacing.tpm else 0.0)
+            return await self._client.complete(request)
+
+        reply = await with_retries(
+            once, rule=self._pacing.retry, concurrency=self.concurrency, heard=lambda: self._heard
+        )
+        self._heard = True
+        return reply
+
+    def _conclude(self, due: Due, reading: Reading, entries: Entries) -> None:
+        if due.stored is None:
+            self.tally.called += 1
+        else:
+            self.tally.known += 1
+        self.tally.add_result(reading.verdict)
+        failed = isinstance(reading.verdict, NoVerdict) and reading.verdict.call_failed
+        cost = entries.calls[-1]["cost_usd"] if entries.calls else None
+        entries.judgements.append(
+            Judgement(
+                trial=due.trial.key,
+                verdict=reading.verdict,
+                reader=self._asking.protocol.reader,
+                calls=() if failed else (due.request.key,),
+                run=self._run,
+                at=time.time(),
+                cost_usd=cost if due.stored is None else 0.0,
+                notes=reading.notes,
+            )
+        )
+
+    def _give_up_if_hopeless(self, failure: CallFailure) -> None:
+        failures = sum(self.tally.failed.values()) + 1
+        if not self._heard and failures >= HOPELESS:
+            self._stop.fail(Misuse(f"The first {failures} trials all failed and no reply has come. {failure}"))
+
+    async def _let_finish(self, producer: "asyncio.Task[None]") -> None:
+        """Calls in flight may end; after an interrupt only within the grace time."""
+        if not producer.done():
+            producer.cancel()
+        outcome = (await asyncio.gather(producer, return_exceptions=True))[0]
+        if isinstance(outcome, Exception):
+            self._stop.fail(outcome)
+        patience = self._pacing.grace_seconds if self._stop.interrupted or self._stop.error else None
+        if self._tasks:
+            hurry = asyncio.create_task(self._stop.wait_for_hurry())
+            everyone = asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.wait((everyone, hurry), timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            hurry.cancel()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _keep_claims(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 4)
+            await self._writer.run(lambda: renew(self._ledger, holder=self._holder))
+
+    def _release_claims(self) -> None:
+        release_all(self._ledger, holder=self._holder)
+
+
+_INTERRUPTED = NoVerdict(reason="interrupted", detail="The run was stopped before the reply came.")

@@ -1,0 +1,91 @@
+"""A run from its first record to its last: registers the study, asks, and writes down how it ended."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+
+from evenhand import __version__
+from evenhand.domain.identity import Json
+from evenhand.engine.budget import Budget
+from evenhand.engine.judging import Prepared
+from evenhand.engine.run import Pacing, Pricing, Runner, StopSign
+from evenhand.engine.tally import Tally
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Ledger
+from evenhand.models.client import ModelClient
+from evenhand.models.errors import Misuse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    run: str
+    tally: Tally
+    interrupted: bool
+    over_budget: bool
+    error: Exception | None
+    """What stopped the run early, already a sentence; what was answered before is on record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run asks with."""
+
+    client: ModelClient
+    pricing: Pricing
+    budget: Budget
+    pacing: Pacing
+
+
+async def run_study(
+    prepared: Prepared,
+    *,
+    ledger: Ledger,
+    means: Means,
+    stop: StopSign,
+    command: str = "judge",
+    settings: Mapping[str, Json] | None = None,
+    only_failed: bool = False,
+    around: Callable[[Runner], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
+) -> Ended:
+    """Asks what the study still wants. The client is closed in any case."""
+    study = prepared.study
+    asking = prepared.asking
+    ledger.register_study(study, rater=asking.rater, condition=asking.condition, wanted=prepared.wanted)
+    run = ledger.begin_run(command, settings or {}, study=study.key, version=__version__)
+    runner = Runner(
+        asking,
+        ledger=ledger,
+        client=means.client,
+        study=study.key,
+        run=run,
+        pricing=means.pricing,
+        budget=means.budget,
+        pacing=means.pacing,
+        stop=stop,
+    )
+    runner.tally.planned = prepared.wanted
+    try:
+        async with around(runner):
+            await runner.run(prepared.plan(ledger, only_failed=only_failed))
+    except (Misuse, LedgerError) as error:
+        stop.fail(error)
+    finally:
+        await means.client.close()
+    ended = Ended(
+        run=run,
+        tally=runner.tally,
+        interrupted=stop.interrupted,
+        over_budget=means.budget.reached,
+        error=stop.error,
+    )
+    ledger.end_run(run, _outcome(ended))
+    return ended
+
+
+def _outcome(ended: Ended) -> dict[str, Json]:
+    return {
+        **ended.tally.as_json(ended.run),
+        "interrupted": ended.interrupted,
+        "over_budget": ended.over_budget,
+        "error": None if ended.error is None else str(ended.error),
+    }

@@ -1,0 +1,85 @@
+"""What a run has done so far, counted in trials, requests, tokens and dollars."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from evenhand.domain.call import Reply
+from evenhand.domain.identity import Json
+from evenhand.domain.verdict import NoVerdict, Verdict
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """`planned` = known + called + not_reached once the run is over."""
+
+    planned: int = 0
+    known: int = 0
+    """Had a result before, or were read from a reply on record."""
+    called: int = 0
+    requests: int = 0
+    verdicts: int = 0
+    no_verdict: Counter[str] = field(default_factory=Counter[str])
+    failed: Counter[str] = field(default_factory=Counter[str])
+    elsewhere: int = 0
+    """Being asked by another run on the same ledger."""
+    tokens: Counter[str] = field(default_factory=Counter[str])
+    cost_usd: float = 0.0
+    cost_unknown: int = 0
+    """Replies whose price is unknown."""
+    adapted: Counter[str] = field(default_factory=Counter[str])
+    last_failure: str = ""
+    _started: float = field(default_factory=time.monotonic)
+    _cpu: float = field(default_factory=time.process_time)
+
+    def add_reply(self, reply: Reply, cost_usd: float | None) -> None:
+        self.requests += reply.requests
+        usage = reply.usage
+        for name in ("input", "output", "cached", "reasoning"):
+            self.tokens[name] += getattr(usage, name) or 0
+        if cost_usd is None:
+            self.cost_unknown += 1
+        else:
+            self.cost_usd += cost_usd
+        self.adapted.update(reply.adapted)
+
+    def add_result(self, verdict: Verdict | NoVerdict) -> None:
+        if not isinstance(verdict, NoVerdict):
+            self.verdicts += 1
+        elif verdict.call_failed:
+            self.failed[verdict.reason] += 1
+            self.last_failure = verdict.detail
+        else:
+            self.no_verdict[verdict.reason] += 1
+
+    @property
+    def done(self) -> int:
+        return self.known + self.called
+
+    @property
+    def not_reached(self) -> int:
+        return self.planned - self.known - self.called
+
+    @property
+    def wall_s(self) -> float:
+        return time.monotonic() - self._started
+
+    def as_json(self, run: str) -> dict[str, Json]:
+        return {
+            "schema": 1,
+            "run": run,
+            "planned": self.planned,
+            "known": self.known,
+            "called": self.called,
+            "not_reached": self.not_reached,
+            "elsewhere": self.elsewhere,
+            "requests": self.requests,
+            "verdicts": self.verdicts,
+            "no_verdict": dict(self.no_verdict),
+            "failed": dict(self.failed),
+            "cost_usd": None if self.cost_unknown else round(self.cost_usd, 6),
+            "tokens": dict(self.tokens),
+            "adapted": dict(self.adapted),
+            "wall_s": round(self.wall_s, 3),
+            "cpu_s": round(time.process_time() - self._cpu, 3),
+        }

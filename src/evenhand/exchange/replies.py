@@ -1,0 +1,55 @@
+"""Raw replies of judges asked elsewhere, one JSON object a line."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class ExchangeError(Exception):
+    """A file that does not fit: file, row, what was found and what was expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawReply:
+    item: str
+    reply: str
+    shown: tuple[str, ...]
+    options: int | None
+
+
+def read_replies(path: Path, *, needs_options: bool) -> list[RawReply]:
+    """All of the file, or ExchangeError at the first row that does not fit."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExchangeError(f"{path} cannot be read: {error}.") from error
+    replies: list[RawReply] = []
+    for line, words in enumerate(text.split("\n"), start=1):
+        if words.strip():
+            where = f"{path}, row {len(replies) + 1} (line {line})"
+            replies.append(_reply(words, where, needs_options=needs_options))
+    if not replies:
+        raise ExchangeError(f'{path} holds no replies; expected one {{"item": …, "reply": text}} a line.')
+    return replies
+
+
+def _reply(words: str, where: str, *, needs_options: bool) -> RawReply:
+    try:
+        row: Any = json.loads(words)
+    except json.JSONDecodeError as error:
+        raise ExchangeError(f"{where}: not JSON ({error.msg}).") from error
+    if not isinstance(row, dict):
+        raise ExchangeError(f"{where}: expected an object with item and reply, found {type(row).__name__}.")
+    item, reply = row.get("item", row.get("id")), row.get("reply")
+    if not isinstance(item, str | int) or not isinstance(reply, str):
+        found = ", ".join(row) or "nothing"
+        raise ExchangeError(f"{where}: expected item (text or number) and reply (text); found the fields {found}.")
+    shown, options = row.get("shown", []), row.get("options")
+    if not isinstance(shown, list) or not all(isinstance(one, str) for one in shown):
+        raise ExchangeError(f"{where}: shown must be a list of texts.")
+    if options is not None and (not isinstance(options, int) or isinstance(options, bool) or options < 1):
+        raise ExchangeError(f"{where}: options must be a whole number from 1 up, found {options!r}.")
+    if needs_options and options is None:
+        raise ExchangeError(f"{where}: this protocol picks one of several, so options (how many) is needed.")
+    return RawReply(item=str(item), reply=reply, shown=tuple(shown), options=options)

@@ -1,0 +1,57 @@
+"""What an image is, told after decoding it within limits: an image that passes can be shown to a model later."""
+
+import hashlib
+from dataclasses import dataclass
+
+from evenhand.images.sniffing import sniff
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageLimits:
+    """The most that is decoded: bytes of the file, pixels of a frame, frames of an animation or pages."""
+
+    bytes: int = 50_000_000
+    pixels: int = 100_000_000
+    frames: int = 10_000
+
+
+DEFAULT_LIMITS = ImageLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageInfo:
+    """An image that was decoded; width and height in pixels as seen upright, after EXIF rotation."""
+
+    digest: str
+    media_type: str
+    width: int
+    height: int
+    frames: int
+    bytes: int
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 of the bytes, 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def inspect(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> ImageInfo:
+    """Sniff and decode. Raises ImageError for what cannot be decoded whole or exceeds the limits.
+
+    Of an animation the first frame is decoded, the only one ever shown to a model; of the others it is checked
+    that the file holds them.
+    """
+    media_type = sniff(data)
+    # Pillow with its readers takes 80 ms to import, and most commands never decode an image.
+    from evenhand.images.decoding import first_frame, upright_size
+
+    frame = first_frame(data, media_type, limits)
+    width, height = upright_size(frame.image)
+    return ImageInfo(
+        digest=digest(data),
+        media_type=media_type,
+        width=width,
+        height=height,
+        frames=frame.frames,
+        bytes=len(data),
+    )

@@ -1,0 +1,150 @@
+"""Images kept as files named by the SHA-256 of their bytes."""
+
+import base64
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, inspect
+from evenhand.images.inspection import digest as digest_of
+from evenhand.images.preparing import prepared
+from evenhand.images.recent_bytes import RecentBytes
+from evenhand.images.sniffing import ImageError
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreProblem:
+    """A file in the store that is not as it should be; `reason` is a sentence."""
+
+    path: Path
+    reason: str
+
+
+class ImageStore:
+    """A folder of images that several processes may read and fill at once; it is made with the first image put.
+
+    Data URLs are kept in memory, the most recently used up to `cache_bytes`.
+    """
+
+    def __init__(self, root: Path, *, limits: ImageLimits = DEFAULT_LIMITS, cache_bytes: int = 64_000_000) -> None:
+        self.root = root
+        self._limits = limits
+        self._urls = RecentBytes(max_bytes=cache_bytes)
+        # Preparing decodes; what was found to go out unchanged need not be decoded again once its URL is forgotten.
+        self._unchanged: dict[tuple[str, int | None], str] = {}
+
+    def path(self, digest: str) -> Path:
+        """Where the image is, or would be."""
+        if not _DIGEST.fullmatch(digest):
+            raise ImageError(f"{digest!r} is not an image digest; one is 64 digits of 0-9 and a-f.")
+        return self.root / digest[:2] / digest[2:]
+
+    def put(self, data: bytes) -> ImageInfo:
+        """Keep an image; again is no change, but mends a file altered since. Raises ImageError as `inspect` does."""
+        info = inspect(data, limits=self._limits)
+        path = self.path(info.digest)
+        if _bytes_at(path) != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_whole(path, data)
+        return info
+
+    def get(self, digest: str) -> bytes:
+        """The bytes as they were put. Raises ImageError when absent, or altered on disk."""
+        path = self.path(digest)
+        data = _bytes_at(path)
+        if data is None:
+            raise ImageError(f"There is no image {digest} in {self.root}; import the files it came with again.")
+        if digest_of(data) != digest:
+            raise ImageError(f"The image file {path} was altered since it was stored; import its original again.")
+        return data
+
+    def data_url(self, digest: str, *, max_edge: int | None = None) -> bytes:
+        """`data:image/…;base64,…` of the image as `prepared` sends it; ASCII that JSON need not escape."""
+        key = (digest, max_edge)
+        url = self._urls.get(key)
+        if url is None:
+            url = self._made_url(digest, max_edge)
+            self._urls.put(key, url)
+        return url
+
+    def digests(self) -> Iterator[str]:
+        """The digests of all images, in order."""
+        for path in self._files():
+            if (named := self._digest_named_by(path)) is not None:
+                yield named
+
+    def check(self) -> list[StoreProblem]:
+        """What is wrong with the files, each read whole; empty when all is well."""
+        problems = [(path, self._problem_with(path)) for path in self._files()]
+        return [StoreProblem(path=path, reason=reason) for path, reason in problems if reason is not None]
+
+    def _made_url(self, digest: str, max_edge: int | None) -> bytes:
+        data = self.get(digest)
+        media_type = self._unchanged.get((digest, max_edge))
+        if media_type is None:
+            ready = prepared(data, max_edge=max_edge, limits=self._limits)
+            media_type = ready.media_type
+            if ready.data is data:
+                self._unchanged[digest, max_edge] = media_type
+            data = ready.data
+        return b"data:%s;base64,%s" % (media_type.encode("ascii"), base64.b64encode(data))
+
+    def _files(self) -> Iterator[Path]:
+        if not self.root.is_dir():
+            return
+        for folder in sorted(self.root.iterdir()):
+            if folder.is_dir():
+                yield from sorted(folder.iterdir())
+            else:
+                yield folder
+
+    def _digest_named_by(self, path: Path) -> str | None:
+        named = path.parent.name + path.name
+        return named if _DIGEST.fullmatch(named) and path == self.path(named) else None
+
+    def _problem_with(self, path: Path) -> str | None:
+        if path.name.endswith(_UNFINISHED):
+            return "It is being written, or was left by a write that was cut off; delete it if nothing is running."
+        named = self._digest_named_by(path)
+        if named is None:
+            return "It is not named by a digest, so nothing here put it there; move it away."
+        try:
+            altered = digest_of(path.read_bytes()) != named
+        except OSError as error:
+            return f"It cannot be read ({error.strerror}); restore it or import its original again."
+        return "Its bytes do not match its name; import its original again." if altered else None
+
+
+def _bytes_at(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """All of the file or none of it, even when the plug is pulled or another process writes the same."""
+    unfinished = path.parent / f"{path.name}.{secrets.token_hex(8)}{_UNFINISHED}"
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+    # The new name is durable only when its folder is.
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

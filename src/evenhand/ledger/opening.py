@@ -1,0 +1,136 @@
+"""Opening a ledger: its address, its engine, its version. The one place that knows SQLite's pragmas."""
+
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from evenhand.ledger import schema
+
+HEAD = "0001"
+"""The migration this version of Evenhand writes; a test compares it with the migrations folder."""
+
+BUSY_SECONDS = 30
+
+
+class LedgerError(Exception):
+    """The ledger cannot be opened, read or written. A sentence."""
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file behind a sqlite URL, or None for another database."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise LedgerError(
+            f"The store '{url}' is not a database URL; write sqlite:///PATH/ledger.db or postgresql://HOST/NAME."
+        ) from error
+    if parsed.get_backend_name() != "sqlite":
+        return None
+    if not parsed.database or parsed.database == ":memory:":
+        raise LedgerError("A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.")
+    return Path(parsed.database)
+
+
+def engine_for(url: str, *, create: bool) -> Engine:
+    path = sqlite_path(url)
+    if path is None:
+        return create_engine(url)
+    if not path.exists() and not create:
+        raise LedgerError(f"There is no ledger at {path}; `evenhand judge` or `evenhand demo` makes one.")
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+    event.listen(engine, "connect", _prepare_connection)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare_connection(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions are begun by _begin, as pysqlite would begin them too late
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")  # a pulled plug loses nothing that was committed
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _begin(connection: Connection) -> None:
+    # A writer that begins as a reader cannot wait for another writer: SQLite refuses the upgrade at once.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def explained(where: object) -> Iterator[None]:
+    """Turns a database's own error into a sentence that says what to do."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise LedgerError(_sentence(str(error.orig), where)) from error
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise LedgerError(_sentence(str(error), where)) from error
+    except OSError as error:
+        raise LedgerError(f"The ledger at {where} cannot be used: {error.strerror or error}.") from error
+
+
+def _sentence(words: str, where: object) -> str:
+    if "locked" in words or "busy" in words:
+        return (
+            f"Another process has held the ledger at {where} for more than {BUSY_SECONDS} s; "
+            "wait until it ends, then run the same command again: nothing that was committed is lost."
+        )
+    if "full" in words or "disk I/O error" in words:
+        return (
+            f"The disk of the ledger at {where} is full or cannot be written ({words}); "
+            "free some space and run the same command again: nothing that was committed is lost."
+        )
+    if "not a database" in words or "malformed" in words:
+        return f"The file at {where} is not a usable ledger ({words}); restore a backup or choose another --store."
+    if "readonly" in words or "unable to open" in words:
+        return f"The ledger at {where} cannot be opened for writing ({words}); check the folder and its rights."
+    return f"The ledger at {where} could not be used: {words}."
+
+
+def bring_up_to_date(engine: Engine, where: object) -> None:
+    """Creates or migrates the tables; refuses a ledger that a newer Evenhand wrote."""
+    with explained(where):
+        found = _revision(engine)
+        if found == HEAD:
+            return
+        if found is not None and found > HEAD:
+            raise LedgerError(
+                f"The ledger at {where} was written by a newer Evenhand (its tables are at {found}, this version knows "
+                f"{HEAD}); upgrade Evenhand, or choose another --store."
+            )
+        _migrate(engine)
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _migrate(engine: Engine) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, HEAD)
+        _first_words(connection)
+
+
+def _first_words(connection: Connection) -> None:
+    known = set(connection.execute(select(schema.meta.c.name)).scalars())
+    fresh: dict[str, Any] = {"fence_secret": secrets.token_hex(32), "ledger_id": secrets.token_hex(8)}
+    rows = [{"name": name, "value": value} for name, value in fresh.items() if name not in known]
+    if rows:
+        connection.execute(insert(schema.meta), rows)

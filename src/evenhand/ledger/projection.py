@@ -1,0 +1,149 @@
+"""What the record says: studies, and for each trial the one result that counts."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, func, select
+
+from evenhand.domain.item import Item
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
+from evenhand.domain.study import Purpose
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import CALL_FAILED
+from evenhand.ledger import rows, schema
+from evenhand.ledger.record import Ledger, chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOnRecord:
+    key: str
+    purpose: Purpose
+    benchmark: str
+    data: str
+    sample: bool
+    rater: Rater
+    condition: Condition
+    variant: str
+    wanted: int
+    reached: int
+    """Of the wanted trials, those that were asked or known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A trial with the result that counts for it: the first verdict got, else the last reason there is none."""
+
+    seq: int
+    trial: Trial
+    label: str
+    models: tuple[str, ...]
+    """In the order shown."""
+    judgement: Judgement
+
+
+def studies(
+    ledger: Ledger, *, benchmark: str | None = None, purposes: Sequence[Purpose] = ("board", "people")
+) -> list[StudyOnRecord]:
+    table, links = schema.studies, schema.study_trials
+    with ledger.reading() as connection:
+        raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
+        conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
+        counts = select(links.c.study, func.count()).group_by(links.c.study)
+        reached = {study: count for study, count in connection.execute(counts)}
+        samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).tuples().all())
+        query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
+        if benchmark is not None:
+            query = query.where(table.c.benchmark == benchmark)
+        return [
+            StudyOnRecord(
+                key=row.key,
+                purpose=row.purpose,
+                benchmark=row.benchmark,
+                data=row.data,
+                sample=bool(samples.get(row.data)),
+                rater=raters[row.rater],
+                condition=conditions[row.condition],
+                variant=json.loads(row.content)["variant"],
+                wanted=row.wanted,
+                reached=reached.get(row.key, 0),
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord]) -> list[Judged]:
+    """One result for each trial of these studies, in the order of the record; trials of several count once."""
+    chosen = list(chosen)
+    labels = item_labels(ledger, {study.data for study in chosen})
+    results: dict[tuple[Any, ...], Row[Any]] = {}
+    links, trials, table = schema.study_trials, schema.trials, schema.judgements
+    with ledger.reading() as connection:
+        for study in chosen:
+            query = (
+                select(table, trials)
+                .join(trials, trials.c.key == table.c.trial)
+                .join(links, links.c.trial == trials.c.key)
+                .where(links.c.study == study.key)
+                .order_by(table.c.seq)
+            )
+            for row in connection.execute(query):
+                # The attempt is left out: a trial asked again is still one trial.
+                showing = (row.item, row.responses, row.rater, row.condition, row.replicate)
+                before = results.get(showing)
+                if before is None or _supersedes(row, before):
+                    results[showing] = row
+    ordered = sorted(results.values(), key=lambda row: row.seq)
+    models = response_models(ledger, {digest for row in ordered for digest in json.loads(row.responses)})
+    return [_judged(row, labels, models) for row in ordered]
+
+
+def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str]) -> Judged:
+    trial = rows.trial_from(row)
+    return Judged(
+        seq=row.seq,
+        trial=trial,
+        label=labels.get(trial.item, trial.item[:12]),
+        models=tuple(models[digest] for digest in trial.responses),
+        judgement=rows.judgement_from(row),
+    )
+
+
+def _supersedes(new: Row[Any], old: Row[Any]) -> bool:
+    if new.reason in CALL_FAILED:
+        return old.reason in CALL_FAILED
+    if new.attempt == old.attempt:
+        return True  # read again by a newer reader, or a person changed their mind
+    return old.verdict is None
+
+
+def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:
+    table = schema.benchmark_items
+    with ledger.reading() as connection:
+        query = select(table.c.item, table.c.label).where(table.c.benchmark.in_(list(data)))
+        return dict(connection.execute(query).tuples().all())
+
+
+def items_of(ledger: Ledger, data: str) -> list[Item]:
+    """The items of one benchmark's data, in its order."""
+    places, contents = schema.benchmark_items, schema.items
+    query = (
+        select(places.c.label, contents.c.content)
+        .join(contents, contents.c.digest == places.c.item)
+        .where(places.c.benchmark == data)
+        .order_by(places.c.position)
+    )
+    with ledger.reading() as connection:
+        return [rows.item_from(content, label) for label, content in connection.execute(query)]
+
+
+def response_models(ledger: Ledger, digests: Iterable[str]) -> dict[str, str]:
+    table = schema.responses
+    found: dict[str, str] = {}
+    with ledger.reading() as connection:
+        for some in chunks(digests):
+            query = select(table.c.digest, table.c.model).where(table.c.digest.in_(some))
+            found.update(connection.execute(query).tuples().all())
+    return found

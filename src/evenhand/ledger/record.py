@@ -1,0 +1,287 @@
+"""The append-only record: items, responses, calls and judgements go in and stay; every table is a projection of it."""
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, Table, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from evenhand.domain.call import Reply, Request
+from evenhand.domain.identity import Json, canonical_json
+from evenhand.domain.item import Benchmark
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import Response
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import CALL_FAILED
+from evenhand.images import ImageStore
+from evenhand.ledger import rows, schema
+from evenhand.ledger.opening import LedgerError, bring_up_to_date, engine_for, explained, sqlite_path
+
+CHUNK = 500
+"""Keys looked up in one statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCall:
+    reply: Reply
+    cost_usd: float | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Entries:
+    """What is committed together: all of it or none."""
+
+    study: str | None = None
+    trials: list[Trial] = field(default_factory=list[Trial])
+    calls: list[rows.Fields] = field(default_factory=list[rows.Fields])
+    judgements: list[Judgement] = field(default_factory=list[Judgement])
+    responses: list[Response] = field(default_factory=list[Response])
+    release: list[str] = field(default_factory=list[str])
+    """Claims that end with this commit."""
+
+    def add_call(self, request: Request, reply: Reply, *, run: str, at: float, cost_usd: float | None) -> None:
+        self.calls.append(rows.call_row(request, reply, run=run, at=at, cost_usd=cost_usd))
+
+    def extend(self, other: "Entries") -> None:
+        self.trials += other.trials
+        self.calls += other.calls
+        self.judgements += other.judgements
+        self.responses += other.responses
+        self.release += other.release
+
+
+class Ledger:
+    """An open ledger. Threads may share it: each call takes its own connection."""
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        self.url = url
+        self.engine: Engine = engine_for(url, create=create)
+        self.where: str = str(sqlite_path(url) or self.engine.url.render_as_string(hide_password=True))
+        bring_up_to_date(self.engine, self.where)
+        path = sqlite_path(url)
+        self.images = ImageStore((path.parent if path else Path(".evenhand")) / "images")
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with explained(self.where), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that waits for other writers, and commits at the end or not at all."""
+        with explained(self.where), self.engine.connect().execution_options(writes=True) as connection:
+            with connection.begin():
+                yield connection
+
+    def fence_secret(self) -> bytes:
+        """Never leaves the ledger: exports and reports do not carry it."""
+        with self.reading() as connection:
+            query = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
+            return bytes.fromhex(connection.execute(query).scalar_one())
+
+    def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+        """Inserts the rows whose primary key is not there yet; what is there stays as it was."""
+        if not values:
+            return
+        dialect = postgresql if self.engine.dialect.name == "postgresql" else sqlite
+        connection.execute(dialect.insert(table).on_conflict_do_nothing(), list(values))
+
+    def register_benchmark(self, benchmark: Benchmark) -> None:
+        for data in benchmark.pictures.values():
+            self.images.put(data)
+        with self.writing() as connection:
+            self.insert_new(
+                connection,
+                schema.benchmarks,
+                [
+                    {
+                        "digest": benchmark.digest,
+                        "name": benchmark.name,
+                        "licence": benchmark.licence,
+                        "citation": benchmark.citation,
+                        "sample": benchmark.sample,
+                        "at": time.time(),
+                    }
+                ],
+            )
+            contents = [{"digest": i.digest, "content": canonical_json(i.content())} for i in benchmark.items]
+            self.insert_new(connection, schema.items, contents)
+            places = [
+                {"benchmark": benchmark.digest, "position": position, "item": item.digest, "label": item.label}
+                for position, item in enumerate(benchmark.items)
+            ]
+            self.insert_new(connection, schema.benchmark_items, places)
+
+    def add_responses(self, responses: Sequence[Response], *, replace: bool = False) -> int:
+        """Makes each response the one that stands for its model; returns how many were new.
+
+        Another text for the same item, model and variant raises LedgerError unless `replace`.
+        """
+        with self.writing() as connection:
+            current = {
+                (r.item, r.model, r.variant): r.digest
+                for r in self._current(connection, {response.item for response in responses})
+            }
+            fresh = [r for r in responses if current.get((r.item, r.model, r.variant)) != r.digest]
+            clashes = [r for r in fresh if (r.item, r.model, r.variant) in current]
+            if clashes and not replace:
+                raise LedgerError(self._clash(connection, clashes))
+            self.insert_new(connection, schema.responses, [rows.response_row(r) for r in fresh])
+            choices = [
+                {"item": r.item, "model": r.model, "variant": r.variant, "response": r.digest, "at": time.time()}
+                for r in fresh
+            ]
+            if choices:
+                connection.execute(insert(schema.response_choices), choices)
+        return len(fresh)
+
+    def _clash(self, connection: Connection, clashes: Sequence[Response]) -> str:
+        places = schema.benchmark_items
+        query = select(places.c.label).where(places.c.item == clashes[0].item)
+        label = connection.execute(query).scalars().first() or clashes[0].item[:12]
+        return (
+            f"The ledger already holds another answer of '{clashes[0].model}' to item '{label}' "
+            f"({len(clashes)} such answers in all); give --replace to let the new ones stand, or rename the model."
+        )
+
+    def responses_to(self, items: Iterable[str], *, variant: str = "") -> list[Response]:
+        """The response that stands for each model, to each of these items."""
+        with self.reading() as connection:
+            return [r for r in self._current(connection, items) if r.variant == variant and r.alteration is None]
+
+    def _current(self, connection: Connection, items: Iterable[str]) -> list[Response]:
+        choices, texts = schema.response_choices, schema.responses
+        newest: dict[tuple[str, str, str], Response] = {}
+        for some in chunks(sorted(items)):
+            query = (
+                select(texts)
+                .join(choices, choices.c.response == texts.c.digest)
+                .where(choices.c.item.in_(some))
+                .order_by(choices.c.seq)
+            )
+            for row in connection.execute(query):
+                newest[row.item, row.model, row.variant] = rows.response_from(row)
+        return list(newest.values())
+
+    def register_study(self, study: Study, *, rater: Rater, condition: Condition, wanted: int) -> None:
+        with self.writing() as connection:
+            self.insert_new(connection, schema.raters, [rows.rater_row(rater)])
+            self.insert_new(connection, schema.conditions, [rows.condition_row(condition)])
+            row = {
+                "key": study.key,
+                "purpose": study.purpose,
+                "benchmark": study.benchmark,
+                "data": study.data,
+                "rater": study.rater,
+                "condition": study.condition,
+                "content": canonical_json(study.content()),
+                "wanted": wanted,
+                "at": time.time(),
+            }
+            self.insert_new(connection, schema.studies, [row])
+
+    def begin_run(self, command: str, settings: Mapping[str, Json], *, study: str | None, version: str) -> str:
+        run = uuid.uuid4().hex[:12]
+        row = {
+            "id": run,
+            "command": command,
+            "study": study,
+            "settings": canonical_json(settings),
+            "version": version,
+            "at": time.time(),
+        }
+        with self.writing() as connection:
+            connection.execute(insert(schema.runs), [row])
+        return run
+
+    def end_run(self, run: str, outcome: Mapping[str, Json]) -> None:
+        with self.writing() as connection:
+            row = {"run": run, "outcome": canonical_json(outcome), "at": time.time()}
+            self.insert_new(connection, schema.run_ends, [row])
+
+    def decided(self, trials: Iterable[str], *, reader: str) -> set[str]:
+        """Those of the trials that have a result by this reader, a reply without a decision included."""
+        table = schema.judgements
+        with self.reading() as connection:
+            return {
+                trial
+                for some in chunks(trials)
+                for trial in connection.execute(decided_query(some, reader).with_only_columns(table.c.trial)).scalars()
+            }
+
+    def failed(self, trials: Iterable[str]) -> set[str]:
+        """Those of the trials that were asked and got no reply."""
+        table = schema.judgements
+        with self.reading() as connection:
+            return {
+                trial
+                for some in chunks(trials)
+                for trial in connection.execute(
+                    select(table.c.trial).where(table.c.trial.in_(some), table.c.reason.in_(CALL_FAILED))
+                ).scalars()
+            }
+
+    def find_calls(self, keys: Iterable[str]) -> dict[str, StoredCall]:
+        found: dict[str, StoredCall] = {}
+        with self.reading() as connection:
+            for some in chunks(keys):
+                for row in connection.execute(select(schema.calls).where(schema.calls.c.key.in_(some))):
+                    found[row.key] = StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd)
+        return found
+
+    def commit(self, entries: Entries) -> None:
+        with self.writing() as connection:
+            self.insert_new(connection, schema.trials, [rows.trial_row(t) for t in entries.trials])
+            if entries.study is not None:
+                links = [{"study": entries.study, "trial": t.key} for t in entries.trials]
+                self.insert_new(connection, schema.study_trials, links)
+            self.insert_new(connection, schema.calls, entries.calls)
+            if entries.judgements:
+                connection.execute(insert(schema.judgements), [rows.judgement_row(j) for j in entries.judgements])
+            if entries.release:
+                claims = schema.claims
+                for some in chunks(entries.release):
+                    connection.execute(claims.delete().where(claims.c.what.in_(some)))
+
+    def linked(self, study: str) -> int:
+        """How many of the study's trials have been reached."""
+        with self.reading() as connection:
+            table = schema.study_trials
+            return connection.execute(select(func.count()).where(table.c.study == study)).scalar_one()
+
+    def link(self, study: str, trials: Sequence[str]) -> None:
+        """Says that the study wants trials which are already on record."""
+        with self.writing() as connection:
+            self.insert_new(connection, schema.study_trials, [{"study": study, "trial": trial} for trial in trials])
+
+
+def decided_query(trials: Sequence[str], reader: str) -> Select[Any]:
+    table = schema.judgements
+    undecided_or_verdict = table.c.reason.is_(None) | table.c.reason.not_in(CALL_FAILED)
+    return select(table).where(table.c.trial.in_(trials), table.c.reader == reader, undecided_or_verdict)
+
+
+def chunks(keys: Iterable[str]) -> Iterator[list[str]]:
+    some: list[str] = []
+    for key in keys:
+        some.append(key)
+        if len(some) == CHUNK:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def settings_of(row: Any) -> dict[str, Any]:
+    return json.loads(row.settings)

@@ -1,0 +1,64 @@
+"""Runs on record: when, what, under which settings, and how each ended."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, Select, select
+
+from evenhand.ledger import schema
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOnRecord:
+    id: str
+    command: str
+    study: str | None
+    settings: Mapping[str, Any]
+    version: str
+    at: float
+    outcome: Mapping[str, Any] | None
+    """None where the run has not ended, or was killed."""
+    ended_at: float | None
+
+
+def runs(ledger: Ledger, *, last: int | None = None) -> list[RunOnRecord]:
+    """Newest first."""
+    query = _query().order_by(schema.runs.c.at.desc())
+    if last is not None:
+        query = query.limit(last)
+    with ledger.reading() as connection:
+        return [_run(row) for row in connection.execute(query)]
+
+
+def find_run(ledger: Ledger, start: str) -> RunOnRecord:
+    """The run whose id begins so; raises LedgerError where none or several do."""
+    with ledger.reading() as connection:
+        rows = connection.execute(_query().where(schema.runs.c.id.startswith(start, autoescape=True))).all()
+    if len(rows) != 1:
+        many = f"{len(rows)} runs begin with" if rows else "There is no run"
+        raise LedgerError(f"{many} '{start}'; `evenhand runs` lists them.")
+    return _run(rows[0])
+
+
+def _query() -> Select[Any]:
+    ends = schema.run_ends
+    return select(schema.runs, ends.c.outcome, ends.c.at.label("ended_at")).outerjoin(
+        ends, ends.c.run == schema.runs.c.id
+    )
+
+
+def _run(row: Row[Any]) -> RunOnRecord:
+    return RunOnRecord(
+        id=row.id,
+        command=row.command,
+        study=row.study,
+        settings=json.loads(row.settings),
+        version=row.version,
+        at=row.at,
+        outcome=None if row.outcome is None else json.loads(row.outcome),
+        ended_at=row.ended_at,
+    )

@@ -1,0 +1,225 @@
+"""The ledger's tables: what both SQLite and PostgreSQL accept. The record is append-only; work tables may change."""
+
+import json
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+metadata = MetaData()
+Sequence = BigInteger().with_variant(Integer, "sqlite")
+
+_ESCAPED = "\x01"
+
+
+class Words(TypeDecorator[str]):
+    """Free text of models and people. PostgreSQL refuses NUL and no driver takes lone surrogates: those are escaped."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or (not value.startswith(_ESCAPED) and "\x00" not in value and _encodable(value)):
+            return value
+        return _ESCAPED + json.dumps(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or not value.startswith(_ESCAPED):
+            return value
+        return json.loads(value[1:])
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+meta = Table("meta", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+
+benchmarks = Table(
+    "benchmarks",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("licence", Words, nullable=False),
+    Column("citation", Words, nullable=False),
+    Column("sample", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+items = Table("items", metadata, Column("digest", Text, primary_key=True), Column("content", Text, nullable=False))
+
+benchmark_items = Table(
+    "benchmark_items",
+    metadata,
+    Column("benchmark", Text, primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("item", Text, nullable=False),
+    Column("label", Words, nullable=False),
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("item", Text, nullable=False, index=True),
+    Column("model", Words, nullable=False),
+    Column("variant", Text, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("made_from", Text),
+    Column("alteration", Text),
+    Column("flags", Text, nullable=False),
+)
+
+# Which response stands for a model on an item: the last row says so; earlier ones stay on record.
+response_choices = Table(
+    "response_choices",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("item", Text, nullable=False, index=True),
+    Column("model", Words, nullable=False),
+    Column("variant", Text, nullable=False),
+    Column("response", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+raters = Table(
+    "raters",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("endpoint", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+)
+
+conditions = Table(
+    "conditions",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("protocol", Text, nullable=False),
+    Column("prompt_hash", Text, nullable=False),
+    Column("readout", Text, nullable=False),
+    Column("see", Text, nullable=False),
+    Column("fenced", Boolean, nullable=False),
+    Column("image_detail", Text),
+    Column("max_image_edge", Integer),
+    Column("extractor", Text),
+)
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("purpose", Text, nullable=False),
+    Column("benchmark", Text, nullable=False),
+    Column("data", Text, nullable=False, index=True),
+    Column("rater", Text, nullable=False),
+    Column("condition", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("wanted", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("item", Text, nullable=False, index=True),
+    Column("responses", Text, nullable=False),
+    Column("rater", Text, nullable=False),
+    Column("condition", Text, nullable=False),
+    Column("replicate", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+)
+
+study_trials = Table(
+    "study_trials",
+    metadata,
+    Column("study", Text, primary_key=True),
+    Column("trial", Text, primary_key=True),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("command", Text, nullable=False),
+    Column("study", Text),
+    Column("settings", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("at", Float, nullable=False, index=True),
+)
+
+run_ends = Table(
+    "run_ends",
+    metadata,
+    Column("run", Text, primary_key=True),
+    Column("outcome", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+# Replies only: a call that failed is a judgement's reason, never a cached answer.
+calls = Table(
+    "calls",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("request", Text, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("finish", Text, nullable=False),
+    Column("reasoning", Words, nullable=False),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("cached_tokens", Integer),
+    Column("reasoning_tokens", Integer),
+    Column("model", Words, nullable=False),
+    Column("fingerprint", Words, nullable=False),
+    Column("offered", Text),
+    Column("forced", Boolean, nullable=False),
+    Column("adapted", Text, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("cost_usd", Float),
+    Column("run", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+judgements = Table(
+    "judgements",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("trial", Text, nullable=False),
+    Column("reader", Text, nullable=False),
+    Column("verdict", Text),
+    Column("reason", Text),
+    Column("detail", Words, nullable=False),
+    Column("calls", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("cost_usd", Float),
+    Column("run", Text, nullable=False, index=True),
+    Column("at", Float, nullable=False),
+    Index("ix_judgements_trial_reader", "trial", "reader"),
+)
+
+# Work: who is asking what at this moment.
+claims = Table(
+    "claims",
+    metadata,
+    Column("what", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("until", Float, nullable=False),
+)

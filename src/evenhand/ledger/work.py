@@ -1,0 +1,89 @@
+"""Claims: who is asking what at this moment, so that two runs on one ledger do not pay for the same trial."""
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, delete, select, update
+
+from evenhand.ledger import schema
+from evenhand.ledger.record import Ledger, decided_query
+
+LEASE_SECONDS = 120.0
+"""How long a claim outlives its holder where the holder's death cannot be seen; a live run renews it well before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    mine: set[str]
+    decided: set[str]
+    """Decided by somebody between our plan and our claim."""
+    others: set[str]
+    """Being asked by another live run."""
+
+
+def holder_name(run: str) -> str:
+    """Names a run and its process, so that another one on this machine can tell whether it still lives."""
+    return f"{socket.gethostname()}|{os.getpid()}|{_started(os.getpid())}|{run}"
+
+
+def claim(ledger: Ledger, trials: Sequence[str], *, reader: str, holder: str) -> Claimed:
+    """Takes what is neither decided nor held by another live run, in one transaction."""
+    now = time.time()
+    table = schema.claims
+    with ledger.writing() as connection:
+        query = decided_query(trials, reader).with_only_columns(schema.judgements.c.trial)
+        decided = set(connection.execute(query).scalars())
+        _bury_the_dead(connection, trials, now=now)
+        rows = [{"what": t, "holder": holder, "until": now + LEASE_SECONDS} for t in trials if t not in decided]
+        ledger.insert_new(connection, table, rows)
+        held = connection.execute(select(table.c.what, table.c.holder).where(table.c.what.in_(trials))).all()
+    mine = {row.what for row in held if row.holder == holder}
+    return Claimed(mine=mine - decided, decided=decided, others={row.what for row in held} - mine - decided)
+
+
+def renew(ledger: Ledger, *, holder: str) -> None:
+    with ledger.writing() as connection:
+        until = time.time() + LEASE_SECONDS
+        connection.execute(update(schema.claims).where(schema.claims.c.holder == holder).values(until=until))
+
+
+def release_all(ledger: Ledger, *, holder: str) -> None:
+    with ledger.writing() as connection:
+        connection.execute(delete(schema.claims).where(schema.claims.c.holder == holder))
+
+
+def _bury_the_dead(connection: Connection, trials: Sequence[str], *, now: float) -> None:
+    table = schema.claims
+    connection.execute(delete(table).where(table.c.what.in_(trials), table.c.until < now))
+    holders = connection.execute(select(table.c.holder).where(table.c.what.in_(trials)).distinct()).scalars().all()
+    dead = [holder for holder in holders if _is_dead(holder)]
+    if dead:
+        connection.execute(delete(table).where(table.c.holder.in_(dead)))
+
+
+def _is_dead(holder: str) -> bool:
+    """True only where this machine can see that the process is gone; a run elsewhere keeps its claim until it ends."""
+    host, pid, started, _run = holder.rsplit("|", 3)
+    return host == socket.gethostname() and _started(int(pid)) != started
+
+
+def _started(pid: int) -> str:
+    """When the process started, so that a reused number is not taken for it; '' where no such process runs."""
+    stat = Path(f"/proc/{pid}/stat")
+    if Path("/proc/self/stat").exists():
+        try:
+            state, *rest = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return ""
+        return "" if state == "Z" else rest[18]
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    except PermissionError:
+        pass
+    return "alive"

@@ -1,0 +1,162 @@
+"""Where a model is asked and under which name its answers are kept. Holds no key, so nothing printed can show one."""
+
+import difflib
+import ipaddress
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from evenhand.models.errors import Misuse
+from evenhand.models.provider import CUSTOM, Provider, providers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    provider: Provider
+    model: str
+    base_url: str
+    """Normalised, without user info, query and fragment: fit to be shown."""
+    query: str = field(default="", repr=False)
+    """The base URL's query; sent, never shown, no part of the identity."""
+    identity: str
+    key_variables: tuple[str, ...]
+    key_required: bool
+    url_variable: str | None = None
+    """The variable the base URL was taken from, if it came from the environment."""
+    own: bool = False
+    """True for an address the user gave, which is not the provider's."""
+    host: str = field(init=False)
+    loopback: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        host = urlsplit(self.base_url).hostname or ""
+        object.__setattr__(self, "host", host)
+        object.__setattr__(self, "loopback", is_loopback(host))
+
+    @property
+    def name(self) -> str:
+        return self.model if self.provider is CUSTOM else f"{self.provider.name}/{self.model}"
+
+    @property
+    def chat_url(self) -> str:
+        """Where requests go, the query included: not for messages."""
+        return f"{self.base_url}/chat/completions" + (f"?{self.query}" if self.query else "")
+
+    @property
+    def local(self) -> bool:
+        """A server of one's own: nobody sends a bill that a price list knows."""
+        return self.provider.prices is None or self.loopback
+
+    def key(self, environment: Mapping[str, str]) -> str | None:
+        """The key to send, or None where none is needed; Misuse where one is needed and none is set."""
+        for variable in self.key_variables:
+            value = environment.get(variable, "").strip()
+            if not value:
+                continue
+            if not (value.isascii() and value.isprintable() and " " not in value):
+                raise Misuse(f"The key in {variable} holds characters that no key has: copy it again.")
+            return value
+        if self.key_required:
+            raise Misuse(f"No key for {self.name}: set {' or '.join(self.key_variables)}.")
+        return None
+
+    def check_settings(self, explicit: Collection[str]) -> None:
+        """Misuse where the user set something this service is known to ignore or refuse."""
+        wrong = sorted(self.provider.unsupported.intersection(explicit))
+        if wrong:
+            raise Misuse(f"{self.provider.name} does not honour {', '.join(wrong)}: leave out what it would ignore.")
+
+
+def resolve(
+    name: str,
+    *,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    endpoint_name: str | None = None,
+    environment: Mapping[str, str],
+) -> Endpoint:
+    """The endpoint of `provider/model`, or of any model name at a given base URL. Needs no key."""
+    provider, model = _provider_and_model(name, any_prefix=base_url is not None)
+    url_variable = None
+    if base_url is None:
+        url_variable = next((v for v in provider.url_variables if environment.get(v, "").strip()), None)
+    source = "--base-url" if url_variable is None else url_variable
+    address = base_url if base_url is not None else environment[url_variable] if url_variable else provider.base_url
+    url = _parsed(address.strip(), source)
+    shown = urlunsplit((url.scheme, url.netloc, url.path, "", ""))
+    own = shown != provider.base_url
+    return Endpoint(
+        provider=provider,
+        model=model,
+        base_url=shown,
+        query=url.query,
+        identity=_identity(provider, shown, own=own, endpoint_name=endpoint_name),
+        key_variables=(api_key_env,) if api_key_env else provider.key_variables,
+        key_required=bool(api_key_env) or (provider.key_required and not own),
+        url_variable=url_variable,
+        own=own,
+    )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _provider_and_model(name: str, *, any_prefix: bool) -> tuple[Provider, str]:
+    known = providers()
+    prefix, slash, model = name.partition("/")
+    if slash and prefix in known and model:
+        return known[prefix], model
+    if not name.strip() or name.endswith("/"):
+        raise Misuse(f"{name!r} names no model: write provider/model, for example openai/gpt-4o.")
+    if any_prefix:
+        return CUSTOM, name
+    other, colon, rest = name.partition(":")
+    if colon and other in known and rest:
+        raise Misuse(f"{name!r} is not a model's name: write {other}/{rest}.")
+    if not slash:
+        raise Misuse(f"{name!r} names no provider: write provider/model, for example openai/{name}; {_known(name)}")
+    raise Misuse(f"There is no provider {prefix!r}: {_known(prefix)} Or give the server's address with --base-url.")
+
+
+def _known(name: str) -> str:
+    names = (*providers(), "local")  # the last is embedded models, which have no endpoint
+    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"the providers are {', '.join(names)}."
+
+
+def _parsed(address: str, source: str) -> SplitResult:
+    """The URL in one spelling; Misuse, never showing what could be a secret, where it is not a base URL."""
+    try:
+        url = urlsplit(address)
+        host, port = url.hostname, url.port
+    except ValueError:
+        raise Misuse(f"The base URL of {source} is not a URL.") from None
+    if url.scheme.lower() not in ("http", "https") or not host:
+        raise Misuse(f"The base URL of {source} must begin with http:// or https:// and name a host.")
+    if "@" in url.netloc:
+        raise Misuse(f"The base URL of {source} holds user info: credentials go in a key variable, not in a URL.")
+    scheme = url.scheme.lower()
+    if ":" in host:
+        host = f"[{host}]"
+    if port is not None and port != {"http": 80, "https": 443}[scheme]:
+        host = f"{host}:{port}"
+    path = url.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    return SplitResult(scheme, host, path, url.query, "")
+
+
+def _identity(provider: Provider, shown: str, *, own: bool, endpoint_name: str | None) -> str:
+    if not endpoint_name:
+        return shown if own else provider.name
+    if endpoint_name in providers():
+        raise Misuse(f"--endpoint-name {endpoint_name} is a provider's name: choose another for a server of your own.")
+    if not own and provider.prices is not None:
+        raise Misuse(f"--endpoint-name is for a server of your own; {provider.name} has a fixed address.")
+    return endpoint_name

@@ -1,0 +1,29 @@
+"""Why a model gave no reply: what a wait may cure, what it will not, and what should stop the whole run."""
+
+from evenhand.domain.verdict import CallFailed
+
+
+class CallFailure(Exception):  # noqa: N818
+    """No reply to this request. `transient`: the same request may go through later."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: CallFailed,
+        transient: bool = False,
+        retry_after: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason: CallFailed = reason
+        self.transient = transient
+        self.retry_after = retry_after
+        """Seconds the endpoint asked us to wait."""
+        self.status = status
+        self.requests = 1
+        """HTTP requests made before giving up."""
+
+
+class Misuse(Exception):  # noqa: N818
+    """A wrong key, model, address or setting: every further call would fail alike, so the run stops. A sentence."""

@@ -1,0 +1,69 @@
+"""A model by the name a user gives it: on an endpoint, or embedded in this process."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.models.client import ModelClient
+from evenhand.models.endpoint import Endpoint, resolve
+from evenhand.models.errors import Misuse
+from evenhand.models.openai_wire import OpenAIWire
+from evenhand.models.wire_body import Pictures
+from evenhand.models.wire_transport import Timeouts
+
+if TYPE_CHECKING:
+    from evenhand.models.local import LocalWeights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedModel:
+    name: str
+    model: str
+    """As its endpoint knows it."""
+    identity: str
+    """Endpoint identity: what a call's key holds instead of an address."""
+    endpoint: Endpoint | None
+    """None for an embedded model."""
+    weights: "LocalWeights | None" = None
+
+    def client(
+        self,
+        *,
+        environment: Mapping[str, str],
+        explicit: frozenset[str],
+        pictures: Pictures,
+        timeouts: Timeouts | None = None,
+    ) -> ModelClient:
+        """Raises Misuse where a key is missing or a setting would be ignored."""
+        if self.weights is not None:
+            from evenhand.models.local import LocalModel
+
+            return LocalModel(self.weights)
+        assert self.endpoint is not None
+        return OpenAIWire(
+            self.endpoint, environment=environment, explicit=explicit, pictures=pictures, timeouts=timeouts
+        )
+
+
+def named_model(
+    name: str,
+    *,
+    environment: Mapping[str, str],
+    cache: Path,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    endpoint_name: str | None = None,
+) -> NamedModel:
+    """Needs no key and asks nothing; raises Misuse for a name that cannot be meant."""
+    if name.startswith("local/") and base_url is None:
+        if endpoint_name:
+            raise Misuse("--endpoint-name is for a server of your own; an embedded model is known by its weights.")
+        from evenhand.models.local import resolve_local
+
+        weights = resolve_local(name, cache=cache)
+        return NamedModel(name=name, model=name, identity=weights.identity, endpoint=None, weights=weights)
+    endpoint = resolve(
+        name, base_url=base_url, api_key_env=api_key_env, endpoint_name=endpoint_name, environment=environment
+    )
+    return NamedModel(name=endpoint.name, model=endpoint.model, identity=endpoint.identity, endpoint=endpoint)

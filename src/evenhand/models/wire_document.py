@@ -1,0 +1,19 @@
+"""Reading JSON that others wrote: what is not of the expected kind is as good as missing."""
+
+from typing import Any, cast
+
+
+def mapping(value: object) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def sequence(value: object) -> list[Any]:
+    return cast(list[Any], value) if isinstance(value, list) else []
+
+
+def text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def count(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None

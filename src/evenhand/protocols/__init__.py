@@ -1,0 +1,1 @@
+"""How a judge is asked, and how its words become a verdict."""

@@ -1,0 +1,64 @@
+"""Which protocols there are, and how one is found: by name, by the path of a folder, or from an installed package."""
+
+import difflib
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import cast
+
+from evenhand.protocols.folder import FILE, protocol_from_folder
+from evenhand.protocols.protocol import Protocol, ProtocolError
+
+GROUP = "evenhand.protocols"
+"""Entry points of installed packages: a Protocol, or a function without arguments that makes one."""
+
+
+def protocol_names() -> tuple[str, ...]:
+    """Built-in and installed protocols, sorted; nothing is loaded."""
+    return tuple(sorted(_built_in().keys() | _installed().keys()))
+
+
+def load_protocol(name_or_path: str | Path) -> Protocol:
+    """A protocol by name (hyphens and underscores alike) or by the path of its folder, which is data and runs no code.
+
+    Raises ProtocolError, a sentence, where there is none or its files do not fit.
+    """
+    name = str(name_or_path).replace("-", "_").lower()
+    if isinstance(name_or_path, str):
+        if folder := _built_in().get(name):
+            return protocol_from_folder(folder)
+        if entry := _installed().get(name):
+            return _from_entry_point(entry)
+    path = Path(name_or_path)
+    if path.name == FILE:
+        path = path.parent
+    if path.is_dir():
+        return protocol_from_folder(path)
+    raise ProtocolError(_unknown(str(name_or_path), name))
+
+
+def _built_in() -> dict[str, Path]:
+    return {file.parent.name: file.parent for file in Path(__file__).parent.glob(f"*/{FILE}")}
+
+
+def _installed() -> dict[str, EntryPoint]:
+    return {entry.name.replace("-", "_").lower(): entry for entry in entry_points(group=GROUP)}
+
+
+def _from_entry_point(entry: EntryPoint) -> Protocol:
+    loaded: object = entry.load()
+    if callable(loaded):
+        loaded = cast("Callable[[], object]", loaded)()
+    if not isinstance(loaded, Protocol):
+        raise ProtocolError(
+            f"Entry point {entry.value} of group {GROUP} gives no Protocol but {type(loaded).__name__}."
+        )
+    return loaded
+
+
+def _unknown(asked: str, name: str) -> str:
+    names = protocol_names()
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if near:
+        return f"There is no protocol {asked!r}. Did you mean {' or '.join(near)}?"
+    return f"There is no protocol {asked!r} and no folder of that name. Known are {', '.join(names)}."

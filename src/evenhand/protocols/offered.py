@@ -1,0 +1,69 @@
+"""Constrained readout: a verdict from how likely each offered answer is, without a generated text."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.call import Offer
+from evenhand.domain.verdict import Choice, Levels, NoVerdict, Preference, Verdict
+
+LEAST_MASS = 0.5
+"""Probability on the offered answers together below which the model was about to say something else."""
+
+_NOT_A_LOGPROB = 1.0  # Rounding may lift a log-probability a little above 0; NaN fails the comparison too.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    verdict: Verdict | NoVerdict
+    log_odds: float | None
+    """Natural log-odds of the first offered answer against the others; None where either side is unknown or 0."""
+    mass: float | None
+    """Probability of the offered answers together; None where none was listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constrained:
+    begin: str
+    """How the assistant's turn begins."""
+    answers: Mapping[str, int]
+    """From each offered continuation to its value: a preference's, or the 1-based number of a choice."""
+    levels: Levels | None
+    """Of a preference; None for a choice."""
+
+    @property
+    def offer(self) -> Offer:
+        return Offer(begin=self.begin, answers=tuple(self.answers))
+
+    def read(self, logprobs: Sequence[float | None], *, forced: bool) -> Reading:
+        """`forced`: only the offered answers could be given, so a small mass says nothing against them."""
+        if len(logprobs) != len(self.answers):
+            raise ValueError(f"{len(self.answers)} answers were offered, but {len(logprobs)} log-probabilities came.")
+        known = [lp if lp is not None and lp < _NOT_A_LOGPROB else -math.inf for lp in logprobs]
+        if max(known) == -math.inf:
+            return Reading(verdict=_none("No offered answer was likely enough to be listed."), log_odds=None, mass=None)
+        mass = math.fsum(math.exp(lp) for lp in known)
+        if mass < LEAST_MASS and not forced:
+            verdict = _none(f"The offered answers together had a probability of {mass:.3f}.")
+        else:
+            verdict = self._best(known)
+        return Reading(verdict=verdict, log_odds=_log_odds(known[0], known[1:]), mass=mass)
+
+    def _best(self, known: list[float]) -> Verdict | NoVerdict:
+        top = max(known)
+        if known.count(top) > 1:
+            return _none("The two most likely answers are equally likely.")
+        value = list(self.answers.values())[known.index(top)]
+        return Choice(value=value - 1) if self.levels is None else Preference(value=value, levels=self.levels)
+
+
+def _log_odds(first: float, others: list[float]) -> float | None:
+    # In logarithms throughout: a forced answer can be less likely than the smallest float.
+    top = max(others, default=-math.inf)
+    if first == -math.inf or top == -math.inf:
+        return None
+    return first - top - math.log(math.fsum(math.exp(lp - top) for lp in others))
+
+
+def _none(detail: str) -> NoVerdict:
+    return NoVerdict(reason="unreadable", detail=detail)

@@ -1,0 +1,7 @@
+"""Numbers about the judges: how far what they said can be relied on."""
+
+from evenhand.reliability.coverage import Coverage
+from evenhand.reliability.order_bias import OrderBias, order_bias
+from evenhand.reliability.summary import Conclusion, Summary, trust
+
+__all__ = ["Conclusion", "Coverage", "OrderBias", "Summary", "order_bias", "trust"]

@@ -1,0 +1,70 @@
+"""Which studies a board may be made of: nothing is mixed silently."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from evenhand.ledger.projection import StudyOnRecord
+
+
+class MixedError(Exception):
+    """The record holds several of something and one must be chosen, or holds nothing that fits. A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What the user chose; None leaves it open, which is fine where the record holds only one."""
+
+    benchmark: str | None = None
+    judge: str | None = None
+    protocol: str | None = None
+    readout: str | None = None
+    variant: str | None = None
+    study: str | None = None
+    """A run's study."""
+
+
+def choose(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnRecord]:
+    """The studies that one board is made of; raises MixedError with the list where more than one board would fit."""
+    if choice.study is not None:
+        return [study for study in studies if study.key == choice.study]
+    left = list(studies)
+    if not left:
+        raise MixedError("The ledger holds no judgements for a board yet; `evenhand judge` makes some.")
+    named: tuple[tuple[str, str | None, Callable[[StudyOnRecord], str]], ...] = (
+        ("--benchmark", choice.benchmark, lambda s: s.benchmark),
+        ("--judge", choice.judge, lambda s: s.rater.name),
+        ("--protocol", choice.protocol, lambda s: s.condition.protocol),
+        ("--readout", choice.readout, lambda s: s.condition.readout),
+        ("--variant", choice.variant, lambda s: s.variant or "default"),
+    )
+    for flag, wanted, value_of in named:
+        left = _narrowed(left, flag, wanted, value_of)
+    hidden: tuple[tuple[str, Callable[[StudyOnRecord], str]], ...] = (
+        ("data files", lambda s: s.data),
+        ("endpoints or settings of the judge", lambda s: s.rater.key),
+        ("prompt texts or ways of showing", lambda s: s.condition.key),
+    )
+    for what, value_of in hidden:
+        if len({value_of(study) for study in left}) > 1:
+            raise MixedError(
+                f"The ledger holds judgements under several {what}, which are never mixed; "
+                f"choose one run with --run (see `evenhand runs`)."
+            )
+    return left
+
+
+def _narrowed(
+    left: list[StudyOnRecord], flag: str, wanted: str | None, value_of: Callable[[StudyOnRecord], str]
+) -> list[StudyOnRecord]:
+    values = sorted({value_of(study) for study in left})
+    if wanted is None:
+        if len(values) > 1:
+            raise MixedError(f"The ledger holds several; choose one with {flag}: {', '.join(values)}.")
+        return left
+    kept = [study for study in left if value_of(study) == wanted]
+    if not kept:
+        near = difflib.get_close_matches(wanted, values, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there is {', '.join(values)}."
+        raise MixedError(f"The ledger holds nothing for {flag} {wanted}; {hint}")
+    return kept

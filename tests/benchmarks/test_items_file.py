@@ -1,0 +1,295 @@
+"""Items read from our JSON Lines form, and every sentence about a file that does not fit."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.benchmarks.files import BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
+
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.data_error import BenchmarkError
+from evenhand.benchmarks.items_file import join_captions, read_items
+from evenhand.domain.item import Item
+
+GOOD = {"item": "a", "instruction": "What is this?"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_images(tmp_path)
+    return tmp_path
+
+
+def one(folder: Path, **fields: object) -> Item:
+    return read_items(write_lines(folder / "items.jsonl", [GOOD | fields])).items[0]
+
+
+def refusal(folder: Path, *rows: Mapping[str, object] | str) -> str:
+    path = folder / "items.jsonl"
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(BenchmarkError) as caught:
+        read_items(path)
+    return str(caught.value)
+
+
+def test_every_field_reaches_the_item(folder: Path):
+    row = {
+        "id": 7,
+        "instruction": " Look. ",
+        "images": ["images/red.png", "https://example.org/Two Words/a.png"],
+        "captions": ["red", "a page"],
+        "reference": "r",
+        "ground_truth": "g",
+        "criteria": {"tone": "kind", "accuracy": "exact"},
+        "task": "t",
+        "category": "c",
+    }
+    read = read_items(write_lines(folder / "items.jsonl", [row]))
+    assert read.items == (
+        Item(
+            label="7",
+            instruction=" Look. ",
+            images=(RED_DIGEST, "https://example.org/Two Words/a.png"),
+            caption="Image 1: red\nImage 2: a page",
+            reference="r",
+            ground_truth="g",
+            criteria=(("tone", "kind"), ("accuracy", "exact")),
+            task="t",
+            category="c",
+        ),
+    )
+    assert read.pictures == {RED_DIGEST: RED}
+    assert read.notes == ("Images given as URLs, kept as text and not fetched: 1.",)
+
+
+def test_an_image_is_named_by_its_bytes_and_not_by_its_path(folder: Path):
+    (folder / "copy.png").write_bytes(RED)
+    assert one(folder, images="copy.png").images == one(folder, images=["images/red.png"]).images == (RED_DIGEST,)
+
+
+def test_one_caption_stays_as_it_is_in_either_field(folder: Path):
+    assert one(folder, caption="red").caption == "red"
+    assert one(folder, captions=["red"], images=["images/red.png"]).caption == "red"
+    assert one(folder, caption="both", images=["images/red.png", "images/blue.png"]).caption == "both"
+
+
+def test_a_caption_keeps_the_number_of_its_image_when_another_has_none(folder: Path):
+    item = one(folder, images=["images/red.png", "images/blue.png"], captions=[None, "blue"])
+    assert item.images == (RED_DIGEST, BLUE_DIGEST)
+    assert item.caption == "Image 2: blue"
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n"), min_size=1), min_size=2, max_size=12))
+def test_joined_captions_are_one_line_each_in_order(captions: list[str]):
+    joined = join_captions(captions)
+    assert joined is not None
+    assert joined.split("\n") == [f"Image {number}: {text}" for number, text in enumerate(captions, start=1)]
+
+
+def test_blank_optional_texts_are_no_texts(folder: Path):
+    item = one(folder, reference="  ", caption="", ground_truth=None, category="\n", captions=None)
+    assert (item.reference, item.caption, item.ground_truth, item.category) == (None, None, None, None)
+
+
+def test_a_byte_order_mark_windows_line_ends_and_blank_lines_are_tolerated(tmp_path: Path):
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\r\n" + b'{"id":"b","instruction":"x"}\r\n')
+    assert [item.label for item in read_items(path).items] == ["a", "b"]
+
+
+def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path):
+    path = tmp_path / "items.jsonl"
+    path.write_text('{"item": "a", "instruction": "one\u2028two\x85three"}', encoding="utf-8")
+    assert read_items(path).items[0].instruction == "one\u2028two\x85three"
+
+
+def test_unused_fields_are_named_once(tmp_path: Path):
+    rows = [GOOD | {"colour": 1}, {"item": "b", "instruction": "x", "colour": 2, "year": 3}]
+    assert read_items(write_lines(tmp_path / "items.jsonl", rows)).notes == (
+        "Fields that are not used were left out: `colour` (rows: 2), `year` (rows: 1).",
+    )
+
+
+def test_bad_json_names_file_row_line_and_column(tmp_path: Path):
+    message = refusal(tmp_path, GOOD, "", '{"item": "b" "instruction"}')
+    assert message.startswith(f"{tmp_path / 'items.jsonl'}, row 2, line 3: ")
+    assert "not JSON" in message
+    assert "column 14" in message
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[1]", ["An object", "a list was found"]),
+        ('{"item": "a", "item": "b"}', ["named twice", "`item`"]),
+        ("[" * 100_000, ["not JSON that can be used"]),
+        ('{"instruction": "x"}', ["`item` or `id` is missing", "found `instruction`"]),
+        ('{"item": "", "instruction": "x"}', ["`item` is empty"]),
+        ('{"id": null, "instruction": "x"}', ["`id` must be text", "null"]),
+        ('{"id": true, "instruction": "x"}', ["`id` must be text", "true or false"]),
+        ('{"item": "a\\u001b[2J", "instruction": "x"}', ["`item`", "cannot be printed"]),
+        ('{"item": "a"}', ["`instruction` is missing", "found `item`"]),
+        ('{"item": "a", "instruction": " "}', ["`instruction` is empty"]),
+        ('{"item": "a", "instruction": ["x"]}', ["`instruction` must be text", "a list"]),
+        ('{"item": "a", "instruction": "x\\u0000"}', ["`instruction`", "NUL"]),
+        ('{"item": "a", "instruction": "x\\ud800"}', ["`instruction`", "surrogate"]),
+        ('{"item": "a", "question": "x"}', ["`question` is not known", "did you mean `instruction`"]),
+        ('{"item": "a", "Instruct": "x"}', ["`Instruct` is not known", "did you mean `instruction`"]),
+        ('{"itm": "a", "instruction": "x"}', ["`itm` is not known", "did you mean `item`"]),
+        ('{"item": "a", "instruction": "x", "image": "y"}', ["`image` is not known", "did you mean `images`"]),
+        ('{"item": "a", "instruction": "x", "refrence": "y"}', ["`refrence`", "did you mean `reference`"]),
+        ('{"item": "a", "instruction": "x", "reference": 4}', ["`reference` must be text", "a number"]),
+        ('{"item": "a", "instruction": "x", "criteria": []}', ["`criteria` must be an object", "a list"]),
+        ('{"item": "a", "instruction": "x", "criteria": {"k": 1}}', ["`k` in `criteria`", "a number"]),
+        ('{"item": "a", "instruction": "x", "captions": ["c", 2]}', ["Number 2 of `captions`", "a number"]),
+        ('{"item": "a", "instruction": "x", "caption": "c", "captions": ["c"]}', ["both given", "keep one"]),
+        ('{"item": "a", "instruction": "x", "images": [null]}', ["image is null"]),
+    ],
+)
+def test_what_is_wrong_with_one_row_is_said_in_one_sentence(tmp_path: Path, line: str, words: list[str]):
+    message = refusal(tmp_path, line)
+    assert message.startswith(f"{tmp_path / 'items.jsonl'}, row 1, line 1: ")
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+def test_captions_and_images_must_be_as_many(folder: Path):
+    images = ["images/red.png", "images/blue.png"]
+    message = refusal(folder, GOOD | {"images": images, "captions": ["a", "b", "c"]})
+    assert "3 captions for 2 images" in message
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        ("images/none.png", ["`images/none.png` is not there", "looked for"]),
+        ("images", ["`images` is not there"]),
+        ("items.jsonl", ["`items.jsonl` cannot be used"]),
+        ("../outside.png", ["`../outside.png`", "leads out"]),
+        ("images/../../outside.png", ["leads out"]),
+        ("images/../images/red.png", ["leads out"]),
+        ("/etc/passwd", ["`/etc/passwd`", "leads out"]),
+        ("link.png", ["`link.png`", "leads out"]),
+        ("loop.png", ["`loop.png`"]),
+        ("images\\red.png", ["backslash", "write it with /"]),
+        ("C:\\red.png", ["neither a file below this folder nor an http"]),
+        ("file:///etc/passwd", ["neither a file below this folder nor an http"]),
+        ("data:image/png;base64,AAAA", ["data URL", "save it as a file"]),
+        ("https://", ["not a URL"]),
+        ("http://[::1", ["not a URL"]),
+        ("https://me:secret@example.org/a.png", ["user name or password"]),
+        ("a" * 5000, ["cannot be read"]),
+        ("red\n.png", ["cannot be printed"]),
+    ],
+)
+def test_an_image_that_cannot_be_used_is_refused_with_its_cause(tmp_path: Path, image: str, words: list[str]):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write_images(folder)
+    (tmp_path / "outside.png").write_bytes(RED)
+    (folder / "link.png").symlink_to(tmp_path / "outside.png")
+    (folder / "loop.png").symlink_to(folder / "loop.png")
+    message = refusal(folder, GOOD | {"images": [image]})
+    assert message.startswith(f"{folder / 'items.jsonl'}, row 1, line 1: ")
+    assert "secret" not in message
+    for word in words:
+        assert word in message
+
+
+def test_an_absolute_path_is_refused_even_below_the_folder(folder: Path):
+    assert "leads out" in refusal(folder, GOOD | {"images": [str(folder / "images" / "red.png")]})
+
+
+def test_a_truncated_image_is_refused_with_the_image_layers_sentence(folder: Path):
+    (folder / "half.png").write_bytes(RED[:40])
+    assert "`half.png` cannot be used: " in refusal(folder, GOOD | {"images": ["half.png"]})
+
+
+def test_a_pipe_in_place_of_an_image_is_not_waited_for(folder: Path):
+    os.mkfifo(folder / "pipe.png")
+    assert "`pipe.png` is not there" in refusal(folder, GOOD | {"images": ["pipe.png"]})
+
+
+def test_a_name_given_twice_is_told_with_both_rows(tmp_path: Path):
+    message = refusal(tmp_path, GOOD, "", {"item": "b", "instruction": "x"}, {"id": "a", "instruction": "y"})
+    assert message.startswith(f"{tmp_path / 'items.jsonl'}, row 3, line 4: ")
+    assert "`a` was already given in row 1, line 1" in message
+
+
+def test_the_same_content_under_two_names_is_told_with_both(tmp_path: Path):
+    message = refusal(tmp_path, GOOD, GOOD | {"item": "b"})
+    assert "row 2, line 2: The item `b` has the same content as `a` in row 1, line 1" in message
+
+
+def test_all_problems_of_a_file_are_told_together(tmp_path: Path):
+    message = refusal(tmp_path, {"item": "", "instruction": ""}, "nonsense", GOOD, GOOD)
+    head, *lines = message.split("\n")
+    assert head == "4 problems were found and nothing was loaded."
+    assert ["row 1, line 1" in line for line in lines] == [True, True, False, False]
+    assert "row 2, line 2" in lines[2]
+    assert "row 4, line 4" in lines[3]
+
+
+def test_beyond_twenty_problems_the_rest_is_counted(tmp_path: Path):
+    lines = refusal(tmp_path, *["nonsense"] * 23).split("\n")
+    assert lines[0] == "23 problems were found and nothing was loaded."
+    assert lines[-1] == "- and 3 more."
+    assert len(lines) == 22
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["is empty"]),
+        (b" \n\n", ["is empty"]),
+        (b'{"item": "a", "instruction": "x"}\n{"item": "\xe9"}', ["row 2, line 2", "Byte 11", "not UTF-8"]),
+        ('{"item": "a"}'.encode("utf-16"), ["UTF-16", "save it as UTF-8"]),
+    ],
+)
+def test_a_file_that_holds_no_utf8_lines_is_told(tmp_path: Path, content: bytes, words: list[str]):
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(BenchmarkError) as caught:
+        read_items(path)
+    for word in [str(path), *words]:
+        assert word in str(caught.value)
+
+
+def test_a_missing_file_a_folder_and_another_kind_are_told(tmp_path: Path):
+    (tmp_path / "folder.jsonl").mkdir()
+    for name, word in [
+        ("none.jsonl", "no such file"),
+        ("folder.jsonl", "a folder"),
+        ("items.csv", "give one of .jsonl"),
+    ]:
+        with pytest.raises(BenchmarkError, match=f"{name}: .*{word}"):
+            read_items(tmp_path / name)
+
+
+def fixed(folder: Path, *, name: str = "tiny", swap: bool = False, instruction: str = "What colour is it?") -> str:
+    rows = [
+        {"item": "a", "instruction": instruction, "images": ["images/red.png"], "captions": ["A red dot."]},
+        {"item": "b", "instruction": "Wie heißt das?", "images": ["images/blue.png"], "reference": "Blau – ein Punkt."},
+    ]
+    path = write_lines(folder / f"{name}.jsonl", rows[::-1] if swap else rows)
+    return load_benchmark(str(path)).digest
+
+
+def test_a_benchmarks_digest_is_the_same_on_every_machine(folder: Path):
+    # Computed once. A change here parts every ledger from its data: do it only on purpose.
+    assert fixed(folder) == "6f55a1e31454b3b9d0c3ff35fad5c70bf5966cc0205a349edfe7cafaf6502a57"
+
+
+def test_a_benchmarks_digest_is_that_of_its_content_in_its_order(folder: Path):
+    assert fixed(folder, name="other") == fixed(folder)
+    assert fixed(folder, swap=True) != fixed(folder)
+    assert fixed(folder, instruction="What colour is it!") != fixed(folder)
+    before = fixed(folder)
+    (folder / "images" / "red.png").write_bytes(RED + b"\n")
+    assert fixed(folder) != before

@@ -1,0 +1,284 @@
+import hashlib
+import struct
+import subprocess
+import sys
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from tests.images.pictures import (
+    animation,
+    encoded,
+    photo,
+    png_bomb,
+    png_chunk,
+    sixteen_bit_rgb_png,
+    with_orientation,
+)
+
+from evenhand.images import ImageError, ImageInfo, ImageLimits, digest, inspect, prepared
+
+
+def test_an_image_is_told_by_digest_type_size_frames_and_bytes() -> None:
+    data = encoded(photo(60, 40), "PNG")
+    assert inspect(data) == ImageInfo(
+        digest=hashlib.sha256(data).hexdigest(),
+        media_type="image/png",
+        width=60,
+        height=40,
+        frames=1,
+        bytes=len(data),
+    )
+
+
+def test_the_digest_is_sha256_of_the_bytes() -> None:
+    assert digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
+def test_every_known_kind_is_decoded(kind: str) -> None:
+    info = inspect(encoded(photo(60, 40), kind))
+    assert (info.width, info.height, info.frames) == (60, 40, 1)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_every_mode_of_png_is_decoded(mode: str) -> None:
+    assert inspect(encoded(Image.new(mode, (5, 4)), "PNG")).width == 5
+
+
+@pytest.mark.parametrize("mode", ["CMYK", "YCbCr", "LAB", "RGBX", "I;16", "I;16B", "PA"])
+def test_odd_modes_of_tiff_are_decoded_and_prepared(mode: str) -> None:
+    data = encoded(Image.new(mode, (5, 4)), "TIFF")
+    assert inspect(data).height == 4
+    assert prepared(data, max_edge=None).media_type == "image/png"
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_samples_without_a_white_are_refused(mode: str) -> None:
+    with pytest.raises(ImageError, match=r"8-bit PNG\.$"):
+        inspect(encoded(Image.new(mode, (5, 4)), "TIFF"))
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_width_and_height_are_those_of_the_upright_picture(kind: str, orientation: int) -> None:
+    info = inspect(with_orientation(photo(60, 40), orientation, kind))
+    assert (info.width, info.height) == (60, 40)
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_frames_of_an_animation_are_counted(kind: str) -> None:
+    assert inspect(animation(kind, 3)).frames == 3
+
+
+def test_pages_of_a_tiff_are_counted() -> None:
+    assert inspect(animation("TIFF", 4)).frames == 4
+
+
+def test_a_phone_s_jpeg_with_a_second_picture_appended_is_one_frame() -> None:
+    data = encoded(photo(), "MPO", save_all=True, append_images=[photo(30, 20)])
+    info = inspect(data)
+    assert (info.media_type, info.frames, info.width) == ("image/jpeg", 1, 60)
+    assert prepared(data, max_edge=None).data == data
+
+
+@pytest.mark.parametrize("limits", [ImageLimits(), ImageLimits(pixels=2_400_000_000)])
+def test_a_bomb_is_refused_by_what_it_declares_before_decoding(limits: ImageLimits) -> None:
+    # Its pixels end early, so decoding would complain of that instead.
+    bomb = png_bomb(50_000, 50_000)
+    assert len(bomb) < 5_000
+    with pytest.raises(ImageError, match="50000 x 50000 pixels"):
+        inspect(bomb, limits=limits)
+
+
+def webp_bomb() -> bytes:
+    body = b"WEBPVP8X" + struct.pack("<I", 10) + b"\0\0\0\0" + b"\x3f\x42\x0f"[:3] * 2
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def gif_bomb(screen: int, frame: int) -> bytes:
+    first = b"\x2c" + struct.pack("<HHHHB", 0, 0, frame, frame, 0) + b"\x02\x02\x4c\x01\0"
+    return b"GIF89a" + struct.pack("<HHBBB", screen, screen, 0, 0, 0) + first + b";"
+
+
+def tiff_bomb() -> bytes:
+    """Declares 60000 x 60000 in the second page only; the first is 1 x 1."""
+    tags = {256: 1, 257: 1, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: 1, 279: 1}
+
+    def page(changes: dict[int, int], following: int) -> bytes:
+        entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in (tags | changes).items())
+        return struct.pack("<H", len(tags)) + entries + struct.pack("<I", following)
+
+    first_at = 10
+    second_at = first_at + len(page({}, 0))
+    return b"II*\0" + struct.pack("<I", first_at) + b"\0\0" + page({}, second_at) + page({256: 60_000, 257: 60_000}, 0)
+
+
+@pytest.mark.parametrize("data", [webp_bomb(), gif_bomb(60_000, 1), gif_bomb(1, 60_000)])
+def test_bombs_of_other_kinds_are_refused(data: bytes) -> None:
+    with pytest.raises(ImageError, match="pixels"):
+        inspect(data)
+
+
+def test_a_page_that_is_never_shown_is_never_decoded() -> None:
+    info = inspect(tiff_bomb())
+    assert (info.width, info.height, info.frames) == (1, 1, 2)
+
+
+def test_pixels_up_to_the_limit_are_taken_and_one_more_is_not() -> None:
+    data = encoded(photo(10, 10), "PNG")
+    assert inspect(data, limits=ImageLimits(pixels=100)).width == 10
+    with pytest.raises(ImageError, match="at most 99"):
+        inspect(data, limits=ImageLimits(pixels=99))
+
+
+def test_a_limit_above_pillow_s_own_neither_warns_nor_changes_it() -> None:
+    before = Image.MAX_IMAGE_PIXELS
+    data = encoded(Image.new("1", (10_000, 9_500)), "PNG")
+    assert before is not None
+    assert inspect(data).width * inspect(data).height > before
+    assert before == Image.MAX_IMAGE_PIXELS
+
+
+def test_bytes_and_frames_have_limits_too() -> None:
+    data = animation("GIF", 3)
+    assert inspect(data, limits=ImageLimits(bytes=len(data), frames=3)).frames == 3
+    with pytest.raises(ImageError, match=f"has {len(data)} bytes"):
+        inspect(data, limits=ImageLimits(bytes=len(data) - 1))
+    with pytest.raises(ImageError, match="more than 2 frames"):
+        inspect(data, limits=ImageLimits(frames=2))
+    with pytest.raises(ImageError, match="more than 2 frames"):
+        inspect(animation("TIFF", 5), limits=ImageLimits(frames=2))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
+def test_a_file_cut_short_anywhere_is_refused_with_a_sentence(kind: str) -> None:
+    data = encoded(photo(24, 16), kind)
+    # The last four bytes of a PNG are a checksum of nothing.
+    for length in range(len(data) - 4 if kind == "PNG" else len(data)):
+        with pytest.raises(ImageError) as refusal:
+            inspect(data[:length])
+        assert str(refusal.value).endswith("."), length
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_an_animation_cut_after_its_first_frame_is_refused(kind: str) -> None:
+    data = animation(kind, 3)
+    with pytest.raises(ImageError, match="cut short"):
+        inspect(data[: len(data) - 20])
+
+
+def test_the_sentence_for_a_cut_jpeg_says_what_to_do() -> None:
+    data = encoded(photo(200, 200), "JPEG")
+    with pytest.raises(ImageError, match=r"^The image/jpeg data is damaged or cut short .*; fetch or export .*\.$"):
+        inspect(data[: len(data) // 2])
+
+
+def test_a_png_whose_pixels_were_altered_is_refused() -> None:
+    data = bytearray(encoded(photo(), "PNG"))
+    data[data.index(b"IDAT") + 40] ^= 0x10
+    with pytest.raises(ImageError, match="damaged"):
+        inspect(bytes(data))
+
+
+def test_a_gif_padded_between_and_after_its_blocks_is_taken() -> None:
+    data = encoded(photo(), "GIF")
+    assert inspect(data[:-1] + b"\0\0;junk after the end").frames == 1
+
+
+@pytest.mark.parametrize(
+    "exif",
+    [
+        b"Exif\0\0",
+        b"Exif\0\0garbage",
+        b"Exif\0\0II*\0\xff\xff\xff\xff",
+        b"Exif\0\0MM\0*\0\0\0\x08\xff\xff",
+        b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x63\0\0\0",
+    ],
+)
+def test_damaged_exif_leaves_the_picture_as_it_is(exif: bytes) -> None:
+    data = encoded(photo(60, 40), "JPEG", exif=exif)
+    assert inspect(data).width == 60
+    assert prepared(data, max_edge=None).data == data
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_an_orientation_written_as_long_is_read(order: str) -> None:
+    mark = b"II*\0" if order == "<" else b"MM\0*"
+    exif = b"Exif\0\0" + mark + struct.pack(f"{order}IHHHIII", 8, 1, 274, 4, 1, 6, 0)
+    info = inspect(encoded(photo(60, 40), "JPEG", exif=exif))
+    assert (info.width, info.height) == (40, 60)
+
+
+def test_exif_after_the_pixels_of_a_png_counts() -> None:
+    tiff = b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 274, 3, 1, 6, 0, 0)
+    data = encoded(photo(60, 40), "PNG")
+    end = data.index(b"IEND") - 4
+    info = inspect(data[:end] + png_chunk(b"eXIf", tiff) + data[end:])
+    assert (info.width, info.height) == (40, 60)
+
+
+def test_a_compressed_text_in_a_png_cannot_fill_the_memory() -> None:
+    data = encoded(photo(), "PNG")
+    header_end = 8 + 25
+    bomb = png_chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(200_000_000)))
+    with pytest.raises(ImageError):
+        inspect(data[:header_end] + bomb + data[header_end:])
+
+
+def test_importing_the_package_does_not_import_pillow() -> None:
+    script = "import sys, evenhand.images; print('PIL' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+REAL = (
+    *(encoded(photo(24, 16), kind) for kind in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")),
+    encoded(photo(24, 16).convert("CMYK"), "JPEG"),
+    encoded(photo(24, 16).convert("P"), "PNG", transparency=3),
+    encoded(photo(24, 16).convert("LA"), "PNG"),
+    encoded(photo(24, 16), "TIFF", compression="tiff_lzw"),
+    encoded(photo(24, 16), "JPEG", progressive=True),
+    with_orientation(photo(24, 16), 6, "JPEG"),
+    with_orientation(photo(24, 16), 6, "PNG"),
+    animation("GIF"),
+    animation("WEBP"),
+    animation("PNG"),
+    sixteen_bit_rgb_png(),
+)
+
+
+def inspected_or_refusal(data: bytes, limits: ImageLimits) -> ImageInfo | str:
+    try:
+        return inspect(data, limits=limits)
+    except ImageError as refusal:
+        return str(refusal)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_a_mutated_image_is_taken_or_refused_and_nothing_else(data: st.DataObject) -> None:
+    image = bytearray(data.draw(st.sampled_from(REAL)))
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(image) - 1))
+        match data.draw(st.sampled_from(["set", "delete", "insert"])):
+            case "set":
+                image[at] = data.draw(st.integers(0, 255))
+            case "delete":
+                del image[at : at + data.draw(st.integers(1, 9))]
+            case _:
+                image[at:at] = data.draw(st.binary(max_size=9))
+        if not image:
+            break
+    limits = ImageLimits(pixels=100_000)
+    info = inspected_or_refusal(bytes(image), limits)
+    if isinstance(info, str):
+        assert info.endswith(".")
+        return
+    assert info.width * info.height <= 100_000
+    ready = prepared(bytes(image), max_edge=20, limits=limits)
+    told = inspect(ready.data)
+    assert (told.media_type, told.frames) == (ready.media_type, 1)
+    assert max(told.width, told.height) <= 20

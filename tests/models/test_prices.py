@@ -1,0 +1,148 @@
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from genai_prices import calc_price
+from genai_prices import types as listed
+from genai_prices.data_snapshot import get_snapshot
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.domain.call import Usage
+from evenhand.models.endpoint import Endpoint, resolve
+from evenhand.models.errors import Misuse
+from evenhand.models.prices import FLAT_UP_TO, Price, PriceList, estimate_tokens, parse_price
+
+AT = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
+MILLION = Usage(input=1_000_000, output=1_000_000)
+
+
+def endpoint(name: str, base_url: str | None = None) -> Endpoint:
+    return resolve(name, base_url=base_url, environment={})
+
+
+def test_a_known_model_costs_what_the_list_says() -> None:
+    # $2.50 and $10 per million tokens, half the input price for what was cached.
+    usage = Usage(input=1000, output=100, cached=400)
+    assert PriceList().cost(endpoint("openai/gpt-4o"), usage, at=AT) == pytest.approx(
+        (600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6
+    )
+
+
+@given(tokens=st.integers(0, 60_000), output=st.integers(0, 60_000), cached=st.integers(0, 60_000))
+def test_kept_rates_give_what_the_list_gives(tokens: int, output: int, cached: int) -> None:
+    usage = Usage(input=tokens, output=output, cached=min(cached, tokens))
+    for provider, model in [("openai", "gpt-4o"), ("google", "gemini-2.5-pro"), ("x-ai", "grok-4")]:
+        asked = genai_usage(usage)
+        moment = datetime.fromtimestamp(AT, tz=UTC)
+        expected = calc_price(asked, model, provider_id=provider, genai_request_timestamp=moment).total_price
+        name = {"x-ai": "xai"}.get(provider, provider)
+        assert PRICES.cost(endpoint(f"{name}/{model}"), usage, at=AT) == pytest.approx(float(expected))
+
+
+PRICES = PriceList()
+
+
+def genai_usage(usage: Usage) -> listed.AbstractUsage:
+    from genai_prices import Usage as Tokens
+
+    return Tokens(input_tokens=usage.input, output_tokens=usage.output, cache_read_tokens=usage.cached)
+
+
+def test_no_list_price_depends_on_the_length_of_short_prompts() -> None:
+    starts = [
+        tier.start
+        for provider in get_snapshot().providers
+        for model in provider.models
+        for prices in (
+            [model.prices] if isinstance(model.prices, listed.ModelPrice) else [p.prices for p in model.prices]
+        )
+        for price in vars(prices).values()
+        if isinstance(price, listed.TieredPrices)
+        for tier in price.tiers
+    ]
+    assert starts
+    assert min(starts) > FLAT_UP_TO
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        endpoint("openai/no-such-model-9"),
+        endpoint("ollama/llava"),
+        endpoint("vllm/m"),
+        endpoint("sglang/m"),
+        endpoint("llamacpp/m"),
+        endpoint("openai/gpt-4o", "http://127.0.0.1:8000/v1"),
+        endpoint("llava", "http://gpu.example/v1"),
+    ],
+    ids=lambda where: f"{where.name} at {where.identity}",
+)
+def test_an_unknown_price_is_unknown_not_nothing(where: Endpoint) -> None:
+    assert PriceList().cost(where, MILLION, at=AT) is None
+    assert not PriceList().known(where, at=AT)
+
+
+def test_tokens_that_were_not_told_have_no_cost() -> None:
+    assert PriceList().cost(endpoint("openai/gpt-4o"), Usage(input=5), at=AT) is None
+    assert PriceList([parse_price("input=1,output=1")]).cost(endpoint("vllm/m"), Usage(output=5), at=AT) is None
+
+
+def test_an_embedded_model_costs_nothing() -> None:
+    assert PriceList().cost(None, Usage(), at=AT) == 0.0
+
+
+def test_the_users_price_stands_over_the_list() -> None:
+    prices = PriceList([parse_price("input=2,output=4"), parse_price("vllm/m: input=1, output=1, cached=0.5")])
+    assert prices.cost(endpoint("openai/gpt-4o"), MILLION, at=AT) == 6
+    assert prices.cost(endpoint("vllm/m"), Usage(input=1_000_000, output=0, cached=1_000_000), at=AT) == 0.5
+    assert prices.known(endpoint("ollama/llava"), at=AT)
+
+
+def test_a_price_for_one_model_leaves_the_others() -> None:
+    prices = PriceList([parse_price("vllm/m:input=1,output=1")])
+    assert prices.cost(endpoint("ollama/llava"), MILLION, at=AT) is None
+
+
+def test_a_price_without_a_cached_rate_takes_cached_input_as_input() -> None:
+    assert Price(input=2, output=0).of(Usage(input=1_000_000, output=0, cached=500_000)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2.5",
+        "input=2.5",
+        "input=a,output=1",
+        "input=-1,output=1",
+        "input=nan,output=1",
+        "in=1,output=2",
+        "input=1,input=2,output=3",
+    ],
+)
+def test_a_price_that_is_none_is_refused_with_what_is_wanted(text: str) -> None:
+    with pytest.raises(Misuse, match=r"--price"):
+        parse_price(text)
+
+
+def test_the_list_is_loaded_only_when_a_price_is_asked_for_and_never_from_the_network() -> None:
+    code = (
+        "import socket, sys\n"
+        "import evenhand.models.prices as prices, evenhand.models.endpoint as e\n"
+        "assert 'genai_prices' not in sys.modules and 'aiohttp' not in sys.modules\n"
+        "def refuse(*_): raise SystemExit('the network was touched')\n"
+        "socket.socket.connect = refuse; socket.getaddrinfo = refuse\n"
+        "from evenhand.domain.call import Usage\n"
+        "where = e.resolve('openai/gpt-4o', environment={})\n"
+        "assert prices.PriceList().cost(where, Usage(input=1, output=1), at=1.78e9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_tokens_are_estimated_from_bytes_and_words() -> None:
+    assert estimate_tokens("") == 0
+    assert estimate_tokens("abcde") == 2
+    assert estimate_tokens("a b c d") == 4
+    assert estimate_tokens("裕福") == 2

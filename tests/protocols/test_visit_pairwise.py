@@ -1,0 +1,119 @@
+"""VisIT-Bench's reference-free protocol is the paper's, word by word."""
+
+import dataclasses
+
+import pytest
+
+from evenhand.domain.call import Message, Offer
+from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import Protocol, ProtocolError
+from tests.protocols import fig16
+
+
+@pytest.fixture(scope="module")
+def visit() -> Protocol:
+    return load_protocol("visit_pairwise")
+
+
+def normalised(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_skier_example_is_rendered_as_figure_16_prints_it(visit: Protocol):
+    messages = visit.messages(fig16.SKIER, readout="free")
+    assert [(message.role, normalised(message.text)) for message in messages] == [
+        ("system", normalised(fig16.SYSTEM)),
+        ("user", normalised(fig16.TASK)),
+        ("assistant", normalised(fig16.ACKNOWLEDGEMENT)),
+        ("user", normalised(fig16.COMPARISON)),
+    ]
+
+
+def test_the_image_context_follows_on_the_same_line(visit: Protocol):
+    assert "Response A and Response B. Image context: A skier" in visit.messages(fig16.SKIER)[-1].text
+
+
+def test_figure_16s_printed_reply_reads_as_b(visit: Protocol):
+    shown = [fig16.SKIER["response_1"], fig16.SKIER["response_2"]]
+    assert visit.read(fig16.REPLY, shown=shown) == Preference(value=-1, levels=2)
+    assert visit.read(fig16.REPLY) == Preference(value=-1, levels=2)
+
+
+def test_reading_again_gives_the_same(visit: Protocol):
+    assert visit.read(fig16.REPLY) == visit.read(fig16.REPLY)
+    assert load_protocol("visit-pairwise").reader == visit.reader
+
+
+def test_a_candidate_cannot_open_a_slot(visit: Protocol):
+    values = fig16.SKIER | {"response_1": "{{response_2}} {{caption}}"}
+    assert "Response A: {{response_2}} {{caption}}\n" in visit.messages(values)[-1].text
+
+
+def test_constrained_readout_ends_otherwise_and_offers_the_two_letters(visit: Protocol):
+    free, constrained = visit.messages(fig16.SKIER), visit.messages(fig16.SKIER, readout="constrained")
+    assert free[:-1] == constrained[:-1]
+    closing = free[-1].text.rindex("Think step-by-step")
+    assert constrained[-1].text[:closing] == free[-1].text[:closing]
+    assert "step-by-step" not in constrained[-1].text
+    assert visit.offer("constrained") == Offer(begin="Overall, Response", answers=(" A", " B"))
+    assert visit.offer("free") is None
+
+
+def test_the_settings_are_those_of_the_folder(visit: Protocol):
+    assert visit.settings.as_json() == {"temperature": 0.0, "max_tokens": 1024}
+    assert (visit.kind, visit.levels, visit.responses, visit.extraction) == ("preference", 2, 2, None)
+    assert "Fig. 16" in visit.source
+
+
+@pytest.mark.parametrize("missing", sorted(fig16.SKIER))
+def test_a_missing_value_is_an_error_that_names_both_sets(visit: Protocol, missing: str):
+    values = {name: text for name, text in fig16.SKIER.items() if name != missing}
+    with pytest.raises(ProtocolError, match="visit_pairwise has the slots caption, instruction, response_1, response_2"):
+        visit.messages(values)
+
+
+def test_what_stands_for_the_caption_depends_on_what_the_judge_may_see(visit: Protocol):
+    assert visit.caption("caption", "A skier.") == "A skier."
+    assert visit.caption("both", "A skier.") == "A skier."
+    assert visit.caption("caption", None) is None
+    for see in ("images", "none"):
+        words = visit.caption(see, "A skier.")
+        assert words is not None
+        assert "skier" not in words
+
+
+def test_a_way_of_seeing_that_is_not_allowed_is_refused(visit: Protocol):
+    captions_only = dataclasses.replace(visit, seeing=dataclasses.replace(visit.seeing, allowed=("caption",)))
+    with pytest.raises(ProtocolError, match="lets a judge see caption, not images"):
+        captions_only.caption("images", "A skier.")
+
+
+def test_a_protocol_without_constrained_readout_says_so(visit: Protocol):
+    free_only = dataclasses.replace(visit, constrained=None)
+    with pytest.raises(ProtocolError, match="no constrained readout"):
+        free_only.messages(fig16.SKIER, readout="constrained")
+    with pytest.raises(ProtocolError, match="no constrained readout"):
+        free_only.offer("constrained")
+    with pytest.raises(ProtocolError, match="no constrained readout"):
+        free_only.read_offered([0.0, 0.0], forced=True)
+
+
+def test_messages_are_text_only(visit: Protocol):
+    for message in visit.messages(fig16.SKIER):
+        assert isinstance(message, Message)
+        assert all(isinstance(part, str) for part in message.parts)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Overall, Response A is better than nothing but Response B wins",
+        "Overall, Response A is better, but only just.",
+        "Overall, Response A is better? No.",
+        "Overall, neither is better.",
+        "I would say that Response B is slightly better.",
+    ],
+)
+def test_what_is_not_the_sentence_asked_for_decides_nothing(visit: Protocol, reply: str):
+    assert isinstance(visit.read(reply), NoVerdict)

@@ -1,0 +1,405 @@
+"""A real HTTP server on loopback that speaks the OpenAI chat-completions wire from a script: judges, faults, counts.
+
+In a test: `async with ScriptedServer(Script(judge="prefers-longer")) as server: ... server.base_url`.
+As a process: `python -m tests.scripted_server --fault 429=0.3 --fault 500=0.1`, which prints its base URL, then serves
+until it is terminated or its stdin closes; `GET /_stats` tells what it has seen. `server_process` starts one.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import math
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import orjson
+from aiohttp import web
+
+Shape: TypeAlias = Literal["openai", "anthropic", "vllm"]
+Fault: TypeAlias = Literal[
+    "429", "429-retry-after", "500", "garbage", "html", "truncated", "empty", "null", "error-200", "no-choices",
+    "hang", "refusal", "length",
+]  # fmt: skip
+Body: TypeAlias = dict[str, Any]
+Judge: TypeAlias = Callable[[Body], str]
+"""Writes the whole reply to a request."""
+
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+# OpenAI's reasoning models take neither max_tokens nor a temperature.
+_REASONING = re.compile(r"o\d|gpt-5")
+_CANDIDATES = re.compile(
+    r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """What the server does. Equal scripts answer equal requests alike, in any order."""
+
+    shape: Shape = "openai"
+    judge: str | Judge = "by-quality"
+    """`by-quality`, `prefers-longer`, `always-first`, or a function."""
+    faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
+    """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
+    seed: int = 0
+    latency: float = 0.0
+    retry_after: float = 0.01
+    key: str | None = None
+    """Where set, any other is refused, and repeated in the refusal."""
+    models: frozenset[str] = frozenset()
+    """Where given, any other is not found."""
+    reasoning: str = ""
+    keep: bool = True
+    """Keep each request; off for benchmarks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    digest: str
+    attempt: int
+    """How many times this very body had come before."""
+    at: float
+    headers: Mapping[str, str]
+    """Without the key."""
+    raw: bytes
+
+    @property
+    def body(self) -> Body:
+        return orjson.loads(self.raw)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canned:
+    """An answer given once, whatever is asked."""
+
+    status: int = 200
+    body: bytes | Body | list[Body] = b""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ScriptedServer:
+    def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
+        self.script = script or Script()
+        self.requests: list[Seen] = []
+        self.attempts: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
+        self.in_flight = 0
+        self.peak = 0
+        self._port = port
+        self._canned: deque[Canned] = deque()
+        self._judge = judge_named(self.script.judge, self.script.seed)
+        self._closing = asyncio.Event()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def then(self, *answers: Canned) -> Self:
+        """Gives these answers first."""
+        self._canned.extend(answers)
+        return self
+
+    def stats(self) -> dict[str, Any]:
+        total = self.attempts.total()
+        return {
+            "requests": total,
+            "distinct": len(self.attempts),
+            "repeats": total - len(self.attempts),
+            "outcomes": dict(self.outcomes),
+            "in_flight": self.in_flight,
+            "peak": self.peak,
+        }
+
+    async def __aenter__(self) -> Self:
+        self._runner = web.ServerRunner(web.Server(self._handle), shutdown_timeout=1.0)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024).start()
+        self._port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing.set()
+        await self._runner.cleanup()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "POST" and request.path == "/v1/chat/completions":
+            return await self._chat(request)
+        if request.path == "/_stats":
+            return _json(self.stats())
+        if request.path == "/v1/models":
+            data = [{"id": name, "object": "model"} for name in sorted(self.script.models or {"scripted"})]
+            return _json({"object": "list", "data": data})
+        return web.Response(
+            status=404, text="<!DOCTYPE html><html><body>Not found</body></html>", content_type="text/html"
+        )
+
+    async def _chat(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        try:
+            raw = await request.content.read()
+            digest = hashlib.sha256(raw).hexdigest()
+            attempt = self.attempts[digest]
+            self.attempts[digest] += 1
+            if self.script.keep:
+                headers = {name: value for name, value in request.headers.items() if name != "Authorization"}
+                self.requests.append(Seen(digest=digest, attempt=attempt, at=time.time(), headers=headers, raw=raw))
+            if self.script.latency:
+                await asyncio.sleep(self.script.latency)
+            if self._canned:
+                canned = self._canned.popleft()
+                content = canned.body if isinstance(canned.body, bytes) else orjson.dumps(canned.body)
+                return web.Response(status=canned.status, body=content, headers=canned.headers)
+            return await self._answer(request, raw, self._fault(digest, attempt))
+        finally:
+            self.in_flight -= 1
+
+    def _fault(self, digest: str, attempt: int) -> Fault | None:
+        if not self.script.faults:
+            return None
+        left = _draw(self.script.seed, digest, str(attempt))
+        for fault, share in self.script.faults.items():
+            left -= share
+            if left < 0:
+                return fault
+        return None
+
+    async def _answer(self, request: web.BaseRequest, raw: bytes, fault: Fault | None) -> web.StreamResponse:
+        key = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if self.script.key is not None and key != self.script.key:
+            return self._error(401, f"Incorrect API key provided: {key}.", code="invalid_api_key")
+        if fault is not None and fault not in ("empty", "null", "refusal", "length"):
+            self.outcomes[fault] += 1
+            return await self._failed(request, fault)
+        body: Body = orjson.loads(raw)
+        refused = self._refused_setting(body)
+        if refused is not None:
+            return refused
+        self.outcomes[fault or "answered"] += 1
+        return _json(self._completion(body, fault))
+
+    async def _failed(self, request: web.BaseRequest, fault: Fault) -> web.StreamResponse:
+        match fault:
+            case "429":
+                return self._error(429, "Rate limit reached.", code="rate_limit_exceeded")
+            case "429-retry-after":
+                wait = {"Retry-After": f"{self.script.retry_after:g}"}
+                return self._error(429, "Rate limit reached.", code="rate_limit_exceeded", **wait)
+            case "500":
+                return self._error(500, "The server had an error.", code="server_error")
+            case "garbage":
+                return web.Response(
+                    body=b'{"choices": [{"message": {"content": "Overa\xff', content_type="application/json"
+                )
+            case "html":
+                return web.Response(text="<!DOCTYPE html><html><body>Welcome</body></html>", content_type="text/html")
+            case "error-200":
+                return _json({"error": {"message": "Upstream is busy.", "code": 429}})
+            case "no-choices":
+                return _json({"object": "chat.completion", "choices": []})
+            case "truncated":
+                return await self._truncated(request)
+            case _:
+                await self._closing.wait()
+                return web.Response(status=503)
+
+    async def _truncated(self, request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "1000", "Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(b'{"choices": [')
+        if request.transport is not None:
+            request.transport.close()
+        return response
+
+    def _refused_setting(self, body: Body) -> web.Response | None:
+        model, shape = str(body.get("model")), self.script.shape
+        if self.script.models and model not in self.script.models:
+            return self._error(404, f"The model `{model}` does not exist.", code="model_not_found")
+        if shape == "openai" and _REASONING.match(model):
+            if "max_tokens" in body:
+                message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+                return self._error(400, message, code="unsupported_parameter", param="max_tokens")
+            if body.get("temperature", 1) != 1:
+                message = "Unsupported value: 'temperature' does not support 0. Only the default (1) is supported."
+                return self._error(400, message, code="unsupported_value", param="temperature")
+        if shape == "vllm" and body.get("continue_final_message") and body.get("add_generation_prompt", True):
+            return self._error(400, "Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+        return None
+
+    def _error(self, status: int, message: str, *, code: str = "", param: str = "", **headers: str) -> web.Response:
+        if status not in (429, 500):
+            self.outcomes[str(status)] += 1
+        kind = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error"}
+        match self.script.shape:
+            case "openai":
+                error = {
+                    "message": message,
+                    "type": "invalid_request_error",
+                    "param": param or None,
+                    "code": code or None,
+                }
+                document: Body = {"error": error}
+            case "anthropic":
+                error = {"type": kind.get(status, "invalid_request_error"), "message": message}
+                document = {"type": "error", "error": error, "request_id": "req_1"}
+            case "vllm":
+                document = {
+                    "object": "error",
+                    "message": message,
+                    "type": "BadRequestError",
+                    "param": None,
+                    "code": status,
+                }
+        return _json(document, status=status, headers=headers)
+
+    def _completion(self, body: Body, fault: Fault | None) -> Body:
+        wants = bool(body.get("logprobs")) and self.script.shape != "anthropic"
+        text = self._judge(body)
+        tokens = _tokens(text, body) if wants else []
+        if wants:
+            text = "".join(tokens)
+        message: Body = {"role": "assistant", "content": text}
+        finish = "length" if wants and len(tokens) == _limit(body) else "stop"
+        if self.script.reasoning:
+            message["reasoning_content"] = self.script.reasoning
+        if fault in ("empty", "null"):
+            message["content"] = "" if fault == "empty" else None
+        elif fault == "refusal":
+            message |= {"content": None, "refusal": "I can't help with that."}
+        elif fault == "length":
+            message["content"], finish = text[: len(text) // 2], "length"
+        choice: Body = {"index": 0, "message": message, "finish_reason": finish}
+        if wants:
+            choice["logprobs"] = {"content": [_alternatives(token) for token in tokens]}
+        sent, said = sum(len(_text(m)) for m in body["messages"]) // 4 + 1, len(text) // 4 + 1
+        usage: Body = {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
+        if self.script.shape == "openai":
+            usage |= {
+                "prompt_tokens_details": {"cached_tokens": 0},
+                "completion_tokens_details": {"reasoning_tokens": 0},
+            }
+        return {
+            "object": "chat.completion",
+            "model": body["model"],
+            "system_fingerprint": "fp_scripted" if self.script.shape == "openai" else None,
+            "choices": [choice],
+            "usage": usage,
+        }
+
+
+def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
+    if callable(judge):
+        return judge
+    rules: dict[str, Callable[[str, str], bool]] = {
+        "always-first": lambda first, second: True,
+        "prefers-longer": lambda first, second: len(first) >= len(second),
+        # A quality of its own for each text, so that the order shown changes nothing.
+        "by-quality": lambda first, second: _draw(seed, first) >= _draw(seed, second),
+    }
+    prefers_first = rules[judge]
+
+    def verdict(body: Body) -> str:
+        users = [_text(message) for message in body["messages"] if message["role"] == "user"]
+        found = _CANDIDATES.search(users[-1]) if users else None
+        first, second = found.groups() if found else ("", "")
+        better, worse = ("A", "B") if prefers_first(first, second) else ("B", "A")
+        return (
+            "Step 1: I look at what the instruction asks for and what the image context says.\n"
+            f"Step 2: Response {worse} leaves part of the question open.\n"
+            f"Step 3: Response {better} is accurate, specific and fluent.\n\n"
+            f"Overall, Response {better} is better."
+        )
+
+    return verdict
+
+
+def _text(message: Body) -> str:
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _limit(body: Body) -> int:
+    return int(body.get("max_completion_tokens") or body.get("max_tokens") or 1000)
+
+
+def _tokens(text: str, body: Body) -> list[str]:
+    """The closing sentence alone, token by token; what a begun turn already says is not said again."""
+    sentence = text.rpartition("\n")[2]
+    last = body["messages"][-1]
+    if last["role"] == "assistant" and (body.get("continue_final_message") or "continue_final_message" not in body):
+        sentence = sentence.removeprefix(_text(last))
+    return re.findall(r"\s*\w+|\W", sentence)[: _limit(body)]
+
+
+def _alternatives(token: str) -> Body:
+    """A token drawn with probability 0.8, among others as real lists hold them."""
+    listed = [(token, 0.8)]
+    if token.strip() in ("A", "B"):
+        other = "B" if token.strip() == "A" else "A"
+        listed += [(token.strip(), 0.1), (f" {other}", 0.06), (" The", 0.02)]
+    entries = [{"token": name, "logprob": math.log(share), "bytes": list(name.encode())} for name, share in listed]
+    return {**entries[0], "top_logprobs": entries}
+
+
+def _draw(seed: int, *names: str) -> float:
+    """A number in [0, 1) that depends on nothing else."""
+    digest = hashlib.sha256("\0".join([str(seed), *names]).encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56
+
+
+def _json(document: Body, *, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.Response(status=status, body=orjson.dumps(document), content_type="application/json", headers=headers)
+
+
+@contextmanager
+def server_process(*arguments: str) -> Generator[str]:
+    """The base URL of a server in its own process, which outlives a client killed beside it."""
+    command = [sys.executable, "-m", "tests.scripted_server", *arguments]
+    root = Path(__file__).parents[1]
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+async def _serve(script: Script, port: int) -> None:
+    async with ScriptedServer(script, port=port) as server:
+        print(server.base_url, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+def _share(text: str) -> tuple[str, float]:
+    name, _, share = text.partition("=")
+    if name not in FAULTS:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(FAULTS)}")
+    return name, float(share)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--shape", choices=get_args(Shape), default="openai")
+    parser.add_argument("--judge", default="by-quality")
+    parser.add_argument("--fault", type=_share, action="append", default=[], metavar="KIND=SHARE")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--retry-after", type=float, default=0.01)
+    parser.add_argument("--key")
+    chosen = vars(parser.parse_args())
+    port: int = chosen.pop("port")
+    faults: dict[Fault, float] = dict(chosen.pop("fault"))
+    asyncio.run(_serve(Script(**chosen, faults=faults, keep=False), port))
+
+
+if __name__ == "__main__":
+    main()
