@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, get_args
@@ -213,8 +213,9 @@ class ScriptedServer:
 
     async def _truncated(self, request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": "1000", "Content-Type": "application/json"})
-        await response.prepare(request)
-        await response.write(b'{"choices": [')
+        with suppress(ConnectionResetError):
+            await response.prepare(request)
+            await response.write(b'{"choices": [')
         if request.transport is not None:
             request.transport.close()
         return response
@@ -240,24 +241,13 @@ class ScriptedServer:
         kind = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error"}
         match self.script.shape:
             case "openai":
-                error = {
-                    "message": message,
-                    "type": "invalid_request_error",
-                    "param": param or None,
-                    "code": code or None,
-                }
+                error = {"message": message, "type": "invalid_request_error", "param": param or None, "code": code}
                 document: Body = {"error": error}
             case "anthropic":
                 error = {"type": kind.get(status, "invalid_request_error"), "message": message}
                 document = {"type": "error", "error": error, "request_id": "req_1"}
             case "vllm":
-                document = {
-                    "object": "error",
-                    "message": message,
-                    "type": "BadRequestError",
-                    "param": None,
-                    "code": status,
-                }
+                document = {"object": "error", "message": message, "type": "BadRequestError", "code": status}
         return _json(document, status=status, headers=headers)
 
     def _completion(self, body: Body, fault: Fault | None) -> Body:

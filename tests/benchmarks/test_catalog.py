@@ -99,6 +99,10 @@ def test_an_unknown_name_is_told_with_near_names():
     assert "did you mean `visit-bench`" in message
 
 
+def test_capitals_do_not_hide_a_near_name():
+    assert "did you mean `visit-bench`" in refusal("VISIT-BENCH")
+
+
 def test_a_name_like_no_other_is_told_with_all_names():
     assert "there are `visit-bench`, `visit-bench-sample`" in refusal("q")
 

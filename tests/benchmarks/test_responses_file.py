@@ -146,6 +146,11 @@ def test_a_row_given_twice_is_dropped_with_one_warning(tmp_path: Path):
     assert "row 5, line 5" in read_in.warnings[0]
 
 
+def test_two_blanks_for_one_item_are_one_empty_response(tmp_path: Path):
+    read_in = read(tmp_path, [*rows(s01=""), *rows(s01=None), *rows(s01="  ")])
+    assert [one.item for one in read_in.empty] == ["s01"]
+
+
 def test_two_texts_for_one_item_and_model_are_an_error_with_both_rows(tmp_path: Path):
     message = refusal(write_lines(tmp_path / "r.jsonl", [*rows(s01="x"), *rows("n", s01="x"), *rows(s01="y")]))
     assert message.startswith(f"{tmp_path / 'r.jsonl'}, row 3, line 3: ")
@@ -182,10 +187,10 @@ def test_wrong_columns_are_told_once_with_what_was_found_and_what_is_near(tmp_pa
 
 
 def test_unknown_items_are_counted_and_near_ones_named(tmp_path: Path):
-    given = [{"id": label, "model": model, "output": "x"} for label in ("s01", "s09", "zebra") for model in "ab"]
+    given = [{"id": label, "model": model, "output": "x"} for label in ("s01", "S01", "zebra") for model in "ab"]
     message = refusal(write_lines(tmp_path / "r.jsonl", given))
     assert message.startswith(f"{tmp_path / 'r.jsonl'}, row 3, line 3: tiny has no such item: ")
-    assert "`s09` (row 3, line 3; near: `s0" in message
+    assert "`S01` (row 3, line 3; near: `s01`" in message
     assert "`zebra` (row 5, line 5)" in message
     assert "Unknown items: 2, in 4 rows, by the column `id`." in message
 

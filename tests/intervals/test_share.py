@@ -70,6 +70,13 @@ def test_one_cluster_is_never_surer_than_two():
     assert lower_of[0] < 0.01
 
 
+def test_one_cluster_is_one_case_however_many_rows_it_has():
+    # t(1) = 12.7062: half = sqrt(161.447/4 + 161.447^2/4) / 162.447 = .49846.
+    assert bounds(clustered_share([1.0, 0.0] * 6, [1.0] * 12, ["a"] * 12)) == pytest.approx(
+        (0.00154, 0.5, 0.99846), abs=1e-5
+    )
+
+
 def test_no_cases_have_no_value():
     nothing = Estimate(value=None, reason="no cases")
     assert clustered_share([], [], []) == nothing

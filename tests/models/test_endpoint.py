@@ -70,6 +70,7 @@ def test_an_own_url_is_one_identity_however_it_is_spelt(host: str, path: str, po
         f"{plain}?key={query}",
         f"{plain}#{query}",
         f"  {plain}/chat/completions ",
+        f"{plain}/chat/completions/",
     ]
     assert at(plain).identity == plain
     assert {at(spelling).identity for spelling in spellings} == {plain}
@@ -116,6 +117,9 @@ def test_an_endpoint_name_neither_hides_nor_impersonates_a_provider(model: str, 
         "ftp://hunter22",
         "http:///v1",
         "http://h:x/",
+        "http://a..b/v1",
+        f"http://{'a' * 64}.com/v1",
+        "http://a b/v1",
     ],
 )
 def test_a_base_url_that_is_none_is_refused_without_showing_what_it_holds(url: str) -> None:

@@ -4,7 +4,6 @@ from urllib.request import urlopen
 
 import aiohttp
 import pytest
-from tests.models.asking import QUESTION
 from tests.scripted_server import FAULTS, Script, ScriptedServer, judge_named, server_process
 
 Said = tuple[int, bytes]
@@ -89,4 +88,3 @@ def test_a_server_in_its_own_process_counts_for_itself() -> None:
 
 def test_every_fault_of_the_plan_has_a_name() -> None:
     assert len(FAULTS) == len(set(FAULTS)) == 13
-    assert QUESTION

@@ -12,6 +12,9 @@ from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.wire_transport import MOST_BYTES, Timeouts
 
+# As a server may write it in JSON; the first letter is enough to hide it from a search in the bytes.
+ESCAPED = KEY.replace("s", "\\u0073", 1).encode()
+
 
 def error(message: str = "", **fields: object) -> dict[str, object]:
     return {"error": {"message": message, **fields}}
@@ -253,6 +256,7 @@ async def test_a_body_beyond_all_measure_is_refused() -> None:
         Canned(status=500, body=f"Traceback: Bearer {KEY}".encode()),
         Canned(status=401, body=error(f"Incorrect API key provided: {KEY}.")),
         Canned(status=400, body=error("x" * 390 + KEY)),
+        Canned(status=400, body=b'{"error": {"message": "' + b"x" * 380 + ESCAPED + b'"}}'),
         Canned(status=422, body={"detail": [{"loc": ["header"], "input": KEY}]}),
         Canned(status=307, headers={"Location": f"https://{KEY}.evil.example/{KEY}"}),
         Canned(status=200, body=error(KEY, code=KEY)),
@@ -268,10 +272,19 @@ async def test_a_key_the_server_sends_back_is_never_shown(canned: Canned) -> Non
 
 
 async def test_a_key_the_server_puts_in_an_answer_is_not_kept() -> None:
-    async with asking(canned=(completion(f"Your key is {KEY}. Overall, Response A is better.", model=KEY),)) as it:
-        reply = await it.ask()
-    assert KEY not in repr(reply)
-    assert reply.text == "Your key is ***. Overall, Response A is better."
+    plain = completion({"content": f"Your key is {KEY}.", "reasoning": KEY}, model=KEY)
+    escaped = Canned(
+        body=b'{"choices": [{"message": {"content": "Your key is '
+        + ESCAPED
+        + b'.", "reasoning": "'
+        + ESCAPED
+        + b'"}}]}'
+    )
+    async with asking(canned=(plain, escaped)) as it:
+        for _ in range(2):
+            reply = await it.ask()
+            assert KEY not in repr(reply)
+            assert reply.text == "Your key is ***."
 
 
 async def test_a_key_is_not_in_the_failure_of_a_connection() -> None:
@@ -279,6 +292,7 @@ async def test_a_key_is_not_in_the_failure_of_a_connection() -> None:
         failure = await it.failure()
     assert KEY not in repr(failure) + repr(failure.__context__)
     assert failure.__suppress_context__
+    assert failure.__cause__ is None
 
 
 async def test_the_client_goes_on_after_a_fault() -> None:

@@ -215,6 +215,11 @@ def test_spellings_of_one_answer_add_up_and_the_drawn_token_counts_once() -> Non
     assert offered == pytest.approx((math.log(0.8), math.log(0.05)))
 
 
+def test_a_log_probability_rounded_above_zero_is_certainty() -> None:
+    above = {"content": [{"token": "A", "logprob": 1e-6, "top_logprobs": []}]}
+    assert wire_reply.offered(above, OFFER) == (0.0, None)
+
+
 def test_an_answer_that_is_not_listed_has_no_probability() -> None:
     assert wire_reply.offered(listed((" A", 0.9), (" ", 0.05), ("", 0.01)), OFFER) == pytest.approx(
         (math.log(0.9), None)

@@ -254,6 +254,7 @@ async def test_refusals_are_understood_in_every_dialect(status: int, body: dict[
             "code": "invalid_value",
         },
         {"message": "This model does not support image input. You asked: " + "what " * 30 + "temperature?"},
+        {"message": "You asked about the temperature " + "and more " * 30 + "with an unsupported image."},
         {"message": "Unsupported image.", "param": "messages", "code": "unsupported_value"},
     ],
 )

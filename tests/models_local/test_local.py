@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -37,13 +38,17 @@ async def test_offered_answers_carry_their_real_probabilities(model: LocalModel,
 
 
 async def test_the_same_request_gives_the_same_numbers_whatever_was_asked_before(model: LocalModel, ask: Ask) -> None:
-    question = ask(JUDGE + "Birds fly south in the winter.", offer=OFFER)
+    # The first time a whole tile of attention (64 tokens) is read in the last batch, later a few tokens.
+    shared = "Weigh two answers with care, and decide which is the better one. " * 4
+    question = ask(shared + "Response A: dogs run. Response B: cats sit.", offer=OFFER)
     first = await model.complete(question)
     at_once = await model.complete(question)
-    await model.complete(ask(JUDGE + "Fish swim.", offer=OFFER))
+    await model.complete(ask(shared + "Response A: dogs run. Response B: fish.", offer=OFFER))
     after_another = await model.complete(question)
-    await model.complete(ask(JUDGE + "Birds fly south in the winter.", settings=Settings(max_tokens=2)))
+    await model.complete(replace(question, offer=None, settings=Settings(max_tokens=2)))
     after_talk = await model.complete(question)
+    assert first.usage.cached is not None
+    assert first.usage.cached < 32
     for later in (at_once, after_another, after_talk):
         assert later.offered == pytest.approx(first.offered, abs=1e-3)
 
@@ -91,7 +96,7 @@ async def test_generation_ends_where_it_is_told(model: LocalModel, ask: Ask) -> 
 async def test_a_seed_repeats_a_draw(model: LocalModel, ask: Ask) -> None:
     drawn = [
         (await model.complete(ask("Name an animal.", settings=Settings(temperature=1.5, seed=seed, max_tokens=4)))).text
-        for seed in (1, 1, 2, 3, 4)
+        for seed in (1, 1, 2, 3)
     ]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 1
@@ -129,21 +134,28 @@ async def test_the_loop_goes_on_and_a_cancelled_call_ends_soon(model: LocalModel
         await model.complete(ask("Hi", settings=Settings(max_tokens=1)))
 
 
-def _post(url: str, key: str | None) -> dict[str, object]:
-    body = json.dumps({"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}).encode()
+def _post(url: str, key: str | None, messages: list[dict[str, str]]) -> dict[str, Any]:
+    asked = {"messages": messages, "max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": 20}
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(asked).encode(), headers)) as answer:
         return json.load(answer)
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_it_is_served_on_loopback_to_whoever_has_the_key(weights: LocalWeights) -> None:
+async def test_on_loopback_it_gives_the_same_numbers_to_whoever_has_the_key(
+    weights: LocalWeights, model: LocalModel, ask: Ask
+) -> None:
+    question = JUDGE + "Dogs run."
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": OFFER.begin}]
     with serve_local(weights) as served:
         assert served.base_url.startswith("http://127.0.0.1:")
         url = f"{served.base_url}/chat/completions"
-        assert (await asyncio.to_thread(_post, url, served.key))["model"] == "local/smollm2"
+        answer = await asyncio.to_thread(_post, url, served.key, turns)
         for wrong in (None, "guess"):
             with pytest.raises(urllib.error.HTTPError, match="401"):
-                await asyncio.to_thread(_post, url, wrong)
+                await asyncio.to_thread(_post, url, wrong, turns)
+    assert answer["model"] == "local/smollm2"
+    listed = {top["token"]: top["logprob"] for top in answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]}
+    in_process = await model.complete(ask(question, offer=OFFER))
+    assert in_process.offered == pytest.approx((listed[" A"], listed[" B"]), abs=1e-3)
     with pytest.raises(urllib.error.URLError):
-        await asyncio.to_thread(_post, url, served.key)
+        await asyncio.to_thread(_post, url, served.key, turns)

@@ -1,6 +1,5 @@
 """What one process with an embedded model does to the world around it: nothing."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -26,7 +25,7 @@ sys.addaudithook(watch)
 def listening():
     if not Path("/proc/self/net/tcp").exists():
         return []
-    mine = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{fd}")}
+    mine = {os.readlink(link) for link in Path("/proc/self/fd").iterdir() if os.path.lexists(link)}
     rows = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/self/net/{name}").readlines()[1:]]
     return [row for row in rows if f"socket:[{row[9]}]" in mine]
 
@@ -38,9 +37,8 @@ async def main():
     weights = resolve_local("local/smollm2", cache=Path(sys.argv[1]))
     model = LocalModel(weights)
     def ask(text, offer):
-        messages = (Message(role="user", parts=(text,)),)
-        return Request(endpoint=weights.sha256, model=weights.name, messages=messages, settings=Settings(max_tokens=2), offer=offer)
-    before = signal.getsignal(signal.SIGINT)
+        named = {"endpoint": weights.sha256, "model": weights.name, "settings": Settings(max_tokens=2)}
+        return Request(messages=(Message(role="user", parts=(text,)),), offer=offer, **named)
     await model.complete(ask("Hi", Offer(begin="", answers=("A", "B"))))
     await model.complete(ask("Hi", None))
     assert not listening(), listening()
@@ -86,16 +84,16 @@ from evenhand.models.local import LocalModel, resolve_local
 async def main():
     weights = resolve_local("local/{broken}", cache=Path({str(tmp_path)!r}))
     model = LocalModel(weights)
-    request = Request(endpoint=weights.sha256, model=weights.name, messages=(Message(role="user", parts=("Hi",)),), settings=Settings())
+    messages = (Message(role="user", parts=("Hi",)),)
     try:
-        await model.complete(request)
+        await model.complete(
+            Request(endpoint=weights.sha256, model=weights.name, messages=messages, settings=Settings())
+        )
     except Misuse as misuse:
         print(misuse)
     await model.close()
 asyncio.run(main())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False, env={**os.environ}
-    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert "could not start local/broken.gguf" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,11 +1,9 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.models.errors import Misuse
 from evenhand.models.local_readout import BATCH, STEADY_TAIL, common, fork, keep
-
-tokens = st.lists(st.integers(0, 3), max_size=300)
 
 
 def test_answers_part_at_their_first_token() -> None:
@@ -39,13 +37,15 @@ def test_one_answer_is_no_choice() -> None:
         fork([5], [[5, 7]], answers=("A",))
 
 
-@given(prompt=tokens.filter(lambda t: len(t) > 2 * STEADY_TAIL), held=tokens)
-def test_no_batch_ends_up_with_one_token(prompt: list[int], held: list[int]) -> None:
-    fresh = len(prompt) - keep(prompt, held)
-    assert fresh >= STEADY_TAIL
-    assert fresh % BATCH != 1
-
-
-@given(prompt=tokens, held=tokens)
-def test_little_of_the_cache_is_given_away(prompt: list[int], held: list[int]) -> None:
-    assert keep(prompt, held) >= min(common(prompt, held), len(prompt)) - 2 * STEADY_TAIL
+@given(length=st.integers(2 * STEADY_TAIL + 1, 5 * BATCH), shared=st.integers(0, 5 * BATCH), more=st.integers(0, 9))
+@example(length=BATCH + 1, shared=0, more=0)
+@example(length=2 * BATCH + 1, shared=BATCH, more=1)
+def test_no_batch_ends_up_with_one_token_and_little_of_the_cache_is_given_away(
+    length: int, shared: int, more: int
+) -> None:
+    prompt = list(range(length))
+    held = [*prompt[:shared], *[-1] * more]
+    kept = keep(prompt, held)
+    assert length - kept >= STEADY_TAIL
+    assert (length - kept) % BATCH != 1
+    assert common(prompt, held) - 2 * STEADY_TAIL <= kept <= max(common(prompt, held), STEADY_TAIL)

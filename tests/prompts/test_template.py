@@ -39,7 +39,9 @@ def test_other_names_than_the_file_holds_are_refused(given_names: dict[str, str]
     assert str(refused.value).endswith(f"{', '.join(sorted(given_names)) or 'nothing'}.")
 
 
-@pytest.mark.parametrize("text", ["{{", "{{Name}}", "{{ name }}", "{{name", "{{a-b}}", "{{}}", "{{1}}", "x\n{{{name}}}"])
+@pytest.mark.parametrize(
+    "text", ["{{", "{{Name}}", "{{ name }}", "{{name", "{{a-b}}", "{{}}", "{{1}}", "x\n{{{name}}}"]
+)
 def test_braces_that_open_no_slot_are_an_error_with_file_and_line(text: str):
     with pytest.raises(TemplateError, match=r"task\.md, line \d+: a \{\{ opens no slot") as refused:
         Template.parse(text, source="task.md")

@@ -47,13 +47,13 @@ Think step-by-step and finish your response with "Overall, Response X is better.
 """
 
 SKIER = {
-    "caption": "A skier is wearing a green jacket, burgundy pants, white shoes, white gloves, and a gray beanie. There are "
-    "people sitting on the background with their snowboards.",
+    "caption": "A skier is wearing a green jacket, burgundy pants, white shoes, white gloves, and a gray beanie. There "
+    "are people sitting on the background with their snowboards.",
     "instruction": "Answer the following question based on the provided image: Are the trousers the same color as the "
     "shoes?",
     "response_1": "no",
-    "response_2": "No, the trousers are not the same color as the shoes. The trousers are burgundy, while the shoes are "
-    "white.",
+    "response_2": "No, the trousers are not the same color as the shoes. The trousers are burgundy, while the shoes "
+    "are white.",
 }
 
 REPLY = """

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,9 @@ def cases() -> list[object]:
     found: list[object] = []
     for folder in FOLDERS:
         lines = (folder / "replies.jsonl").read_text(encoding="utf-8").splitlines()
-        found += [pytest.param(folder.name, json.loads(row), id=f"{folder.name}:{at}") for at, row in enumerate(lines, 1)]
+        found += [
+            pytest.param(folder.name, json.loads(row), id=f"{folder.name}:{at}") for at, row in enumerate(lines, 1)
+        ]
     return found
 
 
@@ -31,7 +34,7 @@ def as_json(verdict: Verdict) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("protocol", "row"), cases())
-def test_a_collected_reply_is_read_as_expected(protocol: str, row: dict[str, object]):
+def test_a_collected_reply_is_read_as_expected(protocol: str, row: dict[str, Any]):
     assert row.keys() <= {"reply", "shown", "options", "verdict", "reason"}
     read = load_protocol(protocol).read(row["reply"], shown=row.get("shown", ()), options=row.get("options"))
     if isinstance(read, NoVerdict):

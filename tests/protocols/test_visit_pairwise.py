@@ -3,12 +3,12 @@
 import dataclasses
 
 import pytest
+from tests.protocols import fig16
 
 from evenhand.domain.call import Message, Offer
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol, ProtocolError
-from tests.protocols import fig16
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,9 @@ def test_the_settings_are_those_of_the_folder(visit: Protocol):
 @pytest.mark.parametrize("missing", sorted(fig16.SKIER))
 def test_a_missing_value_is_an_error_that_names_both_sets(visit: Protocol, missing: str):
     values = {name: text for name, text in fig16.SKIER.items() if name != missing}
-    with pytest.raises(ProtocolError, match="visit_pairwise has the slots caption, instruction, response_1, response_2"):
+    with pytest.raises(
+        ProtocolError, match="visit_pairwise has the slots caption, instruction, response_1, response_2"
+    ):
         visit.messages(values)
 
 

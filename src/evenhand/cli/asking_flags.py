@@ -1,15 +1,10 @@
 """The flags of every command that asks a model."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import click
 
 from evenhand.cli.options import all_of, option
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-settings_flags: Callable[[F], F] = all_of(
+settings_flags = all_of(
     [
         option("--temperature", type=click.FloatRange(0, 5), help="Sampling temperature."),
         option("--top-p", type=click.FloatRange(0, 1), help="Nucleus sampling."),
@@ -21,9 +16,11 @@ settings_flags: Callable[[F], F] = all_of(
     ]
 )
 
-how_much_flags: Callable[[F], F] = all_of(
+how_much_flags = all_of(
     [
-        option("--max-connections", type=click.IntRange(1, 1024), default=64, show_default=True, help="Calls in flight."),
+        option(
+            "--max-connections", type=click.IntRange(1, 1024), default=64, show_default=True, help="Calls in flight."
+        ),
         option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
         option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
         option("--max-retries", type=click.IntRange(0), default=6, show_default=True, help="Retries of one call."),

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import click
 from click.core import ParameterSource
 
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
 from evenhand.engine.budget import Budget
 from evenhand.engine.quote import Quote
@@ -19,6 +20,7 @@ from evenhand.images import ImageStore
 from evenhand.models.named import NamedModel
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.models.wire_transport import Timeouts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
@@ -54,12 +56,13 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
         raise WrongUse(f"--extra-body is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise WrongUse("--extra-body must be a JSON object, such as '{\"top_k\": 1}'.")
-    return document
+    return cast(dict[str, Json], document)
 
 
-def pacing(flags: Mapping[str, Any]) -> Pacing:
+def pacing(flags: Mapping[str, Any], *, embedded: bool) -> Pacing:
     return Pacing(
-        max_connections=flags["max_connections"],
+        # An embedded model answers one call after the other; more in flight would only wait.
+        max_connections=1 if embedded else flags["max_connections"],
         rpm=flags["rpm"],
         tpm=flags["tpm"],
         retry=RetryRule(retries=flags["max_retries"]),
@@ -70,10 +73,12 @@ def timeouts(flags: Mapping[str, Any]) -> Timeouts:
     return Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"]))
 
 
-def quote_and_budget(model: NamedModel, flags: Mapping[str, Any], images: ImageStore) -> tuple[Quote, Budget]:
+def quote_and_budget(
+    model: NamedModel, flags: Mapping[str, Any], benchmark: Benchmark, images: ImageStore
+) -> tuple[Quote, Budget]:
     """Raises WrongUse where a budget is set and no price is known: an unknown price is never taken as 0."""
     prices = PriceList([parse_price(text) for text in flags["price"]])
-    quote = Quote(model.endpoint, prices, images)
+    quote = Quote(model.endpoint, prices, lambda digest: benchmark.pictures.get(digest) or images.get(digest))
     if flags["max_cost"] is not None and not quote.known:
         raise WrongUse(
             f"--max-cost needs a price, and none is known for {model.name}; "

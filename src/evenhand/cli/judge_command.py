@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import signal
 from pathlib import Path
 from typing import Any, cast
 
@@ -52,19 +51,18 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Run the same command again and only what is missing is asked.
     """
-    from evenhand.cli.judging import Order, carry_out, ledger_for
+    from evenhand.cli.judging import carry_out, ledger_for, order_of, print_dry_run
 
     surroundings = cast(Surroundings, ctx.obj)
     if flags["against"] and flags["pairs"] == "random":
         raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
-    order = Order.of(ctx, flags, surroundings, ledger)
+    order = order_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:
-        order.print_dry_run(as_json=flags["as_json"])
+        print_dry_run(order.dry_run(), as_json=flags["as_json"])
         return
-    outcome = asyncio.run(carry_out(order, quiet=flags["quiet"], stop_on=(signal.SIGINT, signal.SIGTERM)))
+    outcome = asyncio.run(carry_out(order, quiet=flags["quiet"]))
     if flags["as_json"]:
         click.echo(json.dumps(outcome.document, ensure_ascii=False))
-    else:
-        outcome.print_summary()
+    outcome.print_summary()
     ctx.exit(outcome.exit_code)

@@ -8,98 +8,120 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
 from evenhand.cli import asking_means
 from evenhand.cli.progress import duration, shown
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.cli.surroundings import Surroundings, WrongUse
-from evenhand.domain.call import Picture
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
+from evenhand.domain.naming import hint
 from evenhand.domain.rater import Rater
-from evenhand.domain.response import Response
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.budget import Budget
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.engine.quote import dry_run
-from evenhand.engine.run import Runner, StopSign
+from evenhand.engine.quote import DryRun, Quote, dry_run
+from evenhand.engine.run import Pacing, Runner, StopSign
 from evenhand.engine.session import Ended, Means, run_study
 from evenhand.ledger.opening import sqlite_path
 from evenhand.ledger.record import Ledger
 from evenhand.models.named import NamedModel, named_model
+from evenhand.models.wire_transport import Timeouts
 from evenhand.protocols.catalog import load_protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A judging job as the flags ask for it, ready to be planned or run."""
+    """A judging job, ready to be planned or run."""
 
     ledger: Ledger
     benchmark: Benchmark
     judge: NamedModel
     prepared: Prepared
-    flags: Mapping[str, Any]
-    explicit: frozenset[str]
-    surroundings: Surroundings
+    quote: Quote
+    budget: Budget
+    pacing: Pacing
+    settings: Mapping[str, Json]
+    """The resolved flags, as they are kept with the run."""
+    environment: Mapping[str, str]
+    explicit: frozenset[str] = frozenset()
+    timeouts: Timeouts | None = None
+    only_failed: bool = False
 
-    @classmethod
-    def of(cls, ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> "Order":
-        benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
-        items = chosen_items(benchmark, flags)
-        judge = named_model(
-            flags["judge"],
-            environment=surroundings.environment,
-            cache=surroundings.cache,
-            base_url=flags["judge_base_url"] or flags["base_url"],
-            api_key_env=flags["judge_api_key_env"],
-            endpoint_name=flags["endpoint_name"],
-        )
-        url_flag = "judge_base_url" if flags["judge_base_url"] else "base_url"
-        asking_means.guard_key(ctx, judge, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
-        showing = _showing(benchmark, flags)
-        given = asking_means.given_settings(flags)
-        settings = given.over(showing.protocol.settings)
-        _say(benchmark.notes)
-        responses = _responses(benchmark, flags, ledger)
-        prepared = prepare(
-            benchmark,
-            [r for r in responses if r.item in {item.digest for item in items}],
-            items=items,
-            judge=Rater(kind="model", name=judge.name, endpoint=judge.identity, settings=settings),
-            model=judge.model,
-            showing=showing,
-            matching=_matching(flags),
-            fence_secret=ledger.fence_secret(),
-        )
-        return cls(
-            ledger=ledger,
-            benchmark=benchmark,
-            judge=judge,
-            prepared=prepared,
-            flags=flags,
-            explicit=given.explicit,
-            surroundings=surroundings,
-        )
-
-    def print_dry_run(self, *, as_json: bool) -> None:
-        quote, _ = asking_means.quote_and_budget(self.judge, self.flags, self.ledger.images)
+    def dry_run(self) -> DryRun:
         openai = self.judge.endpoint is not None and self.judge.endpoint.provider.name == "openai"
-        chunks = self.prepared.plan(self.ledger, only_failed=self.flags["retry_failed"])
-        quoted = dry_run(chunks, quote, openai_images=openai)
-        if as_json:
-            click.echo(json.dumps(quoted.as_json()))
-            return
-        price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
-        click.echo(f"{quoted.trials} trials wanted, {quoted.known} already known, {quoted.calls} calls to make.")
-        click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
-        if not quoted.image_tokens_known:
-            click.echo(
-                f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown."
-            )
+        chunks = self.prepared.plan(self.ledger, only_failed=self.only_failed)
+        return dry_run(chunks, self.quote, openai_images=openai)
+
+
+def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Order:
+    """What the flags of `judge` ask for; the answers in files go into the ledger unless it is a dry run."""
+    benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
+    items = chosen_items(benchmark, flags)
+    judge = _judge(ctx, flags, surroundings)
+    showing = _showing(benchmark, flags)
+    given = asking_means.given_settings(flags)
+    say_notes(benchmark.notes)
+    responses = _responses(benchmark, flags, ledger)
+    digests = {item.digest for item in items}
+    prepared = prepare(
+        benchmark,
+        [response for response in responses if response.item in digests],
+        items=items,
+        judge=Rater(
+            kind="model", name=judge.name, endpoint=judge.identity, settings=given.over(showing.protocol.settings)
+        ),
+        model=judge.model,
+        showing=showing,
+        matching=_matching(flags),
+        fence_secret=ledger.fence_secret(),
+    )
+    quote, budget = asking_means.quote_and_budget(judge, flags, benchmark, ledger.images)
+    return Order(
+        ledger=ledger,
+        benchmark=benchmark,
+        judge=judge,
+        prepared=prepared,
+        quote=quote,
+        budget=budget,
+        pacing=asking_means.pacing(flags, embedded=judge.endpoint is None),
+        settings=recorded(flags),
+        environment=surroundings.environment,
+        explicit=given.explicit,
+        timeouts=asking_means.timeouts(flags),
+        only_failed=flags["retry_failed"],
+    )
+
+
+def _judge(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings) -> NamedModel:
+    judge = named_model(
+        flags["judge"],
+        environment=surroundings.environment,
+        cache=surroundings.cache,
+        base_url=flags["judge_base_url"] or flags["base_url"],
+        api_key_env=flags["judge_api_key_env"],
+        endpoint_name=flags["endpoint_name"],
+    )
+    url_flag = "judge_base_url" if flags["judge_base_url"] else "base_url"
+    asking_means.guard_key(ctx, judge, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
+    return judge
+
+
+def print_dry_run(quoted: DryRun, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(quoted.as_json()))
+        return
+    price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
+    click.echo(f"{quoted.trials} trials wanted, {quoted.known} already known, {quoted.calls} calls to make.")
+    click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
+    if not quoted.image_tokens_known:
+        click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +163,8 @@ class Outcome:
         if tally.elsewhere:
             said.append(f"{tally.elsewhere} trials are being asked by another run on this ledger.")
         if ended.over_budget:
-            said.append(f"The budget of ${self.order.flags['max_cost']:g} is reached; {tally.not_reached} trials are not asked.")
+            budget = self.order.settings["max_cost"]
+            said.append(f"The budget of ${budget} is reached; {tally.not_reached} trials are not asked.")
         if ended.interrupted:
             said.append(f"Interrupted; {tally.not_reached} trials are not asked. All that was answered is on record.")
         if ended.error is not None:
@@ -151,31 +174,31 @@ class Outcome:
         return said
 
 
-async def carry_out(order: Order, *, quiet: bool, stop_on: Sequence[signal.Signals]) -> Outcome:
+async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Outcome:
     """Runs the study; a signal lets calls in flight end, a second one does not."""
-    quote, budget = asking_means.quote_and_budget(order.judge, order.flags, order.ledger.images)
     client = order.judge.client(
-        environment=order.surroundings.environment,
+        environment=order.environment,
         explicit=order.explicit,
-        pictures=lambda picture: _data_url(order.ledger, picture),
-        timeouts=asking_means.timeouts(order.flags),
+        pictures=lambda picture: order.ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+        timeouts=order.timeouts,
     )
     stop = StopSign()
     loop = asyncio.get_running_loop()
-    for number in stop_on:
+    for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.interrupt)
 
     def around(runner: Runner) -> AbstractAsyncContextManager[None]:
-        return shown(runner, known_price=quote.known, quiet=quiet)
+        return shown(runner, known_price=order.quote.known, quiet=quiet)
 
     order.ledger.register_benchmark(order.benchmark)
     ended = await run_study(
         order.prepared,
         ledger=order.ledger,
-        means=Means(client=client, pricing=quote, budget=budget, pacing=asking_means.pacing(order.flags)),
+        means=Means(client=client, pricing=order.quote, budget=order.budget, pacing=order.pacing),
         stop=stop,
-        settings=recorded(order.flags),
-        only_failed=order.flags["retry_failed"],
+        command=command,
+        settings=order.settings,
+        only_failed=order.only_failed,
         around=around,
     )
     return Outcome(ended=ended, order=order)
@@ -183,15 +206,13 @@ async def carry_out(order: Order, *, quiet: bool, stop_on: Sequence[signal.Signa
 
 def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
     """The resolved flags, as they are kept with a run."""
-    return {
-        name: [str(one) for one in value] if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
-        for name, value in flags.items()
-        if value not in (None, ())
-    }
+    return {name: _plain(value) for name, value in flags.items() if value not in (None, ())}
 
 
-def _data_url(ledger: Ledger, picture: Picture) -> bytes:
-    return ledger.images.data_url(picture.digest, max_edge=picture.max_edge)
+def _plain(value: Any) -> Json:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in cast(tuple[Any, ...], value)]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
@@ -220,29 +241,42 @@ def _matching(flags: Mapping[str, Any]) -> Matching:
 
 
 def _responses(benchmark: Benchmark, flags: Mapping[str, Any], ledger: Ledger) -> list[Response]:
-    """Those of the files, or all that the ledger holds; with the references, as the benchmark gives them."""
+    """Those of the files, else those the benchmark bundles, else all that the ledger holds; and the references."""
     references = list(reference_responses(benchmark))
-    if flags["responses"]:
-        read = read_responses(flags["responses"], benchmark)
-        _say(read.warnings)
+    files = flags["responses"] or bundled_answers(benchmark)
+    if files:
+        read = read_responses(files, benchmark)
+        say_notes(read.warnings)
         responses = list(read.responses)
         if not flags["dry_run"]:
             ledger.add_responses([*responses, *references], replace=flags["replace"])
     else:
         held = ledger.responses_to(item.digest for item in benchmark.items)
-        responses = [r for r in held if r.model != "reference"]
+        responses = [response for response in held if response.model != REFERENCE]
         if not responses:
             raise WrongUse(f"The ledger holds no answers to {benchmark.name}; give them with --responses FILE.")
-    if flags["models"]:
-        wanted = set(flags["models"])
-        unknown = sorted(wanted - {r.model for r in (*responses, *references)})
-        if unknown:
-            raise WrongUse(f"No answers of '{unknown[0]}' are here; there are {', '.join(sorted({r.model for r in responses}))}.")
-        return [r for r in (*responses, *references) if r.model in wanted]
-    return [*responses, *references]
+    return _of_models([*responses, *references], flags["models"])
 
 
-def _say(sentences: Sequence[str]) -> None:
+def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
+    """The stand-in models' answers that come with a sample."""
+    if not benchmark.sample:
+        return ()
+    answers = find_benchmark(benchmark.name).answers
+    return (answers,) if answers else ()
+
+
+def _of_models(responses: list[Response], models: Sequence[str]) -> list[Response]:
+    if not models:
+        return responses
+    here = sorted({response.model for response in responses})
+    for model in models:
+        if model not in here:
+            raise WrongUse(f"No answers of '{model}' are here; {hint(model, here)}")
+    return [response for response in responses if response.model in models]
+
+
+def say_notes(sentences: Sequence[str]) -> None:
     for sentence in sentences:
         click.echo(f"Note: {sentence}", err=True)
 

@@ -1,38 +1,41 @@
 """Flags that several commands share. Each can be set by a variable: EVENHAND_ and the flag's name."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 import click
 
-F = TypeVar("F", bound=Callable[..., Any])
+Command: TypeAlias = Callable[..., Any]
+Flag: TypeAlias = Callable[[Command], Command]
 
 
-def option(*names: str, **attributes: Any) -> Callable[[F], F]:
+def option(*names: str, **attributes: Any) -> Flag:
     """click.option with the flag's variable."""
     long = next(name for name in names if name.startswith("--")).split("/")[0]
     variable = "EVENHAND_" + long.removeprefix("--").replace("-", "_").upper()
     return click.option(*names, envvar=variable, **attributes)
 
 
-store = option("--store", default="sqlite:///.evenhand/ledger.db", show_default=True, help="The ledger's URL.")
-as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-quiet = option("--quiet", is_flag=True, help="No progress.")
-
-choosing = [
-    option("--benchmark", help="Which benchmark's judgements."),
-    option("--judge", help="Which judge's."),
-    option("--protocol", help="Under which protocol."),
-    option("--readout", type=click.Choice(["free", "constrained"]), help="Read how."),
-    option("--variant", help="Of which variant of the answers."),
-    option("--run", help="Only the study of this run."),
-]
-
-
-def all_of(options: list[Callable[[F], F]]) -> Callable[[F], F]:
-    def decorate(function: F) -> F:
-        for one in reversed(options):
+def all_of(flags: list[Flag]) -> Flag:
+    def decorate(function: Command) -> Command:
+        for one in reversed(flags):
             function = one(function)
         return function
 
     return decorate
+
+
+store = option("--store", default="sqlite:///.evenhand/ledger.db", show_default=True, help="The ledger's URL.")
+as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+quiet = option("--quiet", is_flag=True, help="No progress.")
+
+choosing = all_of(
+    [
+        option("--benchmark", help="Which benchmark's judgements."),
+        option("--judge", help="Which judge's."),
+        option("--protocol", help="Under which protocol."),
+        option("--readout", type=click.Choice(["free", "constrained"]), help="Read how."),
+        option("--variant", help="Of which variant of the answers."),
+        option("--run", help="Only the study of this run."),
+    ]
+)

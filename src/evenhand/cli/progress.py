@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TextIO
 
@@ -38,14 +38,12 @@ def duration(seconds: float) -> str:
 
 
 @asynccontextmanager
-async def shown(
-    runner: Runner, *, known_price: bool, quiet: bool, stream: TextIO | None = None
-) -> AsyncIterator[None]:
+async def shown(runner: Runner, *, known_price: bool, quiet: bool) -> AsyncGenerator[None]:
     """Shows the run's progress on standard error while it goes on."""
     if quiet:
         yield
         return
-    stream = stream or sys.stderr
+    stream = sys.stderr
     draw = _redraw if stream.isatty() else _plain
     drawing = asyncio.create_task(draw(runner, known_price, stream))
     try:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from evenhand.domain.identity import Json
+from evenhand.prompts import Template
 from evenhand.protocols.protocol import Protocol
 
 
@@ -25,8 +26,12 @@ def turns(protocol: Protocol) -> list[dict[str, Any]]:
     return [
         {
             "role": turn.role,
-            "text": turn.template.text,
-            "constrained": turn.constrained.text if turn.constrained else None,
+            "text": _with_slots(turn.template),
+            "constrained": _with_slots(turn.constrained) if turn.constrained else None,
         }
         for turn in protocol.turns
     ]
+
+
+def _with_slots(template: Template) -> str:
+    return template.fill({slot: "{{" + slot + "}}" for slot in template.slots})

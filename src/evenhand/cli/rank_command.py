@@ -10,7 +10,7 @@ from evenhand.cli.options import option
 
 
 @click.command("rank")
-@options.all_of(options.choosing)
+@options.choosing
 @option("--method", type=click.Choice(["win-rate", "elo"]), default="win-rate", show_default=True)
 @option("--seed", type=int, default=0, show_default=True, help="Of the order in which Elo plays the battles.")
 @options.store

@@ -57,7 +57,11 @@ def _ending(outcome: Mapping[str, Any] | None) -> str:
     if outcome is None:
         return "not yet, or killed"
     done = f"{outcome['known']} known, {outcome['called']} asked"
-    for sign, words in (("error", "stopped by an error"), ("interrupted", "interrupted"), ("over_budget", "budget reached")):
+    for sign, words in (
+        ("error", "stopped by an error"),
+        ("interrupted", "interrupted"),
+        ("over_budget", "budget reached"),
+    ):
         if outcome.get(sign):
             return f"{done}; {words}"
     failed = sum(outcome["failed"].values())

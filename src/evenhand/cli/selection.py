@@ -1,12 +1,12 @@
 """Which items of a benchmark a command is about."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.identity import draw
 from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.naming import hint
 
 
 def chosen_items(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Item]:
@@ -15,12 +15,10 @@ def chosen_items(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Item]:
         labels = [item.label for item in items]
         items = [_named(label, labels, items) for label in dict.fromkeys(flags["items"])]
     if flags["category"]:
-        categories = sorted({item.category for item in items if item.category})
+        categories = {item.category for item in items if item.category}
         for category in flags["category"]:
             if category not in categories:
-                near = difflib.get_close_matches(category, categories, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(categories) or 'none'}."
-                raise WrongUse(f"{benchmark.name} has no category '{category}'; {hint}")
+                raise WrongUse(f"{benchmark.name} has no category '{category}'; {hint(category, categories)}")
         items = [item for item in items if item.category in flags["category"]]
     if flags["sample"]:
         seed = flags["seed"]
@@ -33,7 +31,5 @@ def chosen_items(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Item]:
 
 def _named(label: str, labels: list[str], items: list[Item]) -> Item:
     if label not in labels:
-        near = difflib.get_close_matches(label, labels, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else "."
-        raise WrongUse(f"There is no item '{label}'{hint}")
+        raise WrongUse(f"There is no item '{label}'; {hint(label, labels)}")
     return items[labels.index(label)]

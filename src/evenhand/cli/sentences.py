@@ -6,6 +6,7 @@ from evenhand.exchange.replies import ExchangeError
 from evenhand.images import ImageError
 from evenhand.ledger.opening import LedgerError
 from evenhand.models.errors import CallFailure, Misuse
+from evenhand.models.local_weights import FetchFailed
 from evenhand.protocols.protocol import ProtocolError
 from evenhand.reports.choosing import MixedError
 
@@ -18,6 +19,6 @@ def exit_code_of(error: Exception) -> int | None:
     """None for an error that nobody foresaw."""
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
-    if isinstance(error, LedgerError | CallFailure):
+    if isinstance(error, LedgerError | CallFailure | FetchFailed):
         return FAILED
     return None

@@ -30,7 +30,7 @@ class Settings:
                 continue
             if name in ("temperature", "top_p"):
                 value = float(value)
-            written[name] = list(value) if isinstance(value, tuple) else value
+            written[name] = list(self.stop) if name == "stop" else value
         return written
 
 

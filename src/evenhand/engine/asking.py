@@ -1,4 +1,4 @@
-"""How a trial becomes a request and its reply a judgement: the protocol's words, the item, the answers in their order."""
+"""How a trial becomes a request and its reply a reading: the protocol's words, the item, the answers in order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

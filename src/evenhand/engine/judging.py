@@ -1,10 +1,10 @@
 """From a benchmark, answers and a judge to a study that can be planned, run and resumed."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.naming import hint
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wanted_count
@@ -131,9 +131,7 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     """Sorted, the reference last, so that the order of files changes nothing."""
     models = {response.model for response in responses}
     if matching.against is not None and matching.against not in models:
-        near = difflib.get_close_matches(matching.against, models, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(models))}."
-        raise Misuse(f"No answers of '{matching.against}' are here to play against; {hint}")
+        raise Misuse(f"No answers of '{matching.against}' are here to play against; {hint(matching.against, models)}")
     if len(models) < 2:
         raise Misuse(f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.")
     return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))

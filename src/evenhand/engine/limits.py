@@ -59,8 +59,10 @@ class Concurrency:
         self._growth_paused_until = max(self._growth_paused_until, _now() + GROWTH_PAUSE_SECONDS)
 
     async def _pass_hold(self) -> None:
-        while (wait := self._held_until - _now()) > 0:
+        wait = self._held_until - _now()
+        if wait > 0:
             await asyncio.sleep(wait)
+            await self._pass_hold()  # somebody may have been told to wait longer meanwhile
 
     def _wake(self) -> None:
         free = self.allowed - self.in_flight

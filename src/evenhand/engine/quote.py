@@ -1,14 +1,14 @@
 """What calls will cost: tokens and dollars, before they are sent and after."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from evenhand.domain.call import Picture, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.engine.plan import PlannedChunk
-from evenhand.images import ImageStore, inspect, openai_image_tokens
+from evenhand.images import inspect, openai_image_tokens
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.prices import PriceList, estimate_tokens
 
@@ -19,10 +19,10 @@ UNLIMITED_OUTPUT = 4096
 class Quote:
     """Prices of one model's calls. `endpoint` None is an embedded model, which costs nothing."""
 
-    def __init__(self, endpoint: Endpoint | None, prices: PriceList, images: ImageStore) -> None:
+    def __init__(self, endpoint: Endpoint | None, prices: PriceList, image: Callable[[str], bytes]) -> None:
         self._endpoint = endpoint
         self._prices = prices
-        self._picture_tokens = cache(lambda picture: _picture_tokens(picture, images))
+        self._picture_tokens = cache(partial(_picture_tokens, image=image))
 
     @property
     def known(self) -> bool:
@@ -48,9 +48,9 @@ class Quote:
         return request.settings.max_tokens or UNLIMITED_OUTPUT
 
 
-def _picture_tokens(picture: Picture, images: ImageStore) -> int:
+def _picture_tokens(picture: Picture, image: Callable[[str], bytes]) -> int:
     """By OpenAI's rule; for other wires a stand-in, which a dry run says."""
-    info = inspect(images.get(picture.digest))
+    info = inspect(image(picture.digest))
     width, height = info.width, info.height
     if picture.max_edge is not None and max(width, height) > picture.max_edge:
         shrink = picture.max_edge / max(width, height)

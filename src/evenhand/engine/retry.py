@@ -16,7 +16,7 @@ class RetryRule:
     first_wait: float = 0.5
     longest_wait: float = 60.0
     longest_obeyed: float = 600.0
-    """A Retry-After beyond this many seconds is not waited for: the trial is recorded as failed and asked another day."""
+    """A Retry-After beyond this many seconds is not waited for: the trial fails and is asked another day."""
 
     unheard_retries: int = 2
     """Retries of a call to which no HTTP answer came, while nothing has ever come from the endpoint."""

@@ -133,7 +133,7 @@ class Runner:
 
     async def _work_through(self, chunks: Iterator[PlannedChunk]) -> None:
         """Feeds the plan to the calls, a chunk at a time, as places become free."""
-        while (chunk := await self._writer.run(next, chunks, None)) is not None:
+        while (chunk := await self._writer.run(lambda: next(chunks, None))) is not None:
             self.tally.known += len(chunk.known)
             await self._link([trial.key for trial in chunk.known])
             for start in range(0, len(chunk.due), CLAIM_BATCH):

@@ -29,11 +29,14 @@ class Tally:
     """Replies whose price is unknown."""
     adapted: Counter[str] = field(default_factory=Counter[str])
     last_failure: str = ""
+    last_seconds: float = 0.0
+    """What the last reply took."""
     _started: float = field(default_factory=time.monotonic)
     _cpu: float = field(default_factory=time.process_time)
 
     def add_reply(self, reply: Reply, cost_usd: float | None) -> None:
         self.requests += reply.requests
+        self.last_seconds = reply.seconds
         usage = reply.usage
         for name in ("input", "output", "cached", "reasoning"):
             self.tokens[name] += getattr(usage, name) or 0

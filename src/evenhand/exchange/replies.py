@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 
 class ExchangeError(Exception):
@@ -41,15 +41,17 @@ def _reply(words: str, where: str, *, needs_options: bool) -> RawReply:
         raise ExchangeError(f"{where}: not JSON ({error.msg}).") from error
     if not isinstance(row, dict):
         raise ExchangeError(f"{where}: expected an object with item and reply, found {type(row).__name__}.")
+    row = cast(dict[str, Any], row)
     item, reply = row.get("item", row.get("id")), row.get("reply")
     if not isinstance(item, str | int) or not isinstance(reply, str):
         found = ", ".join(row) or "nothing"
         raise ExchangeError(f"{where}: expected item (text or number) and reply (text); found the fields {found}.")
-    shown, options = row.get("shown", []), row.get("options")
-    if not isinstance(shown, list) or not all(isinstance(one, str) for one in shown):
+    shown: Any = row.get("shown", [])
+    options: Any = row.get("options")
+    if not isinstance(shown, list) or not all(isinstance(one, str) for one in cast(list[Any], shown)):
         raise ExchangeError(f"{where}: shown must be a list of texts.")
     if options is not None and (not isinstance(options, int) or isinstance(options, bool) or options < 1):
         raise ExchangeError(f"{where}: options must be a whole number from 1 up, found {options!r}.")
     if needs_options and options is None:
         raise ExchangeError(f"{where}: this protocol picks one of several, so options (how many) is needed.")
-    return RawReply(item=str(item), reply=reply, shown=tuple(shown), options=options)
+    return RawReply(item=str(item), reply=reply, shown=tuple(cast(list[str], shown)), options=options)

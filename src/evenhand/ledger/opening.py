@@ -2,7 +2,7 @@
 
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def _begin(connection: Connection) -> None:
 
 
 @contextmanager
-def explained(where: object) -> Iterator[None]:
+def explained(where: object) -> Generator[None]:
     """Turns a database's own error into a sentence that says what to do."""
     try:
         yield

@@ -52,8 +52,10 @@ def studies(
         raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
         conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
         counts = select(links.c.study, func.count()).group_by(links.c.study)
-        reached = {study: count for study, count in connection.execute(counts)}
-        samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).tuples().all())
+        reached = dict(connection.execute(counts).tuples().all())
+        samples = dict(
+            connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).tuples().all()
+        )
         query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
         if benchmark is not None:
             query = query.where(table.c.benchmark == benchmark)

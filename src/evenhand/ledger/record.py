@@ -1,9 +1,8 @@
 """The append-only record: items, responses, calls and judgements go in and stay; every table is a projection of it."""
 
-import json
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,16 +72,19 @@ class Ledger:
         self.engine.dispose()
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Generator[Connection]:
         with explained(self.where), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Generator[Connection]:
         """One transaction that waits for other writers, and commits at the end or not at all."""
-        with explained(self.where), self.engine.connect().execution_options(writes=True) as connection:
-            with connection.begin():
-                yield connection
+        with (
+            explained(self.where),
+            self.engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
 
     def fence_secret(self) -> bytes:
         """Never leaves the ledger: exports and reports do not carry it."""
@@ -281,7 +283,3 @@ def chunks(keys: Iterable[str]) -> Iterator[list[str]]:
             some = []
     if some:
         yield some
-
-
-def settings_of(row: Any) -> dict[str, Any]:
-    return json.loads(row.settings)

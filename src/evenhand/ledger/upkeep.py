@@ -95,17 +95,22 @@ def check(ledger: Ledger) -> list[str]:
             verdict = connection.execute(text("PRAGMA integrity_check")).scalar()
             if verdict != "ok":
                 problems.append(f"SQLite finds the file damaged: {verdict}.")
-        for row in connection.execute(select(schema.items)):
-            if content_hash("item", json.loads(row.content)) != row.digest:
-                problems.append(f"Item {row.digest[:12]} does not hold the content its name says.")
-        for row in connection.execute(select(schema.calls.c.key, schema.calls.c.request)):
-            if content_hash("call", json.loads(row.request)) != row.key:
-                problems.append(f"Call {row.key[:12]} does not hold the request its name says.")
+        problems += _altered(connection, "item", schema.items.c.digest, schema.items.c.content)
+        problems += _altered(connection, "call", schema.calls.c.key, schema.calls.c.request)
         problems += _orphans(connection, schema.judgements.c.trial, schema.trials.c.key, "judgements name no trial")
         problems += _orphans(connection, schema.trials.c.rater, schema.raters.c.key, "trials name no rater")
         problems += _orphans(connection, schema.trials.c.item, schema.items.c.digest, "trials name no item")
     problems += [str(problem) for problem in ledger.images.check()]
     return problems
+
+
+def _altered(connection: Connection, kind: str, name: Column[str], content: Column[str]) -> list[str]:
+    rows = connection.execute(select(name, content)).tuples()
+    return [
+        f"The {kind} {digest[:12]} does not hold the content its name says."
+        for digest, words in rows
+        if content_hash(kind, json.loads(words)) != digest
+    ]
 
 
 def _orphans(connection: Connection, child: Column[str], parent: Column[str], words: str) -> list[str]:

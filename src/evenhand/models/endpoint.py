@@ -137,9 +137,10 @@ def _parsed(address: str, source: str) -> SplitResult:
     try:
         url = urlsplit(address)
         host, port = url.hostname, url.port
+        (host or "").encode("idna")  # else a label that is empty or too long fails only when it is looked up
     except ValueError:
         raise Misuse(f"The base URL of {source} is not a URL.") from None
-    if url.scheme.lower() not in ("http", "https") or not host:
+    if url.scheme.lower() not in ("http", "https") or not host or " " in host:
         raise Misuse(f"The base URL of {source} must begin with http:// or https:// and name a host.")
     if "@" in url.netloc:
         raise Misuse(f"The base URL of {source} holds user info: credentials go in a key variable, not in a URL.")

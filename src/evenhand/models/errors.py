@@ -3,7 +3,7 @@
 from evenhand.domain.verdict import CallFailed
 
 
-class CallFailure(Exception):  # noqa: N818
+class CallFailure(Exception):
     """No reply to this request. `transient`: the same request may go through later."""
 
     def __init__(
@@ -25,5 +25,5 @@ class CallFailure(Exception):  # noqa: N818
         """HTTP requests made before giving up."""
 
 
-class Misuse(Exception):  # noqa: N818
+class Misuse(Exception):
     """A wrong key, model, address or setting: every further call would fail alike, so the run stops. A sentence."""

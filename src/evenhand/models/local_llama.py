@@ -4,11 +4,13 @@ import http.client
 import importlib
 import importlib.util
 import json
+import os
 import secrets
 import shutil
 import socket
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -64,19 +66,14 @@ class Llama:
     def __init__(self, weights: Path, *, name: str, threads: int) -> None:
         self._name = name
         self._key = secrets.token_urlsafe(32)
-        self._folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
-        self._socket = str(self._folder / "llama.sock")
-        try:
-            self._server: Any = start_server(
-                weights, name=name, threads=threads, host=self._socket, port=0, key=self._key
-            )
-        except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
+        folder = _private_folder()
+        self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._socket = str(folder / "llama.sock")
+        self._server: Any = start_server(weights, name=name, threads=threads, host=self._socket, port=0, key=self._key)
 
     def close(self) -> None:
         del self._server
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._forget()
 
     def chat(self, body: Mapping[str, Any], stopped: threading.Event) -> list[Fields]:
         """Chunks of a streamed chat completion, the last with usage. `stopped` is looked at between them."""
@@ -160,6 +157,15 @@ class Llama:
         else:
             said = f"{self._name} did not take the request: {error.get('message')}"
         return CallFailure(said, reason="api-error", status=error.get("code"))
+
+
+def _private_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+    # The path of a Unix socket may have 103 bytes on macOS.
+    if len(os.fsencode(folder / "llama.sock")) > 103:
+        folder.rmdir()
+        folder = Path(tempfile.mkdtemp(prefix="evenhand-", dir="/tmp"))
+    return folder
 
 
 class _UnixConnection(http.client.HTTPConnection):

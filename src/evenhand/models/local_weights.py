@@ -27,7 +27,7 @@ SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _ABANDONED_AFTER_S = 3600.0
 
 
-class FetchFailed(Exception):  # noqa: N818
+class FetchFailed(Exception):
     """The weights could not be got, and why; nothing was left half-written. A sentence."""
 
 

@@ -62,7 +62,9 @@ def named_model(
         from evenhand.models.local import resolve_local
 
         weights = resolve_local(name, cache=cache)
-        return NamedModel(name=name, model=name, identity=weights.identity, endpoint=None, weights=weights)
+        return NamedModel(
+            name=weights.name, model=weights.name, identity=weights.sha256, endpoint=None, weights=weights
+        )
     endpoint = resolve(
         name, base_url=base_url, api_key_env=api_key_env, endpoint_name=endpoint_name, environment=environment
     )

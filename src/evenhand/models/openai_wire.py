@@ -104,9 +104,9 @@ class OpenAIWire:
         choice, message = self._choice(document)
         answer = wire_reply.answer(choice, message)
         reply = Reply(
-            text=answer.text,
+            text=self._faults.scrub(answer.text),
             finish=answer.finish,
-            reasoning=answer.reasoning,
+            reasoning=self._faults.scrub(answer.reasoning),
             usage=wire_reply.usage(document.get("usage")),
             model=text(document.get("model")),
             fingerprint=text(document.get("system_fingerprint")),

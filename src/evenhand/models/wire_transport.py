@@ -2,7 +2,6 @@
 
 import base64
 import os
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -119,7 +118,7 @@ class Transport:
             return faults.failure(f"{who} {did} within {waited:g} s.", reason="timeout", transient=True)
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             return faults.misuse(f"The certificate of {who} is not trusted: check the base URL, or SSL_CERT_FILE.")
-        if isinstance(error, aiohttp.ClientSSLError) or isinstance(error.__cause__, ssl.SSLError):
+        if isinstance(error, aiohttp.ClientSSLError):
             return faults.misuse(
                 f"{who} does not answer with TLS: check whether the base URL should begin with http://."
             )

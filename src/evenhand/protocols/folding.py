@@ -8,6 +8,12 @@ from typing import Self
 # A judge who restates an answer re-wraps it, quotes it, indents it with ">" and makes a list of it.
 _PREFIX = r"^[ >]*>[ ]?(?:[-+•][ ]+)?|^[ ]?[-+•][ ]+"
 _KEPT = re.compile(rf"""{_PREFIX}|(?P<kept>[^\s"'“”„‟‘’‚‛«»‹›「」『』`*_~#\\|]+)""", re.MULTILINE)
+_SQUEEZED = {ord(dropped): None for dropped in " \t\n\r\v\f\"'“”„‟‘’‚‛«»‹›「」『』`*_~#\\|>-+•"}
+
+
+def squeezed(text: str) -> str:
+    """What folding keeps and less, at a fraction of the cost: where a squeezed text is not, its folded text is not."""
+    return text.casefold().translate(_SQUEEZED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evenhand.protocols.fence import fenced_spans
-from evenhand.protocols.folding import Folded, places
+from evenhand.protocols.folding import Folded, places, squeezed
 from evenhand.protocols.plain import plain
 from evenhand.protocols.quoting import Quoting
 
@@ -89,6 +89,9 @@ class Masks:
         self._text = text
         self._shown = shown
         self._fenced = fenced_spans(text, fence) if fence else []
+        self._words: dict[str, str] | None = None
+        """Each candidate's plain text and the same squeezed."""
+        self._written: dict[str, bool] = {}
         self._reply: Folded | None = None
         self._candidates: list[_Candidate] = []
         self._quoting = Quoting(text)
@@ -102,7 +105,7 @@ class Masks:
         fence = bisect_right(self._fenced, (start, len(self._text))) - 1
         if fence >= 0 and end <= self._fenced[fence][1]:
             return True
-        if not self._shown:
+        if not self._may_be_written(squeezed(self._text[start:end]).rstrip(_END_MARKS)):
             return False
         if self._reply is None:
             self._reply = self._fold()
@@ -116,10 +119,18 @@ class Masks:
             return True
         return any(self._restates(self._reply, candidate, decision) for candidate in self._candidates)
 
+    def _may_be_written(self, decision: str) -> bool:
+        """Whether a candidate may have written it: the common answer, no, is had without folding anything."""
+        if self._words is None:
+            self._words = {words: squeezed(words) for words in map(plain, self._shown)}
+        if decision not in self._written:
+            self._written[decision] = any(decision in candidate for candidate in self._words.values())
+        self.overrun = self.overrun or len(self._written) > MOST_DECISIONS
+        return self._written[decision]
+
     def _fold(self) -> Folded:
         reply = Folded.of(self._text)
-        for shown in dict.fromkeys(self._shown):
-            words = plain(shown)
+        for words in self._words or ():
             candidate = _Candidate(Folded.of(words), whole=len(" ".join(words.split())) >= WHOLE_TEXT)
             if candidate.folded.text:
                 self._candidates.append(candidate)

@@ -10,23 +10,31 @@ _STARS = re.compile(r"\*+")
 _UNDERSCORES = re.compile(r"_+")
 _CODE_LETTER = re.compile(r"`([A-Za-z0-9]{1,3})`")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
-_NEWLINE = re.compile("\r\n?|[\u0085\u2028\u2029\v\f]")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_LINE_SEPARATOR = re.compile("[\u0085\u2028\u2029]")
+_NEWLINE = re.compile("\r\n?|[\v\f]")
+_ODD_SPACE = re.compile(r"  |[^\S\n ]")
 _BLANKS = re.compile(r"[^\S\n]+")
 
 
 def plain(text: str) -> str:
     """`text` without entities, emphasis, invisible characters and doubled spaces; line breaks stay."""
-    text = _SURROGATE.sub("\ufffd", text)
+    # A million replies are read: each step is taken only where its character occurs.
     if "&" in text:
         text = _ENTITY.sub(_unescaped, text)
-    text = _NEWLINE.sub("\n", text)
-    text = _INVISIBLE.sub("", text)
-    text = _HTML_EMPHASIS.sub("", text)
-    text = _STARS.sub(_without_stars, text)
-    text = _UNDERSCORES.sub(_without_underscores, text)
-    text = _CODE_LETTER.sub(r"\1", text)
-    return _BLANKS.sub(" ", text)
+    if not text.isascii():
+        text = _INVISIBLE.sub("", _LINE_SEPARATOR.sub("\n", _SURROGATE.sub("\ufffd", text)))
+    if "<" in text:
+        text = _HTML_EMPHASIS.sub("", text)
+    if "*" in text:
+        text = _STARS.sub(_without_stars, text)
+    if "_" in text:
+        text = _UNDERSCORES.sub(_without_underscores, text)
+    if "`" in text:
+        text = _CODE_LETTER.sub(r"\1", text)
+    if _ODD_SPACE.search(text):
+        text = _BLANKS.sub(" ", _NEWLINE.sub("\n", text))
+    return text
 
 
 def _unescaped(entity: re.Match[str]) -> str:

@@ -1,9 +1,9 @@
 """Which studies a board may be made of: nothing is mixed silently."""
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from evenhand.domain.naming import hint
 from evenhand.ledger.projection import StudyOnRecord
 
 
@@ -64,7 +64,5 @@ def _narrowed(
         return left
     kept = [study for study in left if value_of(study) == wanted]
     if not kept:
-        near = difflib.get_close_matches(wanted, values, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there is {', '.join(values)}."
-        raise MixedError(f"The ledger holds nothing for {flag} {wanted}; {hint}")
+        raise MixedError(f"The ledger holds nothing for {flag} {wanted}; {hint(wanted, values)}")
     return kept

@@ -114,7 +114,7 @@ def votes_of(results: Sequence[Judged]) -> list[Vote]:
     for one in read:
         verdict = one.judgement.verdict
         assert isinstance(verdict, Preference)
-        shown_first, shown_second = one.models
+        shown_first = one.models[0]
         a, b = sorted(one.models)
         votes.append(
             Vote(

@@ -15,7 +15,9 @@ from evenhand.reports.leaderboard import Board
 def print_board(board: Board, console: Console) -> None:
     label = " (a sample of ours)" if board.sample else ""
     console.print(f"[bold]{escape(board.benchmark)}[/bold]{label}")
-    console.print(f"judged by {escape(board.judge)} under {escape(board.protocol)}, {board.readout} readout", style="dim")
+    console.print(
+        f"judged by {escape(board.judge)} under {escape(board.protocol)}, {board.readout} readout", style="dim"
+    )
     console.print()
     elo = board.method == "elo"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -41,7 +43,9 @@ def print_board(board: Board, console: Console) -> None:
 
 def print_reliability(board: Board, console: Console) -> None:
     order = board.reliability.order
-    style = {"not to be trusted": "bold red", "undecided": "bold yellow"}.get(board.reliability.conclusion, "bold green")
+    style = {"not to be trusted": "bold red", "undecided": "bold yellow"}.get(
+        board.reliability.conclusion, "bold green"
+    )
     console.print("[bold]Can this judge be trusted?[/bold]")
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     rows: Sequence[tuple[str, Estimate, str]] = (

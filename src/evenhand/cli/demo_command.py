@@ -1,0 +1,33 @@
+"""`evenhand demo`: the whole story on the embedded model and the bundled sample."""
+
+import asyncio
+import json
+from typing import Any, cast
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.options import option
+from evenhand.cli.surroundings import Surroundings
+
+
+@click.command("demo")
+@option("--full", is_flag=True, help="Ask all 64 trials, however long they take.")
+@click.option("--store", default="sqlite:///.evenhand/demo/ledger.db", show_default=True, help="The demo's own ledger.")
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
+    """A real language model of 135 million parameters judges the bundled answers, in both orders, on this machine.
+
+    Prints the board and how far that judge can be trusted. Run again, it asks nothing: every verdict is on record.
+    """
+    from evenhand.cli.demonstration import demonstrate
+
+    surroundings = cast(Surroundings, ctx.obj)
+    shown = asyncio.run(demonstrate(flags["store"], surroundings, full=flags["full"], quiet=flags["quiet"]))
+    if flags["as_json"]:
+        click.echo(json.dumps(shown.document, ensure_ascii=False))
+    else:
+        shown.print_story()
+    ctx.exit(shown.exit_code)

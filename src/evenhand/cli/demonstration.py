@@ -1,0 +1,196 @@
+"""What the demo does: a drawn study that fits into five minutes, judged by the embedded model, with an example."""
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import click
+
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.responses_file import read_responses, reference_responses
+from evenhand.cli.judging import Order, Outcome, bundled_answers, carry_out
+from evenhand.cli.surroundings import Surroundings
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import Response
+from evenhand.domain.verdict import Preference
+from evenhand.engine.budget import Budget
+from evenhand.engine.judging import Matching, Showing, prepare
+from evenhand.engine.quote import Quote
+from evenhand.engine.run import Pacing
+from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
+from evenhand.ledger.record import Ledger
+from evenhand.models.named import NamedModel, named_model
+from evenhand.models.prices import PriceList
+from evenhand.protocols.catalog import load_protocol
+from evenhand.reports.leaderboard import Board, board
+
+BENCHMARK = "visit-bench-sample"
+JUDGE = "local/smollm2"
+BATTLES = 32
+"""Item and pair combinations; two trials each, one in either order."""
+MOST_SECONDS = 300.0
+PROBE = 1
+"""Battles judged first, to see how fast this machine is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demonstration:
+    outcome: Outcome
+    board: Board
+    results: list[Judged]
+    benchmark: Benchmark
+    calls: int
+    """Model calls made this time."""
+    battles: int
+
+    @property
+    def exit_code(self) -> int:
+        return self.outcome.exit_code
+
+    @property
+    def document(self) -> dict[str, Json]:
+        return {"schema": 1, "calls": self.calls, "judge": self.outcome.document, "board": self.board.as_json()}
+
+    def print_story(self) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+
+        from evenhand.reports.tables import print_board
+
+        if self.outcome.exit_code:
+            self.outcome.print_summary()
+        console = Console(highlight=False)
+        console.print()
+        print_board(self.board, console)
+        example = self._example()
+        if example:
+            console.print("\n[bold]One of its contradictions[/bold]")
+            console.print(escape(example))
+        calls = (
+            f"{self.calls} model calls this time" if self.calls else "No model call was made: all of it was on record"
+        )
+        console.print(f"\n{calls}; {self.board.reliability.coverage.with_verdict} verdicts in all.")
+        if self.battles < BATTLES:
+            console.print(
+                f"This machine is slow: {self.battles} of {BATTLES} pairs were drawn; `evenhand demo --full` asks the rest."
+            )
+        console.print("\nThe same with a judge that can be taken seriously (set OPENAI_API_KEY first):")
+        console.print(f"    evenhand judge {BENCHMARK} --judge openai/gpt-4o --max-cost 5", style="bold")
+        console.print("    evenhand rank", style="bold")
+
+    def _example(self) -> str | None:
+        """A pair whose winner changed with the places."""
+        items = {item.digest: item for item in self.benchmark.items}
+        by_pair = sorted(self.results, key=_pair)
+        for (digest, _), group in groupby(by_pair, key=_pair):
+            firsts = [one for one in group if isinstance(one.judgement.verdict, Preference)]
+            winners = {_winner(one) for one in firsts}
+            if len(firsts) == 2 and len(winners) == 2:
+                place = "first" if _winner(firsts[0]) == firsts[0].models[0] else "second"
+                one, other = firsts[0].models
+                return (
+                    f"Item {firsts[0].label}: {items[digest].instruction}\n"
+                    f"Asked twice with the same two answers, of {one} and of {other}, it chose the one shown {place} "
+                    f"both times."
+                )
+        return None
+
+
+def _pair(one: Judged) -> tuple[str, tuple[str, ...]]:
+    return one.trial.item, tuple(sorted(one.models))
+
+
+def _winner(one: Judged) -> str:
+    verdict = one.judgement.verdict
+    assert isinstance(verdict, Preference)
+    return one.models[0] if verdict.value > 0 else one.models[1]
+
+
+async def demonstrate(store: str, surroundings: Surroundings, *, full: bool, quiet: bool) -> Demonstration:
+    """Judges what the ledger does not hold yet; a study that was cut short before stays so unless `full`."""
+    benchmark = load_benchmark(BENCHMARK)
+    responses = [*read_responses(bundled_answers(benchmark), benchmark).responses, *reference_responses(benchmark)]
+    judge = named_model(JUDGE, environment=surroundings.environment, cache=surroundings.cache)
+    ledger = Ledger(store)
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses(responses, replace=True)
+
+    def order(battles: int) -> Order:
+        return _order(ledger, benchmark, responses, judge, surroundings, battles)
+
+    battles = BATTLES if full else _battles_before(ledger, order(PROBE))
+    calls = 0
+    if battles is None:
+        _say(quiet, f"{JUDGE} judges {2 * BATTLES} pairs of answers; the first two tell how fast this machine is.")
+        probe = await carry_out(order(PROBE), quiet=quiet, command="demo")
+        calls += probe.ended.tally.called
+        battles = _affordable(probe) if not probe.exit_code else PROBE
+    outcome = await carry_out(order(battles), quiet=quiet, command="demo")
+    chosen = _studies(ledger, order(PROBE))
+    return Demonstration(
+        outcome=outcome,
+        board=board(ledger, chosen),
+        results=judged(ledger, chosen),
+        benchmark=benchmark,
+        calls=calls + outcome.ended.tally.called,
+        battles=battles,
+    )
+
+
+def _order(
+    ledger: Ledger,
+    benchmark: Benchmark,
+    responses: list[Response],
+    judge: NamedModel,
+    surroundings: Surroundings,
+    battles: int,
+) -> Order:
+    protocol = load_protocol(benchmark.protocols[0])
+    settings = replace(protocol.settings, max_tokens=None)  # a constrained readout generates nothing
+    prepared = prepare(
+        benchmark,
+        responses,
+        items=benchmark.items,
+        judge=Rater(kind="model", name=judge.name, endpoint=judge.identity, settings=settings),
+        model=judge.model,
+        showing=Showing(protocol=protocol, readout="constrained"),
+        matching=Matching(pairing="random", battles=battles),
+    )
+    return Order(
+        ledger=ledger,
+        benchmark=benchmark,
+        judge=judge,
+        prepared=prepared,
+        quote=Quote(None, PriceList(), ledger.images.get),
+        budget=Budget(None),
+        pacing=Pacing(max_connections=1),
+        settings={"benchmark": benchmark.name, "judge": judge.name, "battles": battles, "readout": "constrained"},
+        environment=surroundings.environment,
+    )
+
+
+def _studies(ledger: Ledger, order: Order) -> list[StudyOnRecord]:
+    study = order.prepared.study
+    return [
+        one
+        for one in studies(ledger, benchmark=study.benchmark)
+        if (one.data, one.rater.key, one.condition.key) == (study.data, study.rater, study.condition)
+    ]
+
+
+def _battles_before(ledger: Ledger, order: Order) -> int | None:
+    """How many battles the stored study has; None where there is none beyond the first probe."""
+    largest = max((study.wanted // 2 for study in _studies(ledger, order)), default=0)
+    return largest if largest > PROBE else None
+
+
+def _affordable(probe: Outcome) -> int:
+    """Battles that fit into five minutes at the speed just seen; the second call shows it, with the prefix cached."""
+    each = probe.ended.tally.last_seconds
+    return max(PROBE, min(BATTLES, int(MOST_SECONDS / (2 * 1.25 * each)))) if each else BATTLES
+
+
+def _say(quiet: bool, sentence: str) -> None:
+    if not quiet:
+        click.echo(sentence, err=True)

@@ -1,0 +1,67 @@
+"""Protocols are found by name, by path, and in installed packages."""
+
+from pathlib import Path
+
+import pytest
+from tests.protocols.folders import write_folder
+
+from evenhand.protocols.catalog import load_protocol, protocol_names
+from evenhand.protocols.protocol import ProtocolError
+
+
+def test_a_built_in_protocol_is_found_with_hyphens_or_underscores():
+    assert load_protocol("visit-pairwise").name == load_protocol("visit_pairwise").name == "visit_pairwise"
+    assert "visit_pairwise" in protocol_names()
+
+
+def test_the_name_of_a_built_in_protocol_is_that_of_its_folder():
+    for name in protocol_names():
+        assert load_protocol(name).name == name
+
+
+def test_a_folder_is_found_by_its_path_or_that_of_its_file(tmp_path: Path):
+    folder = write_folder(tmp_path / "tiny")
+    for path in (folder, str(folder), folder / "protocol.toml"):
+        assert load_protocol(path).name == "tiny"
+
+
+def test_a_near_name_is_suggested():
+    with pytest.raises(ProtocolError, match=r"no protocol 'visit-pairwize'\. Did you mean visit_pairwise\?"):
+        load_protocol("visit-pairwize")
+    with pytest.raises(
+        ProtocolError, match=r"no protocol 'zzz' and no folder of that name\. Known are .*visit_pairwise"
+    ):
+        load_protocol("zzz")
+
+
+def test_a_folder_without_a_protocol_says_what_is_missing(tmp_path: Path):
+    with pytest.raises(ProtocolError, match=r"protocol\.toml does not exist"):
+        load_protocol(tmp_path)
+
+
+def install(folder: Path, entry: str, code: str) -> None:
+    info = folder / "guest-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: guest\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[evenhand.protocols]\n{entry}\n", encoding="utf-8")
+    (folder / f"{entry.split(' = ')[1].split(':')[0]}.py").write_text(code, encoding="utf-8")
+
+
+def test_an_installed_protocol_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    code = (
+        "from dataclasses import replace\nfrom evenhand.protocols.catalog import load_protocol\n"
+        "def make():\n    return replace(load_protocol('visit_pairwise'), name='guest')\n"
+    )
+    install(tmp_path, "guest-protocol = guest_protocol_module:make", code)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "guest_protocol" in protocol_names()
+    assert load_protocol("guest-protocol").name == "guest"
+
+
+def test_an_entry_point_that_is_no_protocol_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    install(tmp_path, "nothing = guest_nothing_module:value", "value = 3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        ProtocolError, match=r"guest_nothing_module:value of group evenhand\.protocols gives no Protocol"
+    ):
+        load_protocol("nothing")

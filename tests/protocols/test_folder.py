@@ -1,0 +1,187 @@
+"""A protocol's folder that does not fit is refused with a sentence that names file and key."""
+
+from pathlib import Path
+
+import pytest
+from tests.protocols.folders import PREFERENCE, reading_only, write_folder
+
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import ProtocolError
+
+GRADES = reading_only("grades", "pattern = 'A (\\d+) B (\\d+)'\n")
+CONSTRAINED = PREFERENCE.replace(
+    'file = "user.md"', 'file = "user.md"\nending = { free = "closing.md", constrained = "constrained.md" }'
+) + ('[constrained]\nbegin = "Verdict:"\n[constrained.answers]\n" A" = 1\n" B" = -1\n')
+ENDINGS = {"closing": "Think.\n", "constrained": "Only the letter.\n"}
+
+
+def refusal(folder: Path, toml: str, **files: str) -> str:
+    with pytest.raises(ProtocolError) as refused:
+        load_protocol(write_folder(folder, toml, **files))
+    assert str(refused.value).endswith((".", "?"))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('name = "tiny"\n', "", "key name: it is missing"),
+        ('name = "tiny"', "name = 3", "key name: it must be a text, not 3"),
+        (
+            'kind = "preference"',
+            'kind = "ranking"',
+            "key kind: 'ranking' is not known; it is one of preference, grades",
+        ),
+        ('kind = "preference"\n', "", "key kind: it is missing; it is one of"),
+        ("levels = 2", "levels = 4", "key levels: 4 is not known; it is one of 2, 3, 5"),
+        ("levels = 2", "levels = true", "key levels: True is not known"),
+        ("levels = 2\n", "", "key levels: it is missing"),
+        ("levels = 2", "levels = 2\nlevel = 3", "key level: it is not known; did you mean levels?"),
+        ("[reading]", "[reading]\nzzz = 1", "key reading.zzz: it is not known; known are"),
+        ("'Verdict: (A|B)'", "'Verdict: A'", "key reading.pattern: it has no group"),
+        ("'Verdict: (A|B)'", "'(?=x)(A)'", "key reading.pattern: RE2 refuses it"),
+        ("'Verdict: (A|B)'", "'(A|B'", "key reading.pattern: RE2 refuses it"),
+        ("pattern = 'Verdict: (A|B)'\n", "", "key reading.pattern: it is missing"),
+        ("[reading]", "[reading]\ntake = 'first'", "key reading.take: 'first' is not known; it is one of agree, last"),
+        ("[reading]", "[reading]\nignore_case = 1", "key reading.ignore_case: it must be true or false, not 1"),
+        ("[reading]", "[reading]\nrange = [0, 1]", "key reading.range: only grades have a range"),
+        ('"A" = 1', '"A" = 2', "key reading.values.A: A preference at 2 levels is one of (1, -1), not 2"),
+        ('"A" = 1', '"A" = 0', "key reading.values.A: A preference at 2 levels"),
+        ('"A" = 1', '"A" = 1.0', "key reading.values.A: it must be a whole number, not 1.0"),
+        ('"A" = 1', '"A" = "yes"', "key reading.values.A: it must be a number, not 'yes'"),
+        ('"A" = 1', '"A" = nan', "key reading.values.A: it must be a number, not nan"),
+        ('[reading.values]\n"A" = 1\n"B" = -1\n', "", "key reading.values: it is missing"),
+        ('"A" = 1\n"B" = -1\n', "", "key reading.values: it is empty"),
+        (
+            '[reading]\npattern = \'Verdict: (A|B)\'\n[reading.values]\n"A" = 1\n"B" = -1\n',
+            "",
+            "key reading: it is missing",
+        ),
+        ('"user.md"', '"../user.md"', "key turns[1].file: '../user.md' is not a file inside the protocol's folder"),
+        ('"user.md"', '"/etc/passwd"', "key turns[1].file: '/etc/passwd' is not a file inside"),
+        ('"user.md"', '"C:\\\\user.md"', "is not a file inside the protocol's folder"),
+        ('"user.md"', '"ask.md"', "key turns[1].file: the file ask.md does not exist"),
+        ('"user.md"', '"."', "key turns[1].file: the file . cannot be read"),
+        ('role = "user"', 'role = "judge"', "key turns[1].role: 'judge' is not known; it is one of system, user"),
+        ('role = "user"', 'role = "user"\nrool = 1', "key turns[1].rool: it is not known; did you mean role?"),
+        ('"response_1", "response_2"', '"response_1"', "key slots: it declares response_1, but the prompt files have"),
+        ('"response_1", "response_2"', '"response_1", 2', "key slots: it must be a list of texts"),
+        ('slots = ["response_1", "response_2"]', 'slots = "x"', "key slots: it must be a list, not 'x'"),
+        ("[[turns]]", "[settings]\ntemperature = 'hot'\n[[turns]]", "key settings.temperature: it must be a number"),
+        (
+            "[[turns]]",
+            "[settings]\ntemprature = 0\n[[turns]]",
+            "key settings.temprature: it is not known; did you mean",
+        ),
+        (
+            "[[turns]]",
+            "[see]\nallowed = ['smell']\n[[turns]]",
+            "key see.allowed: smell is not known; known are caption",
+        ),
+        ("[[turns]]", "[see]\nallowed = ['images']\n[[turns]]", "key see.default: caption is not among those allowed"),
+        ("[[turns]]", "[see.instead]\nnone = ''\n[[turns]]", "key see.instead.none: it is not known"),
+        ("[reading]", "reading", "is not valid TOML"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_key(tmp_path: Path, old: str, new: str, sentence: str):
+    assert old in PREFERENCE
+    message = refusal(tmp_path / "tiny", PREFERENCE.replace(old, new))
+    assert sentence in message
+    assert message.startswith(str(tmp_path / "tiny" / "protocol.toml"))
+
+
+@pytest.mark.parametrize(
+    ("toml", "sentence"),
+    [
+        (GRADES + "range = [10, 0]", "key reading.range: it must be two numbers, the smaller first"),
+        (GRADES + "range = [0, inf]", "key reading.range: it must be two numbers"),
+        (GRADES + "range = [true, 2]", "key reading.range: it must be two numbers"),
+        (GRADES + "unmarked = '(x)'", "key reading.unmarked: it has 1 groups, but pattern has 2"),
+        (GRADES.replace('"grades"', '"grades"\nlevels = 5'), "key levels: only a preference has levels"),
+        (GRADES + "[constrained]\nbegin = 'x'\n", "key constrained: grades have no constrained readout"),
+        (reading_only("choice", "pattern = '(\\w)'\n[reading.values]\nA = 0\n"), "counted from 1, not 0"),
+    ],
+)
+def test_other_kinds_are_checked_too(tmp_path: Path, toml: str, sentence: str):
+    assert sentence in refusal(tmp_path, toml)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (', constrained = "constrained.md"', "", "key constrained: no turn has an ending with a file for constrained"),
+        ('begin = "Verdict:"\n', "", "key constrained.begin: it is missing"),
+        ('" B" = -1\n', "", "key constrained.answers: at least two answers"),
+        ('" B" = -1', '" AB" = -1', "key constrained.answers: another answer begins with ' A'"),
+        ('" B" = -1', '" B" = -2', "key constrained.answers. B: A preference at 2 levels"),
+        ('[constrained.answers]\n" A" = 1\n" B" = -1\n', "", "key constrained.answers: it is missing"),
+        ('free = "closing.md", ', "", "key turns[1].ending.free: it is missing"),
+        ('"constrained.md"', '"constraint.md"', "the file constraint.md does not exist"),
+    ],
+)
+def test_the_constrained_readout_is_checked(tmp_path: Path, old: str, new: str, sentence: str):
+    assert sum(part in CONSTRAINED for part in [old]) == 1
+    at = CONSTRAINED.rindex(old)
+    assert sentence in refusal(tmp_path, CONSTRAINED[:at] + new + CONSTRAINED[at + len(old) :], **ENDINGS)
+
+
+def test_an_ending_for_a_readout_that_is_not_described_is_an_error(tmp_path: Path):
+    toml = CONSTRAINED[: CONSTRAINED.index("[constrained]")]
+    assert "key constrained: it is missing, but a turn has an ending" in refusal(tmp_path, toml, **ENDINGS)
+
+
+def test_the_ending_follows_the_turn_after_a_blank_line(tmp_path: Path):
+    protocol = load_protocol(write_folder(tmp_path, CONSTRAINED, **ENDINGS))
+    values = {"response_1": "x", "response_2": "y"}
+    assert protocol.messages(values)[0].text == "First: x\nSecond: y\n\nThink."
+    assert protocol.messages(values, readout="constrained")[0].text == "First: x\nSecond: y\n\nOnly the letter."
+
+
+def test_a_slot_that_cannot_be_parsed_names_the_prompt_file(tmp_path: Path):
+    assert "user.md, line 1: a {{ opens no slot" in refusal(tmp_path, PREFERENCE, user="{{Response}}")
+
+
+def test_a_prompt_file_that_is_not_text_is_refused(tmp_path: Path):
+    write_folder(tmp_path)
+    (tmp_path / "user.md").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ProtocolError, match=r"turns\[1\]\.file: the file user\.md cannot be read"):
+        load_protocol(tmp_path)
+
+
+def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path):
+    (tmp_path / "secret.md").write_text("{{response_1}}{{response_2}}", encoding="utf-8")
+    folder = write_folder(tmp_path / "tiny", PREFERENCE.replace("user.md", "link.md"))
+    (folder / "link.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(ProtocolError, match=r"'link\.md' is not a file inside"):
+        load_protocol(folder)
+
+
+def test_the_prompts_hash_is_of_every_word_sent_and_of_the_roles(tmp_path: Path):
+    variants = {
+        "base": write_folder(tmp_path / "base", CONSTRAINED, **ENDINGS),
+        "one character": write_folder(
+            tmp_path / "c", CONSTRAINED, **ENDINGS, user="First:{{response_1}}\nSecond: {{response_2}}\n"
+        ),
+        "role": write_folder(tmp_path / "r", CONSTRAINED.replace('"user"', '"system"'), **ENDINGS),
+        "closing": write_folder(tmp_path / "f", CONSTRAINED, **ENDINGS | {"closing": "Think!\n"}),
+        "constrained": write_folder(tmp_path / "k", CONSTRAINED, **ENDINGS | {"constrained": "The letter.\n"}),
+        "begin": write_folder(tmp_path / "b", CONSTRAINED.replace('Verdict:"', 'Verdict"'), **ENDINGS),
+    }
+    hashes = {name: load_protocol(folder).prompt_hash for name, folder in variants.items()}
+    assert len(set(hashes.values())) == len(variants)
+    renamed = write_folder(tmp_path / "n", CONSTRAINED.replace("tiny", "small"), **ENDINGS)
+    assert load_protocol(renamed).prompt_hash == hashes["base"]
+
+
+def test_a_folder_runs_no_code(tmp_path: Path):
+    folder = write_folder(tmp_path / "tiny")
+    (folder / "__init__.py").write_text("raise SystemExit('run')", encoding="utf-8")
+    (folder / "load.py").write_text("raise SystemExit('run')", encoding="utf-8")
+    assert load_protocol(folder).name == "tiny"
+
+
+def test_settings_and_a_second_step_are_read(tmp_path: Path):
+    toml = PREFERENCE.replace("[[turns]]", "[settings]\ntemperature = 1\nstop = ['x']\n[[turns]]")
+    protocol = load_protocol(write_folder(tmp_path, 'extraction = "tiny_extraction"\n' + toml))
+    assert protocol.settings.as_json() == {"temperature": 1.0, "stop": ["x"]}
+    assert protocol.extraction == "tiny_extraction"
