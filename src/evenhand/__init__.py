@@ -1,3 +1,61 @@
 """Ranks multimodal language models with judges, human or model, and measures whether the judges can be trusted."""
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.benchmarks.responses_file import read_responses
+    from evenhand.domain.rater import Settings
+    from evenhand.engine.judging import Matching, Showing
+    from evenhand.engine.public import JudgeRun, Terms, judge
+    from evenhand.ledger.record import Ledger
+    from evenhand.ledger.record import Ledger as open_ledger
+    from evenhand.protocols.catalog import load_protocol
+    from evenhand.reports.choosing import Choice
+    from evenhand.reports.leaderboard import Board, rank
+
+__all__ = [
+    "Board",
+    "Choice",
+    "JudgeRun",
+    "Ledger",
+    "Matching",
+    "Settings",
+    "Showing",
+    "Terms",
+    "judge",
+    "load_benchmark",
+    "load_protocol",
+    "open_ledger",
+    "rank",
+    "read_responses",
+]
+
+_HOMES = {
+    "Board": "evenhand.reports.leaderboard",
+    "Choice": "evenhand.reports.choosing",
+    "JudgeRun": "evenhand.engine.public",
+    "Ledger": "evenhand.ledger.record",
+    "Matching": "evenhand.engine.judging",
+    "Settings": "evenhand.domain.rater",
+    "Showing": "evenhand.engine.judging",
+    "Terms": "evenhand.engine.public",
+    "judge": "evenhand.engine.public",
+    "load_benchmark": "evenhand.benchmarks.catalog",
+    "load_protocol": "evenhand.protocols.catalog",
+    "open_ledger": "evenhand.ledger.record",
+    "rank": "evenhand.reports.leaderboard",
+    "read_responses": "evenhand.benchmarks.responses_file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when they are first used: `import evenhand` itself costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+    import importlib
+
+    home = importlib.import_module(_HOMES[name])
+    return getattr(home, "Ledger" if name == "open_ledger" else name)

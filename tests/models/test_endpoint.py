@@ -169,7 +169,7 @@ def test_an_unlisted_server_is_sent_no_other_services_key() -> None:
 def test_a_key_with_a_line_break_is_refused_unshown() -> None:
     endpoint = resolve("openai/m", environment={})
     with pytest.raises(Misuse, match="OPENAI_API_KEY") as caught:
-        endpoint.key({"OPENAI_API_KEY": "sk-hunter22\nX-Evil: 1"})
+        endpoint.key({"OPENAI_API_KEY": "sk-hunter22\nX-Evil:1"})
     assert "hunter22" not in str(caught.value)
 
 

@@ -1,8 +1,9 @@
 """What the flags of a command that asks a model come to: settings, pace, price, and which key may go where."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -10,14 +11,14 @@ from click.core import ParameterSource
 
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
-from evenhand.domain.item import Benchmark
-from evenhand.domain.rater import Settings
+from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.budget import Budget
 from evenhand.engine.quote import Quote
 from evenhand.engine.retry import RetryRule
 from evenhand.engine.run import Pacing
-from evenhand.images import ImageStore
-from evenhand.models.named import NamedModel
+from evenhand.engine.session import Means
+from evenhand.ledger.record import Ledger
+from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.models.wire_transport import Timeouts
 
@@ -69,22 +70,76 @@ def pacing(flags: Mapping[str, Any], *, embedded: bool) -> Pacing:
     )
 
 
-def timeouts(flags: Mapping[str, Any]) -> Timeouts:
-    return Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"]))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """A model that is to be asked, and on which terms."""
+
+    model: NamedModel
+    settings: Settings
+    quote: Quote
+    budget: Budget
+    pacing: Pacing
+    environment: Mapping[str, str]
+    explicit: frozenset[str] = frozenset()
+    timeouts: Timeouts | None = None
+
+    @property
+    def rater(self) -> Rater:
+        return Rater(kind="model", name=self.model.name, endpoint=self.model.identity, settings=self.settings)
+
+    @property
+    def counts_images_as_openai(self) -> bool:
+        return self.model.endpoint is not None and self.model.endpoint.provider.name == "openai"
+
+    def means(self, ledger: Ledger) -> Means:
+        """Raises Misuse where a key is missing or a setting would be ignored."""
+        client = self.model.client(
+            environment=self.environment,
+            explicit=self.explicit,
+            pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+            timeouts=self.timeouts,
+        )
+        return Means(client=client, pricing=self.quote, budget=self.budget, pacing=self.pacing)
 
 
-def quote_and_budget(
-    model: NamedModel, flags: Mapping[str, Any], benchmark: Benchmark, images: ImageStore
-) -> tuple[Quote, Budget]:
+def contact(
+    ctx: click.Context,
+    name: str,
+    surroundings: Surroundings,
+    flags: Mapping[str, Any],
+    *,
+    url_flag: str,
+    key_flag: str,
+    defaults: Settings,
+    image: Callable[[str], bytes],
+) -> Contact:
     """Raises WrongUse where a budget is set and no price is known: an unknown price is never taken as 0."""
-    prices = PriceList([parse_price(text) for text in flags["price"]])
-    quote = Quote(model.endpoint, prices, lambda digest: benchmark.pictures.get(digest) or images.get(digest))
+    model = named_model(
+        name,
+        environment=surroundings.environment,
+        cache=surroundings.cache,
+        base_url=flags[url_flag],
+        api_key_env=flags[key_flag],
+        endpoint_name=flags["endpoint_name"],
+    )
+    guard_key(ctx, model, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
+    given = given_settings(flags)
+    quote = Quote(model.endpoint, PriceList([parse_price(text) for text in flags["price"]]), image)
     if flags["max_cost"] is not None and not quote.known:
         raise WrongUse(
             f"--max-cost needs a price, and none is known for {model.name}; "
             "give --price input=DOLLARS,output=DOLLARS (per million tokens)."
         )
-    return quote, Budget(flags["max_cost"])
+    return Contact(
+        model=model,
+        settings=given.over(defaults),
+        quote=quote,
+        budget=Budget(flags["max_cost"]),
+        pacing=pacing(flags, embedded=model.endpoint is None),
+        environment=surroundings.environment,
+        explicit=given.explicit,
+        timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
+    )
 
 
 def guard_key(
@@ -110,3 +165,18 @@ def guard_key(
             f"The address {endpoint.base_url} comes from a file in this folder, and {own_keys[0]} from your own "
             "environment: it is not sent there. Give --trust-folder if you trust this folder."
         )
+
+
+def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
+    """The resolved flags, as they are kept with a run; an address without its query, which may hold a secret."""
+    kept = {name: _plain(value) for name, value in flags.items() if value not in (None, ())}
+    for name, value in kept.items():
+        if name.endswith("base_url") and isinstance(value, str):
+            kept[name] = value.partition("?")[0]
+    return kept
+
+
+def _plain(value: Any) -> Json:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in cast(tuple[Any, ...], value)]
+    return str(value) if isinstance(value, Path) else value

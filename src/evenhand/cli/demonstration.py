@@ -7,11 +7,12 @@ import click
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
-from evenhand.cli.judging import Order, Outcome, bundled_answers, carry_out
+from evenhand.cli.asking_means import Contact
+from evenhand.cli.judging import Order, bundled_answers, carry_out
+from evenhand.cli.outcome import Outcome
 from evenhand.cli.surroundings import Surroundings
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
-from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Preference
 from evenhand.engine.budget import Budget
@@ -73,7 +74,8 @@ class Demonstration:
         console.print(f"\n{calls}; {self.board.reliability.coverage.with_verdict} verdicts in all.")
         if self.battles < BATTLES:
             console.print(
-                f"This machine is slow: {self.battles} of {BATTLES} pairs were drawn; `evenhand demo --full` asks the rest."
+                f"This machine is slow: {self.battles} of {BATTLES} pairs were drawn; "
+                "`evenhand demo --full` asks the rest."
             )
         console.print("\nThe same with a judge that can be taken seriously (set OPENAI_API_KEY first):")
         console.print(f"    evenhand judge {BENCHMARK} --judge openai/gpt-4o --max-cost 5", style="bold")
@@ -148,11 +150,19 @@ def _order(
 ) -> Order:
     protocol = load_protocol(benchmark.protocols[0])
     settings = replace(protocol.settings, max_tokens=None)  # a constrained readout generates nothing
+    contact = Contact(
+        model=judge,
+        settings=settings,
+        quote=Quote(None, PriceList(), ledger.images.get),
+        budget=Budget(None),
+        pacing=Pacing(max_connections=1),
+        environment=surroundings.environment,
+    )
     prepared = prepare(
         benchmark,
         responses,
         items=benchmark.items,
-        judge=Rater(kind="model", name=judge.name, endpoint=judge.identity, settings=settings),
+        judge=contact.rater,
         model=judge.model,
         showing=Showing(protocol=protocol, readout="constrained"),
         matching=Matching(pairing="random", battles=battles),
@@ -160,13 +170,9 @@ def _order(
     return Order(
         ledger=ledger,
         benchmark=benchmark,
-        judge=judge,
+        judge=contact,
         prepared=prepared,
-        quote=Quote(None, PriceList(), ledger.images.get),
-        budget=Budget(None),
-        pacing=Pacing(max_connections=1),
         settings={"benchmark": benchmark.name, "judge": judge.name, "battles": battles, "readout": "constrained"},
-        environment=surroundings.environment,
     )
 
 

@@ -51,7 +51,8 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Run the same command again and only what is missing is asked.
     """
-    from evenhand.cli.judging import carry_out, ledger_for, order_of, print_dry_run
+    from evenhand.cli.judging import carry_out, ledger_for, order_of
+    from evenhand.cli.outcome import print_dry_run
 
     surroundings = cast(Surroundings, ctx.obj)
     if flags["against"] and flags["pairs"] == "random":

@@ -1,38 +1,29 @@
-"""What `judge` and `demo` share: from flags to a prepared study, from a run to what is said about it."""
+"""What `judge` and `demo` share: from flags to a prepared study, and running it."""
 
-import asyncio
-import json
-import signal
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
-from evenhand.cli import asking_means
-from evenhand.cli.progress import duration, shown
+from evenhand.cli.asking_means import Contact, contact, recorded
+from evenhand.cli.outcome import Outcome
+from evenhand.cli.progress import interruptible, progress
 from evenhand.cli.selection import chosen_items
-from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.naming import hint
-from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.budget import Budget
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.engine.quote import DryRun, Quote, dry_run
-from evenhand.engine.run import Pacing, Runner, StopSign
-from evenhand.engine.session import Ended, Means, run_study
+from evenhand.engine.quote import DryRun, dry_run
+from evenhand.engine.session import run_study
 from evenhand.ledger.opening import sqlite_path
 from evenhand.ledger.record import Ledger
-from evenhand.models.named import NamedModel, named_model
-from evenhand.models.wire_transport import Timeouts
 from evenhand.protocols.catalog import load_protocol
 
 
@@ -42,31 +33,32 @@ class Order:
 
     ledger: Ledger
     benchmark: Benchmark
-    judge: NamedModel
+    judge: Contact
     prepared: Prepared
-    quote: Quote
-    budget: Budget
-    pacing: Pacing
     settings: Mapping[str, Json]
     """The resolved flags, as they are kept with the run."""
-    environment: Mapping[str, str]
-    explicit: frozenset[str] = frozenset()
-    timeouts: Timeouts | None = None
     only_failed: bool = False
 
     def dry_run(self) -> DryRun:
-        openai = self.judge.endpoint is not None and self.judge.endpoint.provider.name == "openai"
         chunks = self.prepared.plan(self.ledger, only_failed=self.only_failed)
-        return dry_run(chunks, self.quote, openai_images=openai)
+        return dry_run(chunks, self.judge.quote, openai_images=self.judge.counts_images_as_openai)
 
 
 def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Order:
     """What the flags of `judge` ask for; the answers in files go into the ledger unless it is a dry run."""
     benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
     items = chosen_items(benchmark, flags)
-    judge = _judge(ctx, flags, surroundings)
     showing = _showing(benchmark, flags)
-    given = asking_means.given_settings(flags)
+    judge = contact(
+        ctx,
+        flags["judge"],
+        surroundings,
+        flags,
+        url_flag="judge_base_url" if flags["judge_base_url"] else "base_url",
+        key_flag="judge_api_key_env",
+        defaults=showing.protocol.settings,
+        image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
+    )
     say_notes(benchmark.notes)
     responses = _responses(benchmark, flags, ledger)
     digests = {item.digest for item in items}
@@ -74,145 +66,37 @@ def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         benchmark,
         [response for response in responses if response.item in digests],
         items=items,
-        judge=Rater(
-            kind="model", name=judge.name, endpoint=judge.identity, settings=given.over(showing.protocol.settings)
-        ),
-        model=judge.model,
+        judge=judge.rater,
+        model=judge.model.model,
         showing=showing,
         matching=_matching(flags),
         fence_secret=ledger.fence_secret(),
     )
-    quote, budget = asking_means.quote_and_budget(judge, flags, benchmark, ledger.images)
     return Order(
         ledger=ledger,
         benchmark=benchmark,
         judge=judge,
         prepared=prepared,
-        quote=quote,
-        budget=budget,
-        pacing=asking_means.pacing(flags, embedded=judge.endpoint is None),
         settings=recorded(flags),
-        environment=surroundings.environment,
-        explicit=given.explicit,
-        timeouts=asking_means.timeouts(flags),
         only_failed=flags["retry_failed"],
     )
 
 
-def _judge(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings) -> NamedModel:
-    judge = named_model(
-        flags["judge"],
-        environment=surroundings.environment,
-        cache=surroundings.cache,
-        base_url=flags["judge_base_url"] or flags["base_url"],
-        api_key_env=flags["judge_api_key_env"],
-        endpoint_name=flags["endpoint_name"],
-    )
-    url_flag = "judge_base_url" if flags["judge_base_url"] else "base_url"
-    asking_means.guard_key(ctx, judge, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
-    return judge
-
-
-def print_dry_run(quoted: DryRun, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(quoted.as_json()))
-        return
-    price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
-    click.echo(f"{quoted.trials} trials wanted, {quoted.known} already known, {quoted.calls} calls to make.")
-    click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
-    if not quoted.image_tokens_known:
-        click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    ended: Ended
-    order: Order
-
-    @property
-    def document(self) -> dict[str, Json]:
-        return self.ended.tally.as_json(self.ended.run)
-
-    @property
-    def exit_code(self) -> int:
-        ended = self.ended
-        if ended.error is not None:
-            return exit_code_of(ended.error) or 1
-        if ended.interrupted:
-            return INTERRUPTED
-        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere
-        return INCOMPLETE if incomplete else 0
-
-    def print_summary(self) -> None:
-        """On standard error: what was done, what is missing and how to go on."""
-        for sentence in self.sentences():
-            click.echo(sentence, err=True)
-
-    def sentences(self) -> list[str]:
-        ended, tally = self.ended, self.ended.tally
-        cost = _cost(tally.cost_usd, unknown=tally.cost_unknown)
-        said = [
-            f"{tally.planned} trials: {tally.known} known before, {tally.called} asked"
-            + (f" ({tally.requests} requests, {duration(tally.wall_s)}, {cost})." if tally.called else ".")
-        ]
-        if tally.no_verdict:
-            said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
-        said += [f"Note: {words}" for words in tally.adapted]
-        if tally.failed:
-            said.append(f"Failed calls: {_counts(tally.failed)}. The last said: {tally.last_failure}")
-        if tally.elsewhere:
-            said.append(f"{tally.elsewhere} trials are being asked by another run on this ledger.")
-        if ended.over_budget:
-            budget = self.order.settings["max_cost"]
-            said.append(f"The budget of ${budget} is reached; {tally.not_reached} trials are not asked.")
-        if ended.interrupted:
-            said.append(f"Interrupted; {tally.not_reached} trials are not asked. All that was answered is on record.")
-        if ended.error is not None:
-            said.append(f"Error: {ended.error}")
-        if self.exit_code:
-            said.append("Run the same command again: only what is missing is asked.")
-        return said
-
-
 async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Outcome:
-    """Runs the study; a signal lets calls in flight end, a second one does not."""
-    client = order.judge.client(
-        environment=order.environment,
-        explicit=order.explicit,
-        pictures=lambda picture: order.ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
-        timeouts=order.timeouts,
-    )
-    stop = StopSign()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.interrupt)
-
-    def around(runner: Runner) -> AbstractAsyncContextManager[None]:
-        return shown(runner, known_price=order.quote.known, quiet=quiet)
-
     order.ledger.register_benchmark(order.benchmark)
-    ended = await run_study(
-        order.prepared,
-        ledger=order.ledger,
-        means=Means(client=client, pricing=order.quote, budget=order.budget, pacing=order.pacing),
-        stop=stop,
-        command=command,
-        settings=order.settings,
-        only_failed=order.only_failed,
-        around=around,
-    )
-    return Outcome(ended=ended, order=order)
-
-
-def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
-    """The resolved flags, as they are kept with a run."""
-    return {name: _plain(value) for name, value in flags.items() if value not in (None, ())}
-
-
-def _plain(value: Any) -> Json:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in cast(tuple[Any, ...], value)]
-    return str(value) if isinstance(value, Path) else value
+    means = order.judge.means(order.ledger)
+    with interruptible() as stop:
+        ended = await run_study(
+            order.prepared,
+            ledger=order.ledger,
+            means=means,
+            stop=stop,
+            command=command,
+            settings=order.settings,
+            only_failed=order.only_failed,
+            around=progress(known_price=order.judge.quote.known, quiet=quiet),
+        )
+    return Outcome(ended=ended)
 
 
 def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
@@ -279,14 +163,6 @@ def _of_models(responses: list[Response], models: Sequence[str]) -> list[Respons
 def say_notes(sentences: Sequence[str]) -> None:
     for sentence in sentences:
         click.echo(f"Note: {sentence}", err=True)
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
-
-
-def _cost(dollars: float, *, unknown: int) -> str:
-    return "price unknown" if unknown else f"${dollars:.4f}"
 
 
 def ledger_for(url: str, *, dry_run: bool) -> Ledger:

@@ -1,18 +1,20 @@
 """How a run is going: one line that redraws itself on a terminal, plain lines now and then elsewhere."""
 
 import asyncio
+import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import TextIO
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, TextIO
 
-from evenhand.engine.run import Runner
+from evenhand.engine.run import Runner, StopSign
+from evenhand.engine.session import Around
 
 REDRAW_SECONDS = 0.25
 PLAIN_SECONDS = 10.0
 
 
-def line(runner: Runner, *, known_price: bool) -> str:
+def line(runner: Runner[Any, Any], *, known_price: bool) -> str:
     """`128/512 trials · 12.3/s · 31 s left · $0.0421 · 16 in flight · 2 without a decision · 1 failed`."""
     tally = runner.tally
     parts = [f"{tally.done}/{tally.planned} trials"]
@@ -37,8 +39,30 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
+@contextmanager
+def interruptible() -> Generator[StopSign]:
+    """A stop sign that Ctrl-C raises: calls in flight may end; a second one does not wait for them."""
+    stop = StopSign()
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop.interrupt)
+    try:
+        yield stop
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+def progress(*, known_price: bool, quiet: bool) -> Around:
+    def around(runner: Runner[Any, Any]) -> AbstractAsyncContextManager[None]:
+        return shown(runner, known_price=known_price, quiet=quiet)
+
+    return around
+
+
 @asynccontextmanager
-async def shown(runner: Runner, *, known_price: bool, quiet: bool) -> AsyncGenerator[None]:
+async def shown(runner: Runner[Any, Any], *, known_price: bool, quiet: bool) -> AsyncGenerator[None]:
     """Shows the run's progress on standard error while it goes on."""
     if quiet:
         yield
@@ -58,7 +82,7 @@ async def shown(runner: Runner, *, known_price: bool, quiet: bool) -> AsyncGener
             stream.write(line(runner, known_price=known_price) + "\n")
 
 
-async def _redraw(runner: Runner, known_price: bool, stream: TextIO) -> None:
+async def _redraw(runner: Runner[Any, Any], known_price: bool, stream: TextIO) -> None:
     from rich.console import Console
 
     width = Console(file=stream).width
@@ -72,7 +96,7 @@ async def _redraw(runner: Runner, known_price: bool, stream: TextIO) -> None:
         await asyncio.sleep(REDRAW_SECONDS)
 
 
-async def _plain(runner: Runner, known_price: bool, stream: TextIO) -> None:
+async def _plain(runner: Runner[Any, Any], known_price: bool, stream: TextIO) -> None:
     while True:
         await asyncio.sleep(PLAIN_SECONDS)
         stream.write(line(runner, known_price=known_price) + "\n")

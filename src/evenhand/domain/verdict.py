@@ -1,5 +1,6 @@
 """What a rater decided about one trial, or why nothing could be read; never a number that stands for a failure."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -20,6 +21,9 @@ UNDECIDED: tuple[Undecided, ...] = get_args(Undecided)
 CALL_FAILED: tuple[CallFailed, ...] = get_args(CallFailed)
 
 
+_VALUES: Mapping[int, tuple[int, ...]] = {2: (1, -1), 3: (1, 0, -1), 5: (2, 1, 0, -1, -2)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
     """Positive for the response shown first: +1 at levels 2; +1, 0, -1 at 3; +2 .. -2 at 5."""
@@ -28,7 +32,9 @@ class Preference:
     levels: Levels
 
     def __post_init__(self) -> None:
-        allowed = {2: (1, -1), 3: (1, 0, -1), 5: (2, 1, 0, -1, -2)}[self.levels]
+        allowed = _VALUES.get(self.levels)
+        if allowed is None:
+            raise ValueError(f"A preference has 2, 3 or 5 levels, not {self.levels}.")
         if self.value not in allowed:
             raise ValueError(f"A preference at {self.levels} levels is one of {allowed}, not {self.value}.")
 
@@ -43,12 +49,20 @@ class Grades:
 
     values: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        if not self.values or not all(map(math.isfinite, self.values)):
+            raise ValueError(f"Grades are finite numbers, one for each response, not {self.values}.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """Index, from 0 and as shown, of the response chosen."""
 
     value: int
+
+    def __post_init__(self) -> None:
+        if self.value < 0:
+            raise ValueError(f"A choice is an index from 0, not {self.value}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,19 @@
 """How a trial becomes a request and its reply a reading: the protocol's words, the item, the answers in order."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.domain.call import Message, Part, Picture, Reply, Request
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
+from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.engine.errand import Circumstances, Due
+from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.work import Claimed, claim
 from evenhand.protocols.fence import fence_nonce
 from evenhand.protocols.protocol import CANDIDATE_SLOT, Protocol
 
@@ -22,8 +26,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Everything that the trials of one study share."""
+    """Everything that the trials of one study share: a run's errand where a judge is asked."""
 
+    study: str
     protocol: Protocol
     condition: Condition
     rater: Rater
@@ -32,6 +37,28 @@ class Asking:
     items: Mapping[str, Item]
     responses: Mapping[str, Response]
     fence_secret: bytes = b""
+
+    def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
+        return claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
+
+    def outcome(self, result: Reading | NoVerdict) -> NoVerdict | None:
+        verdict = result.verdict if isinstance(result, Reading) else result
+        return verdict if isinstance(verdict, NoVerdict) else None
+
+    def record(self, due: Due[Trial], result: Reading | NoVerdict, now: Circumstances) -> Entries:
+        """A judgement in any case: a trial that failed is a record too."""
+        reading = result if isinstance(result, Reading) else Reading(verdict=result)
+        judgement = Judgement(
+            trial=due.key,
+            verdict=reading.verdict,
+            reader=self.protocol.reader,
+            calls=() if isinstance(result, NoVerdict) else (due.request.key,),
+            run=now.run,
+            at=now.at,
+            cost_usd=now.cost_usd,
+            notes=reading.notes,
+        )
+        return Entries(trials=[due.subject], judgements=[judgement])
 
     def request(self, trial: Trial) -> Request:
         messages = self.protocol.messages(self._values(trial), readout=self.condition.readout, fence=self._fence(trial))
@@ -45,8 +72,12 @@ class Asking:
             attempt=trial.attempt,
         )
 
-    def read(self, trial: Trial, reply: Reply) -> Reading:
+    def read(self, due: Due[Trial], reply: Reply) -> Reading:
         """What the reply decides. A reply that was cut or refused is not searched for a decision."""
+        reading = self._read(due.subject, reply)
+        return replace(reading, notes={**reading.notes, "adapted": list(reply.adapted)}) if reply.adapted else reading
+
+    def _read(self, trial: Trial, reply: Reply) -> Reading:
         if reply.finish == "refused":
             return Reading(verdict=NoVerdict(reason="refused", detail=reply.text[:200]))
         if self.condition.readout == "constrained":

@@ -10,7 +10,8 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wanted_count
 from evenhand.domain.trial import Condition, Readout, See, Trial
 from evenhand.engine.asking import Asking
-from evenhand.engine.plan import PlannedChunk, plan
+from evenhand.engine.errand import PlannedChunk
+from evenhand.engine.plan import plan
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
 from evenhand.protocols.protocol import Protocol
@@ -69,7 +70,7 @@ class Prepared:
     def trials(self) -> Iterator[Trial]:
         return wanted(self.study, self.answers)
 
-    def plan(self, ledger: Ledger, *, only_failed: bool = False) -> Iterator[PlannedChunk]:
+    def plan(self, ledger: Ledger, *, only_failed: bool = False) -> Iterator[PlannedChunk[Trial]]:
         return plan(self.trials(), asking=self.asking, ledger=ledger, only_failed=only_failed)
 
 
@@ -106,6 +107,7 @@ def prepare(
         purpose=matching.purpose,
     )
     asking = Asking(
+        study=study.key,
         protocol=showing.protocol,
         condition=condition,
         rater=judge,

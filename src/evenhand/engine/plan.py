@@ -2,32 +2,16 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from evenhand.domain.call import Request
 from evenhand.domain.trial import Trial
 from evenhand.engine.asking import Asking
-from evenhand.ledger.record import CHUNK, Ledger, StoredCall
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
-    """A trial without a result; `stored` where the very same request was answered before, so that no call is needed."""
-
-    trial: Trial
-    request: Request
-    stored: StoredCall | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedChunk:
-    known: tuple[Trial, ...]
-    due: tuple[Due, ...]
+from evenhand.engine.errand import Due, PlannedChunk
+from evenhand.ledger.record import CHUNK, Ledger
 
 
 def plan(
     trials: Iterable[Trial], *, asking: Asking, ledger: Ledger, only_failed: bool = False
-) -> Iterator[PlannedChunk]:
+) -> Iterator[PlannedChunk[Trial]]:
     """In chunks, so that a million trials do not sit in memory; `only_failed` plans nothing that was never asked."""
     stream = iter(trials)
     while chunk := list(itertools.islice(stream, CHUNK)):
@@ -39,9 +23,14 @@ def plan(
         requests = {trial.key: asking.request(trial) for trial in open_trials}
         stored = ledger.find_calls(request.key for request in requests.values())
         yield PlannedChunk(
-            known=tuple(trial for trial in chunk if trial.key in decided),
+            known=tuple(trial.key for trial in chunk if trial.key in decided),
             due=tuple(
-                Due(trial=trial, request=requests[trial.key], stored=stored.get(requests[trial.key].key))
+                Due(
+                    key=trial.key,
+                    subject=trial,
+                    request=requests[trial.key],
+                    stored=stored.get(requests[trial.key].key),
+                )
                 for trial in open_trials
             ),
         )

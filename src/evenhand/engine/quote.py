@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 from evenhand.domain.call import Picture, Request, Usage
 from evenhand.domain.identity import Json
-from evenhand.engine.plan import PlannedChunk
+from evenhand.engine.errand import PlannedChunk
 from evenhand.images import inspect, openai_image_tokens
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.prices import PriceList, estimate_tokens
@@ -86,7 +87,7 @@ class DryRun:
         }
 
 
-def dry_run(chunks: Iterable[PlannedChunk], quote: Quote, *, openai_images: bool) -> DryRun:
+def dry_run(chunks: Iterable[PlannedChunk[Any]], quote: Quote, *, openai_images: bool) -> DryRun:
     """Counts the plan without asking anything; `cost_usd` is an upper estimate, None where the price is unknown."""
     total = DryRun(cost_usd=0.0 if quote.known else None)
     for chunk in chunks:

@@ -3,21 +3,19 @@
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Generic, Protocol
 
 from evenhand.domain.call import Reply, Request, Usage
-from evenhand.domain.judgement import Judgement
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.asking import Asking, Reading
 from evenhand.engine.budget import Budget
+from evenhand.engine.errand import Circumstances, Due, Errand, PlannedChunk, R, S
 from evenhand.engine.limits import Concurrency, Pace
-from evenhand.engine.plan import Due, PlannedChunk
 from evenhand.engine.retry import RetryRule, with_retries
 from evenhand.engine.tally import Tally
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.work import LEASE_SECONDS, Claimed, claim, holder_name, release_all, renew
+from evenhand.ledger.work import LEASE_SECONDS, holder_name, release_all, renew
 from evenhand.ledger.writer import Writer
 from evenhand.models.client import ModelClient
 from evenhand.models.errors import CallFailure, Misuse
@@ -79,16 +77,15 @@ class StopSign:
         await self._hurried.wait()
 
 
-class Runner:
-    """One run over one study's due trials."""
+class Runner(Generic[S, R]):
+    """One run over all that is due."""
 
     def __init__(
         self,
-        asking: Asking,
+        errand: Errand[S, R],
         *,
         ledger: Ledger,
         client: ModelClient,
-        study: str,
         run: str,
         pricing: Pricing,
         budget: Budget,
@@ -98,10 +95,9 @@ class Runner:
         self.tally = Tally()
         self.concurrency = Concurrency(pacing.max_connections)
         self.budget = budget
-        self._asking = asking
+        self._errand = errand
         self._ledger = ledger
         self._client = client
-        self._study = study
         self._run = run
         self._pricing = pricing
         self._pacing = pacing
@@ -109,13 +105,13 @@ class Runner:
         self._tokens_pace = Pace(pacing.tpm)
         self._stop = stop
         self._holder = holder_name(run)
-        self._writer = Writer(ledger, study=study, in_flight=lambda: self.concurrency.in_flight)
+        self._writer = Writer(ledger, study=errand.study, in_flight=lambda: self.concurrency.in_flight)
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
         self._heard = False
         """Whether any reply has come."""
 
-    async def run(self, chunks: Iterable[PlannedChunk]) -> Tally:
+    async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
         heart = asyncio.create_task(self._keep_claims())
         producer = asyncio.create_task(self._work_through(iter(chunks)))
@@ -131,32 +127,29 @@ class Runner:
             raise self._stop.error
         return self.tally
 
-    async def _work_through(self, chunks: Iterator[PlannedChunk]) -> None:
+    async def _work_through(self, chunks: Iterator[PlannedChunk[S]]) -> None:
         """Feeds the plan to the calls, a chunk at a time, as places become free."""
         while (chunk := await self._writer.run(lambda: next(chunks, None))) is not None:
             self.tally.known += len(chunk.known)
-            await self._link([trial.key for trial in chunk.known])
+            await self._link(list(chunk.known))
             for start in range(0, len(chunk.due), CLAIM_BATCH):
                 await self._ask_batch(chunk.due[start : start + CLAIM_BATCH])
 
-    async def _ask_batch(self, batch: tuple[Due, ...]) -> None:
-        claimed = await self._writer.run(self._claim, [due.trial.key for due in batch])
+    async def _ask_batch(self, batch: tuple[Due[S], ...]) -> None:
+        claimed = await self._writer.run(lambda: self._errand.claim(self._ledger, batch, holder=self._holder))
         self.tally.known += len(claimed.decided)
         self.tally.elsewhere += len(claimed.others)
         await self._link(sorted(claimed.decided))
         for due in batch:
-            if due.trial.key in claimed.mine:
+            if due.key in claimed.mine:
                 await self.concurrency.acquire()
                 self._start(due)
 
-    def _claim(self, trials: list[str]) -> Claimed:
-        return claim(self._ledger, trials, reader=self._asking.protocol.reader, holder=self._holder)
-
     async def _link(self, trials: list[str]) -> None:
-        if trials:
-            await self._writer.run(self._ledger.link, self._study, trials)
+        if trials and self._errand.study is not None:
+            await self._writer.run(self._ledger.link, self._errand.study, trials)
 
-    def _start(self, due: Due) -> None:
+    def _start(self, due: Due[S]) -> None:
         """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
         estimate = self._pricing.estimate(due.request) if due.stored is None else 0.0
         if not self.budget.reserve(estimate):
@@ -167,24 +160,24 @@ class Runner:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _ask_and_record(self, due: Due, estimate: float | None) -> None:
-        entries = Entries(trials=[due.trial], release=[due.trial.key])
+    async def _ask_and_record(self, due: Due[S], estimate: float | None) -> None:
+        entries = Entries(release=[due.key])
         try:
-            reading = await self._reading(due, estimate, entries)
-            self._conclude(due, reading, entries)
+            result = await self._result(due, estimate, entries)
+            self._conclude(due, result, entries)
             await self._writer.put(entries)
         except asyncio.CancelledError:
-            if not entries.judgements:
-                self._conclude(due, Reading(verdict=_INTERRUPTED), entries)
+            if not (entries.judgements or entries.responses):
+                self._conclude(due, _INTERRUPTED, entries)
                 self._leftovers.extend(entries)
         except (Misuse, LedgerError) as error:
             self._stop.fail(error)
         finally:
             self.concurrency.release()
 
-    async def _reading(self, due: Due, estimate: float | None, entries: Entries) -> Reading:
+    async def _result(self, due: Due[S], estimate: float | None, entries: Entries) -> R | NoVerdict:
         if due.stored is not None:
-            return self._asking.read(due.trial, due.stored.reply)
+            return self._errand.read(due, due.stored.reply)
         cost = None
         try:
             reply = await self._reply(due.request)
@@ -192,13 +185,12 @@ class Runner:
         except CallFailure as failure:
             self.tally.requests += failure.requests
             self._give_up_if_hopeless(failure)
-            return Reading(verdict=NoVerdict(reason=failure.reason, detail=str(failure)))
+            return NoVerdict(reason=failure.reason, detail=str(failure))
         finally:
             self.budget.settle(estimate, cost)
         self.tally.add_reply(reply, cost)
         entries.add_call(due.request, reply, run=self._run, at=time.time(), cost_usd=cost)
-        reading = self._asking.read(due.trial, reply)
-        return replace(reading, notes={**reading.notes, "adapted": list(reply.adapted)}) if reply.adapted else reading
+        return self._errand.read(due, reply)
 
     async def _reply(self, request: Request) -> Reply:
         async def once() -> Reply:
@@ -212,26 +204,15 @@ class Runner:
         self._heard = True
         return reply
 
-    def _conclude(self, due: Due, reading: Reading, entries: Entries) -> None:
+    def _conclude(self, due: Due[S], result: R | NoVerdict, entries: Entries) -> None:
         if due.stored is None:
             self.tally.called += 1
         else:
             self.tally.known += 1
-        self.tally.add_result(reading.verdict)
-        failed = isinstance(reading.verdict, NoVerdict) and reading.verdict.call_failed
-        cost = entries.calls[-1]["cost_usd"] if entries.calls else None
-        entries.judgements.append(
-            Judgement(
-                trial=due.trial.key,
-                verdict=reading.verdict,
-                reader=self._asking.protocol.reader,
-                calls=() if failed else (due.request.key,),
-                run=self._run,
-                at=time.time(),
-                cost_usd=cost if due.stored is None else 0.0,
-                notes=reading.notes,
-            )
-        )
+        self.tally.add_result(self._errand.outcome(result))
+        cost = 0.0 if due.stored is not None else entries.calls[-1]["cost_usd"] if entries.calls else None
+        now = Circumstances(run=self._run, at=time.time(), cost_usd=cost)
+        entries.extend(self._errand.record(due, result, now))
 
     def _give_up_if_hopeless(self, failure: CallFailure) -> None:
         failures = sum(self.tally.failed.values()) + 1

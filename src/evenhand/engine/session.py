@@ -1,12 +1,14 @@
 """A run from its first record to its last: registers the study, asks, and writes down how it ended."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from evenhand import __version__
 from evenhand.domain.identity import Json
 from evenhand.engine.budget import Budget
+from evenhand.engine.errand import Errand, PlannedChunk, R, S
 from evenhand.engine.judging import Prepared
 from evenhand.engine.run import Pacing, Pricing, Runner, StopSign
 from evenhand.engine.tally import Tally
@@ -36,6 +38,10 @@ class Means:
     pacing: Pacing
 
 
+Around: TypeAlias = Callable[[Runner[Any, Any]], AbstractAsyncContextManager[None]]
+"""What goes on beside a run: its progress on a screen."""
+
+
 async def run_study(
     prepared: Prepared,
     *,
@@ -45,28 +51,43 @@ async def run_study(
     command: str = "judge",
     settings: Mapping[str, Json] | None = None,
     only_failed: bool = False,
-    around: Callable[[Runner], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
+    around: Around = lambda _: nullcontext(),
 ) -> Ended:
     """Asks what the study still wants. The client is closed in any case."""
-    study = prepared.study
     asking = prepared.asking
-    ledger.register_study(study, rater=asking.rater, condition=asking.condition, wanted=prepared.wanted)
-    run = ledger.begin_run(command, settings or {}, study=study.key, version=__version__)
+    ledger.register_study(prepared.study, rater=asking.rater, condition=asking.condition, wanted=prepared.wanted)
+    run = ledger.begin_run(command, settings or {}, study=prepared.study.key, version=__version__)
+    chunks = prepared.plan(ledger, only_failed=only_failed)
+    return await run_errand(
+        asking, chunks, planned=prepared.wanted, run=run, ledger=ledger, means=means, stop=stop, around=around
+    )
+
+
+async def run_errand(
+    errand: Errand[S, R],
+    chunks: Iterable[PlannedChunk[S]],
+    *,
+    planned: int,
+    run: str,
+    ledger: Ledger,
+    means: Means,
+    stop: StopSign,
+    around: Around = lambda _: nullcontext(),
+) -> Ended:
     runner = Runner(
-        asking,
+        errand,
         ledger=ledger,
         client=means.client,
-        study=study.key,
         run=run,
         pricing=means.pricing,
         budget=means.budget,
         pacing=means.pacing,
         stop=stop,
     )
-    runner.tally.planned = prepared.wanted
+    runner.tally.planned = planned
     try:
         async with around(runner):
-            await runner.run(prepared.plan(ledger, only_failed=only_failed))
+            await runner.run(chunks)
     except (Misuse, LedgerError) as error:
         stop.fail(error)
     finally:

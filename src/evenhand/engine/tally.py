@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from evenhand.domain.call import Reply
 from evenhand.domain.identity import Json
-from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.domain.verdict import NoVerdict
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,14 +46,15 @@ class Tally:
             self.cost_usd += cost_usd
         self.adapted.update(reply.adapted)
 
-    def add_result(self, verdict: Verdict | NoVerdict) -> None:
-        if not isinstance(verdict, NoVerdict):
+    def add_result(self, lacking: NoVerdict | None) -> None:
+        """A verdict or an answer, or why it is lacking."""
+        if lacking is None:
             self.verdicts += 1
-        elif verdict.call_failed:
-            self.failed[verdict.reason] += 1
-            self.last_failure = verdict.detail
+        elif lacking.call_failed:
+            self.failed[lacking.reason] += 1
+            self.last_failure = lacking.detail
         else:
-            self.no_verdict[verdict.reason] += 1
+            self.no_verdict[lacking.reason] += 1
 
     @property
     def done(self) -> int:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from evenhand.benchmarks.data_error import DataError
 
-class ExchangeError(Exception):
+
+class ExchangeError(DataError):
     """A file that does not fit: file, row, what was found and what was expected."""
 
 

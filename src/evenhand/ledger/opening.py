@@ -37,18 +37,27 @@ def sqlite_path(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def engine_for(url: str, *, create: bool) -> Engine:
+def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) -> Engine:
     path = sqlite_path(url)
     if path is None:
-        return create_engine(url)
-    if not path.exists() and not create:
-        raise LedgerError(f"There is no ledger at {path}; `evenhand judge` or `evenhand demo` makes one.")
+        return _server_engine(url)
     with explained(path):
+        if not path.exists() and not create:
+            raise LedgerError(f"There is no ledger at {path}; `evenhand judge` or `evenhand demo` makes one.")
         path.parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+        engine = create_engine(url, connect_args={"timeout": wait_seconds, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_connection)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _server_engine(url: str) -> Engine:
+    where = make_url(url).render_as_string(hide_password=True)
+    try:
+        with explained(where):
+            return create_engine(url)
+    except ImportError as error:
+        raise LedgerError(f"The store {where} needs a database driver that is not installed ({error.name}).") from error
 
 
 def _prepare_connection(connection: sqlite3.Connection, _record: object) -> None:
@@ -65,22 +74,22 @@ def _begin(connection: Connection) -> None:
 
 
 @contextmanager
-def explained(where: object) -> Generator[None]:
+def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]:
     """Turns a database's own error into a sentence that says what to do."""
     try:
         yield
     except DBAPIError as error:
-        raise LedgerError(_sentence(str(error.orig), where)) from error
+        raise LedgerError(_sentence(str(error.orig), where, waited)) from error
     except (SQLAlchemyError, sqlite3.Error) as error:
-        raise LedgerError(_sentence(str(error), where)) from error
+        raise LedgerError(_sentence(str(error), where, waited)) from error
     except OSError as error:
         raise LedgerError(f"The ledger at {where} cannot be used: {error.strerror or error}.") from error
 
 
-def _sentence(words: str, where: object) -> str:
+def _sentence(words: str, where: object, waited: float) -> str:
     if "locked" in words or "busy" in words:
         return (
-            f"Another process has held the ledger at {where} for more than {BUSY_SECONDS} s; "
+            f"Another process has held the ledger at {where} for more than {waited:g} s; "
             "wait until it ends, then run the same command again: nothing that was committed is lost."
         )
     if "full" in words or "disk I/O error" in words:
@@ -95,10 +104,10 @@ def _sentence(words: str, where: object) -> str:
     return f"The ledger at {where} could not be used: {words}."
 
 
-def bring_up_to_date(engine: Engine, where: object) -> None:
-    """Creates or migrates the tables; refuses a ledger that a newer Evenhand wrote."""
-    with explained(where):
-        found = _revision(engine)
+def bring_up_to_date(engine: Engine, where: object, *, wait_seconds: float = BUSY_SECONDS) -> None:
+    """Creates or migrates the tables; refuses a ledger that a newer Evenhand wrote, and another program's database."""
+    with explained(where, waited=wait_seconds):
+        found = _revision(engine, where)
         if found == HEAD:
             return
         if found is not None and found > HEAD:
@@ -109,9 +118,15 @@ def bring_up_to_date(engine: Engine, where: object) -> None:
         _migrate(engine)
 
 
-def _revision(engine: Engine) -> str | None:
+def _revision(engine: Engine, where: object) -> str | None:
     with engine.connect() as connection:
-        if not inspect(connection).has_table("alembic_version"):
+        tables = inspect(connection).get_table_names()
+        if "alembic_version" not in tables:
+            if tables and engine.dialect.name == "sqlite":
+                raise LedgerError(
+                    f"The database at {where} is another program's (it holds a table '{tables[0]}'); "
+                    "choose another --store."
+                )
             return None
         return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 

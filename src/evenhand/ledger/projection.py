@@ -33,6 +33,13 @@ class StudyOnRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkOnRecord:
+    name: str
+    data: str
+    """Digest of its data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """A trial with the result that counts for it: the first verdict got, else the last reason there is none."""
 
@@ -51,7 +58,14 @@ def studies(
     with ledger.reading() as connection:
         raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
         conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
-        counts = select(links.c.study, func.count()).group_by(links.c.study)
+        # A trial asked again has a link of its own and is still one of the wanted.
+        first = links.join(schema.trials, schema.trials.c.key == links.c.trial)
+        counts = (
+            select(links.c.study, func.count())
+            .select_from(first)
+            .where(schema.trials.c.attempt == 0)
+            .group_by(links.c.study)
+        )
         reached = dict(connection.execute(counts).tuples().all())
         samples = dict(
             connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).tuples().all()
@@ -119,6 +133,14 @@ def _supersedes(new: Row[Any], old: Row[Any]) -> bool:
     if new.attempt == old.attempt:
         return True  # read again by a newer reader, or a person changed their mind
     return old.verdict is None
+
+
+def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:
+    """In the order they came."""
+    table = schema.benchmarks
+    with ledger.reading() as connection:
+        found = connection.execute(select(table.c.name, table.c.digest).order_by(table.c.at)).tuples()
+        return [BenchmarkOnRecord(name=name, data=digest) for name, digest in found]
 
 
 def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:

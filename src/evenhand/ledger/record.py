@@ -22,7 +22,14 @@ from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.images import ImageStore
 from evenhand.ledger import rows, schema
-from evenhand.ledger.opening import LedgerError, bring_up_to_date, engine_for, explained, sqlite_path
+from evenhand.ledger.opening import (
+    BUSY_SECONDS,
+    LedgerError,
+    bring_up_to_date,
+    engine_for,
+    explained,
+    sqlite_path,
+)
 
 CHUNK = 500
 """Keys looked up in one statement."""
@@ -43,6 +50,8 @@ class Entries:
     calls: list[rows.Fields] = field(default_factory=list[rows.Fields])
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     responses: list[Response] = field(default_factory=list[Response])
+    links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Study and trial, where trials of several studies are committed together."""
     release: list[str] = field(default_factory=list[str])
     """Claims that end with this commit."""
 
@@ -54,17 +63,24 @@ class Entries:
         self.calls += other.calls
         self.judgements += other.judgements
         self.responses += other.responses
+        self.links += other.links
         self.release += other.release
 
 
 class Ledger:
     """An open ledger. Threads may share it: each call takes its own connection."""
 
-    def __init__(self, url: str, *, create: bool = True) -> None:
+    def __init__(self, url: str, *, create: bool = True, wait_seconds: float = BUSY_SECONDS) -> None:
+        """`wait_seconds`: how long to wait for another process that is writing."""
         self.url = url
-        self.engine: Engine = engine_for(url, create=create)
+        self.wait_seconds = wait_seconds
+        self.engine: Engine = engine_for(url, create=create, wait_seconds=wait_seconds)
         self.where: str = str(sqlite_path(url) or self.engine.url.render_as_string(hide_password=True))
-        bring_up_to_date(self.engine, self.where)
+        try:
+            bring_up_to_date(self.engine, self.where, wait_seconds=wait_seconds)
+        except LedgerError:
+            self.close()
+            raise
         path = sqlite_path(url)
         self.images = ImageStore((path.parent if path else Path(".evenhand")) / "images")
 
@@ -73,14 +89,14 @@ class Ledger:
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
-        with explained(self.where), self.engine.connect() as connection:
+        with explained(self.where, waited=self.wait_seconds), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Generator[Connection]:
         """One transaction that waits for other writers, and commits at the end or not at all."""
         with (
-            explained(self.where),
+            explained(self.where, waited=self.wait_seconds),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
@@ -135,18 +151,29 @@ class Ledger:
                 (r.item, r.model, r.variant): r.digest
                 for r in self._current(connection, {response.item for response in responses})
             }
-            fresh = [r for r in responses if current.get((r.item, r.model, r.variant)) != r.digest]
-            clashes = [r for r in fresh if (r.item, r.model, r.variant) in current]
+            fresh: list[Response] = []
+            clashes: list[Response] = []
+            for r in responses:
+                stands = current.get((r.item, r.model, r.variant))
+                if stands == r.digest:
+                    continue
+                fresh.append(r)
+                if stands is not None:
+                    clashes.append(r)
+                current[r.item, r.model, r.variant] = r.digest
             if clashes and not replace:
                 raise LedgerError(self._clash(connection, clashes))
-            self.insert_new(connection, schema.responses, [rows.response_row(r) for r in fresh])
-            choices = [
-                {"item": r.item, "model": r.model, "variant": r.variant, "response": r.digest, "at": time.time()}
-                for r in fresh
-            ]
-            if choices:
-                connection.execute(insert(schema.response_choices), choices)
+            self._let_stand(connection, fresh)
         return len(fresh)
+
+    def _let_stand(self, connection: Connection, responses: Sequence[Response]) -> None:
+        self.insert_new(connection, schema.responses, [rows.response_row(r) for r in responses])
+        choices = [
+            {"item": r.item, "model": r.model, "variant": r.variant, "response": r.digest, "at": time.time()}
+            for r in responses
+        ]
+        if choices:
+            connection.execute(insert(schema.response_choices), choices)
 
     def _clash(self, connection: Connection, clashes: Sequence[Response]) -> str:
         places = schema.benchmark_items
@@ -157,10 +184,11 @@ class Ledger:
             f"({len(clashes)} such answers in all); give --replace to let the new ones stand, or rename the model."
         )
 
-    def responses_to(self, items: Iterable[str], *, variant: str = "") -> list[Response]:
-        """The response that stands for each model, to each of these items."""
+    def responses_to(self, items: Iterable[str], *, variant: str | None = "") -> list[Response]:
+        """The response that stands for each model, to each of these items; None is every variant."""
         with self.reading() as connection:
-            return [r for r in self._current(connection, items) if r.variant == variant and r.alteration is None]
+            current = [r for r in self._current(connection, items) if r.alteration is None]
+        return [r for r in current if variant is None or r.variant == variant]
 
     def _current(self, connection: Connection, items: Iterable[str]) -> list[Response]:
         choices, texts = schema.response_choices, schema.responses
@@ -245,10 +273,12 @@ class Ledger:
     def commit(self, entries: Entries) -> None:
         with self.writing() as connection:
             self.insert_new(connection, schema.trials, [rows.trial_row(t) for t in entries.trials])
+            links = [{"study": study, "trial": trial} for study, trial in entries.links]
             if entries.study is not None:
-                links = [{"study": entries.study, "trial": t.key} for t in entries.trials]
-                self.insert_new(connection, schema.study_trials, links)
+                links += [{"study": entries.study, "trial": t.key} for t in entries.trials]
+            self.insert_new(connection, schema.study_trials, links)
             self.insert_new(connection, schema.calls, entries.calls)
+            self._let_stand(connection, entries.responses)
             if entries.judgements:
                 connection.execute(insert(schema.judgements), [rows.judgement_row(j) for j in entries.judgements])
             if entries.release:

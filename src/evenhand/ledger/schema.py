@@ -1,6 +1,5 @@
 """The ledger's tables: what both SQLite and PostgreSQL accept. The record is append-only; work tables may change."""
 
-import json
 from typing import Any
 
 from sqlalchemy import (
@@ -32,12 +31,13 @@ class Words(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
         if value is None or (not value.startswith(_ESCAPED) and "\x00" not in value and _encodable(value)):
             return value
-        return _ESCAPED + json.dumps(value)
+        # Not JSON: two lone surrogates side by side would come back as one character.
+        return _ESCAPED + value.encode("unicode_escape").decode("ascii")
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
         if value is None or not value.startswith(_ESCAPED):
             return value
-        return json.loads(value[1:])
+        return value[1:].encode("ascii").decode("unicode_escape")
 
 
 def _encodable(text: str) -> bool:
@@ -78,10 +78,10 @@ responses = Table(
     Column("digest", Text, primary_key=True),
     Column("item", Text, nullable=False, index=True),
     Column("model", Words, nullable=False),
-    Column("variant", Text, nullable=False),
+    Column("variant", Words, nullable=False),
     Column("text", Words, nullable=False),
     Column("made_from", Text),
-    Column("alteration", Text),
+    Column("alteration", Words),
     Column("flags", Text, nullable=False),
 )
 
@@ -92,7 +92,7 @@ response_choices = Table(
     Column("seq", Sequence, primary_key=True),
     Column("item", Text, nullable=False, index=True),
     Column("model", Words, nullable=False),
-    Column("variant", Text, nullable=False),
+    Column("variant", Words, nullable=False),
     Column("response", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
@@ -103,7 +103,7 @@ raters = Table(
     Column("key", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("name", Words, nullable=False),
-    Column("endpoint", Text, nullable=False),
+    Column("endpoint", Words, nullable=False),
     Column("settings", Text, nullable=False),
 )
 
@@ -111,12 +111,12 @@ conditions = Table(
     "conditions",
     metadata,
     Column("key", Text, primary_key=True),
-    Column("protocol", Text, nullable=False),
+    Column("protocol", Words, nullable=False),
     Column("prompt_hash", Text, nullable=False),
     Column("readout", Text, nullable=False),
     Column("see", Text, nullable=False),
     Column("fenced", Boolean, nullable=False),
-    Column("image_detail", Text),
+    Column("image_detail", Words),
     Column("max_image_edge", Integer),
     Column("extractor", Text),
 )
@@ -126,7 +126,7 @@ studies = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("purpose", Text, nullable=False),
-    Column("benchmark", Text, nullable=False),
+    Column("benchmark", Words, nullable=False),
     Column("data", Text, nullable=False, index=True),
     Column("rater", Text, nullable=False),
     Column("condition", Text, nullable=False),
@@ -158,7 +158,7 @@ runs = Table(
     "runs",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("command", Text, nullable=False),
+    Column("command", Words, nullable=False),
     Column("study", Text),
     Column("settings", Text, nullable=False),
     Column("version", Text, nullable=False),
@@ -203,7 +203,7 @@ judgements = Table(
     metadata,
     Column("seq", Sequence, primary_key=True),
     Column("trial", Text, nullable=False),
-    Column("reader", Text, nullable=False),
+    Column("reader", Words, nullable=False),
     Column("verdict", Text),
     Column("reason", Text),
     Column("detail", Words, nullable=False),

@@ -3,13 +3,14 @@
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Column, Connection, func, select, text
 
 from evenhand.domain.identity import Json, content_hash
-from evenhand.ledger import schema
+from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
 
@@ -77,12 +78,15 @@ def backup(ledger: Ledger, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_suffix(".part")
         unfinished.unlink(missing_ok=True)
-        with sqlite3.connect(source) as here, sqlite3.connect(unfinished) as there:
+        with (
+            closing(sqlite3.connect(source, timeout=ledger.wait_seconds)) as here,
+            closing(sqlite3.connect(unfinished)) as there,
+        ):
             here.backup(there)
-        here.close()
-        there.close()
         if ledger.images.root.exists():
-            shutil.copytree(ledger.images.root, folder / "images", dirs_exist_ok=True)
+            # A picture that is being written has no name in the ledger yet, and its file may be gone at any moment.
+            unnamed = shutil.ignore_patterns("*.unfinished")
+            shutil.copytree(ledger.images.root, folder / "images", ignore=unnamed, dirs_exist_ok=True)
         unfinished.rename(target)
     return target
 
@@ -97,20 +101,33 @@ def check(ledger: Ledger) -> list[str]:
                 problems.append(f"SQLite finds the file damaged: {verdict}.")
         problems += _altered(connection, "item", schema.items.c.digest, schema.items.c.content)
         problems += _altered(connection, "call", schema.calls.c.key, schema.calls.c.request)
+        problems += _altered_responses(connection)
         problems += _orphans(connection, schema.judgements.c.trial, schema.trials.c.key, "judgements name no trial")
         problems += _orphans(connection, schema.trials.c.rater, schema.raters.c.key, "trials name no rater")
         problems += _orphans(connection, schema.trials.c.item, schema.items.c.digest, "trials name no item")
-    problems += [str(problem) for problem in ledger.images.check()]
+    problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
     return problems
 
 
 def _altered(connection: Connection, kind: str, name: Column[str], content: Column[str]) -> list[str]:
-    rows = connection.execute(select(name, content)).tuples()
-    return [
-        f"The {kind} {digest[:12]} does not hold the content its name says."
-        for digest, words in rows
-        if content_hash(kind, json.loads(words)) != digest
-    ]
+    table = connection.execute(select(name, content)).tuples()
+    return [_renamed(kind, digest) for digest, words in table if _named_by(kind, words) != digest]
+
+
+def _named_by(kind: str, words: str) -> str | None:
+    try:
+        return content_hash(kind, json.loads(words))
+    except ValueError:
+        return None
+
+
+def _altered_responses(connection: Connection) -> list[str]:
+    table = connection.execute(select(schema.responses))
+    return [_renamed("response", row.digest) for row in table if rows.response_from(row).digest != row.digest]
+
+
+def _renamed(kind: str, digest: str) -> str:
+    return f"The {kind} {digest[:12]} does not hold the content its name says."
 
 
 def _orphans(connection: Connection, child: Column[str], parent: Column[str], words: str) -> list[str]:

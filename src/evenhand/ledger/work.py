@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Select, delete, select, update
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Ledger, decided_query
@@ -31,12 +32,22 @@ def holder_name(run: str) -> str:
 
 
 def claim(ledger: Ledger, trials: Sequence[str], *, reader: str, holder: str) -> Claimed:
-    """Takes what is neither decided nor held by another live run, in one transaction."""
+    """Takes the trials that are neither decided nor held by another live run, in one transaction."""
+    query = decided_query(trials, reader).with_only_columns(schema.judgements.c.trial)
+    return _claim(ledger, trials, query, holder=holder)
+
+
+def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
+    """Takes the calls that are neither answered nor held by another live run, in one transaction."""
+    query = select(schema.calls.c.key).where(schema.calls.c.key.in_(keys))
+    return _claim(ledger, keys, query, holder=holder)
+
+
+def _claim(ledger: Ledger, trials: Sequence[str], decided_now: Select[Any], *, holder: str) -> Claimed:
     now = time.time()
     table = schema.claims
     with ledger.writing() as connection:
-        query = decided_query(trials, reader).with_only_columns(schema.judgements.c.trial)
-        decided = set(connection.execute(query).scalars())
+        decided = set(connection.execute(decided_now).scalars())
         _bury_the_dead(connection, trials, now=now)
         rows = [{"what": t, "holder": holder, "until": now + LEASE_SECONDS} for t in trials if t not in decided]
         ledger.insert_new(connection, table, rows)

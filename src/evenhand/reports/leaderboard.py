@@ -9,13 +9,14 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json, draw
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import Vote
-from evenhand.ledger.projection import Judged, StudyOnRecord, judged
+from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ratings.comparisons import Comparisons, battles
 from evenhand.ratings.elo import elo
 from evenhand.ratings.win_rate import win_rates
 from evenhand.reliability.coverage import Coverage
 from evenhand.reliability.summary import Summary, trust
+from evenhand.reports.choosing import Choice, choose
 
 Method: TypeAlias = Literal["win-rate", "elo"]
 
@@ -104,6 +105,11 @@ def board(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, method: Method = "
         reliability=trust(votes, coverage),
         notes=_notes(first, results),
     )
+
+
+def rank(ledger: Ledger, choice: Choice | None = None, *, method: Method = "win-rate", seed: int = 0) -> Board:
+    """The board of what the ledger holds; raises MixedError where `choice` leaves more than one, or none."""
+    return board(ledger, choose(studies(ledger), choice or Choice()), method=method, seed=seed)
 
 
 def votes_of(results: Sequence[Judged]) -> list[Vote]:

@@ -1,0 +1,61 @@
+"""What a run is for: the things to be asked, and what is put on record for each reply."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from evenhand.domain.call import Reply, Request
+from evenhand.domain.verdict import NoVerdict
+from evenhand.ledger.record import Entries, Ledger, StoredCall
+from evenhand.ledger.work import Claimed
+
+S = TypeVar("S")
+"""What is asked about: a Trial, or an Item that a model is to answer."""
+R = TypeVar("R")
+"""What a reply is read as."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due(Generic[S]):
+    """Something without a result; `stored` where the very same request was answered before: no call is needed."""
+
+    key: str
+    """What a claim names."""
+    subject: S
+    request: Request
+    stored: StoredCall | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedChunk(Generic[S]):
+    known: tuple[str, ...]
+    """Keys of what has a result."""
+    due: tuple[Due[S], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """When and in which run a reply came, and what it cost."""
+
+    run: str
+    at: float
+    cost_usd: float | None
+
+
+class Errand(Protocol[S, R]):
+    @property
+    def study(self) -> str | None: ...
+
+    def claim(self, ledger: Ledger, batch: Sequence[Due[S]], *, holder: str) -> Claimed:
+        """Takes what is still without a result and held by nobody else."""
+        ...
+
+    def read(self, due: Due[S], reply: Reply) -> R: ...
+
+    def record(self, due: Due[S], result: R | NoVerdict, now: Circumstances) -> Entries:
+        """What to commit for this result, besides the call itself."""
+        ...
+
+    def outcome(self, result: R | NoVerdict) -> NoVerdict | None:
+        """Why there is no result worth the name, if so; for the tally."""
+        ...

@@ -1,0 +1,113 @@
+"""Judging from Python: what `evenhand judge` does, as one call."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from evenhand.benchmarks.responses_file import reference_responses
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
+from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.response import Response
+from evenhand.engine.budget import Budget
+from evenhand.engine.judging import Matching, Showing, prepare
+from evenhand.engine.quote import Quote
+from evenhand.engine.run import Pacing, StopSign
+from evenhand.engine.session import Means, run_study
+from evenhand.ledger.record import Ledger
+from evenhand.models.errors import Misuse
+from evenhand.models.named import named_model
+from evenhand.models.prices import Price, PriceList
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRun:
+    run: str
+    study: str
+    ledger: Ledger
+    summary: Mapping[str, Json]
+    """The document that `evenhand judge --json` prints."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Where the judge is, how it samples, how much it may be asked and what it costs."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    endpoint_name: str | None = None
+    settings: Settings | None = None
+    """Explicit ones: a provider that refuses one is an error. None: the protocol's."""
+    prices: Sequence[Price] = ()
+    max_cost: float | None = None
+    pacing: Pacing | None = None
+    cache: Path | None = None
+    """Where embedded models' weights lie; the user's cache by default."""
+
+
+async def judge(
+    benchmark: Benchmark,
+    responses: Sequence[Response],
+    *,
+    judge: str,
+    ledger: Ledger,
+    protocol: Protocol | str | None = None,
+    showing: Showing | None = None,
+    matching: Matching | None = None,
+    terms: Terms | None = None,
+) -> JudgeRun:
+    """Asks what the ledger does not know yet; the same call again asks nothing.
+
+    `showing` holds a protocol of its own; `protocol` is the short way. Raises Misuse, LedgerError or ProtocolError.
+    """
+    terms = terms or Terms()
+    showing = showing or Showing(protocol=_protocol(benchmark, protocol))
+    model = named_model(
+        judge,
+        environment=os.environ,
+        cache=terms.cache or user_cache_path("evenhand"),
+        base_url=terms.base_url,
+        api_key_env=terms.api_key_env,
+        endpoint_name=terms.endpoint_name,
+    )
+    settings = terms.settings or showing.protocol.settings
+    everyone = [*responses, *reference_responses(benchmark)]
+    prepared = prepare(
+        benchmark,
+        everyone,
+        items=benchmark.items,
+        judge=Rater(kind="model", name=model.name, endpoint=model.identity, settings=settings),
+        model=model.model,
+        showing=showing,
+        matching=matching or Matching(),
+        fence_secret=ledger.fence_secret(),
+    )
+    quote = Quote(model.endpoint, PriceList(terms.prices), ledger.images.get)
+    if terms.max_cost is not None and not quote.known:
+        raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")
+    client = model.client(
+        environment=os.environ,
+        explicit=frozenset(terms.settings.as_json()) if terms.settings else frozenset(),
+        pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+    )
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses(everyone)
+    pacing = terms.pacing or Pacing(max_connections=1 if model.endpoint is None else 64)
+    means = Means(client=client, pricing=quote, budget=Budget(terms.max_cost), pacing=pacing)
+    ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign(), command="judge (Python)")
+    if ended.error is not None:
+        raise ended.error
+    return JudgeRun(run=ended.run, study=prepared.study.key, ledger=ledger, summary=ended.tally.as_json(ended.run))
+
+
+def _protocol(benchmark: Benchmark, given: Protocol | str | None) -> Protocol:
+    if isinstance(given, Protocol):
+        return given
+    if given is None and not benchmark.protocols:
+        raise Misuse(f"{benchmark.name} has no protocol of its own; give one.")
+    return load_protocol(given or benchmark.protocols[0])

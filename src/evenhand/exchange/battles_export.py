@@ -1,0 +1,95 @@
+"""Battles as a table: the showings of one item and pair to one rater, joined by the rule `visit`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.identity import Json
+from evenhand.domain.rater import Rater
+from evenhand.domain.trial import Condition
+from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.domain.vote import joined_sign
+from evenhand.exchange.judgements_export import reply_texts, words_of
+from evenhand.exchange.replies import ExchangeError
+from evenhand.exchange.tables import Shape, Table
+from evenhand.ledger.projection import Judged, StudyOnRecord, judged
+from evenhand.ledger.record import Ledger
+
+_COLUMNS: Mapping[str, Shape] = {
+    "item": "text",
+    "model_a": "text",
+    "model_b": "text",
+    "winner": "text",
+    "rater": "text",
+    "rater_kind": "text",
+    "protocol": "text",
+    "votes": "texts",
+    "shown_first": "texts",
+}
+_OUTCOMES = {1: "model_a", 0: "tie", -1: "model_b"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Battles:
+    table: Table
+    undecided: int
+    """Pairs of which no showing gave a verdict; they are no battles and not in the table."""
+
+
+def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = True) -> Battles:
+    """`votes`, `shown_first` and `replies` have one entry for each showing; a showing without a verdict votes null.
+
+    model_a is the one shown first where only one order was shown, as readers of such files take it to be; else the
+    first by name. Raises ExchangeError where the judgements compare no pairs.
+    """
+    results = judged(ledger, chosen)
+    words = reply_texts(ledger, results) if replies else {}
+    raters = {study.rater.key: study.rater for study in chosen}
+    conditions = {study.condition.key: study.condition for study in chosen}
+    rows: list[Mapping[str, Json]] = []
+    undecided = 0
+    for showings in _meetings(results):
+        trial = showings[0].trial
+        row = _row(showings, raters[trial.rater], conditions[trial.condition])
+        if row is None:
+            undecided += 1
+        else:
+            rows.append({**row, "replies": [words_of(one, words) for one in showings]} if replies else row)
+    columns: Mapping[str, Shape] = {**_COLUMNS, "replies": "lists of texts"} if replies else _COLUMNS
+    return Battles(table=Table(columns=columns, rows=rows), undecided=undecided)
+
+
+def _meetings(results: Sequence[Judged]) -> list[list[Judged]]:
+    """The showings of each item and pair; those with the first name shown first stand before the swapped ones."""
+    meetings: dict[tuple[str, ...], list[Judged]] = {}
+    for one in results:
+        if len(one.models) != 2 or not isinstance(one.judgement.verdict, Preference | NoVerdict):
+            raise ExchangeError("These judgements do not compare two models; export them with --judgements.")
+        key = (one.trial.item, *sorted(one.models), one.trial.rater, one.trial.condition)
+        meetings.setdefault(key, []).append(one)
+    return [sorted(showings, key=lambda one: (one.models, one.trial.replicate)) for showings in meetings.values()]
+
+
+def _row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json] | None:
+    model_a, model_b = showings[0].models
+    signs = [_sign(one, model_a) for one in showings]
+    read = [sign for sign in signs if sign is not None]
+    if not read:
+        return None
+    return {
+        "item": showings[0].label,
+        "model_a": model_a,
+        "model_b": model_b,
+        "winner": _OUTCOMES[joined_sign(read, "visit")],
+        "rater": rater.name,
+        "rater_kind": rater.kind,
+        "protocol": condition.protocol,
+        "votes": [None if sign is None else _OUTCOMES[sign] for sign in signs],
+        "shown_first": ["model_a" if one.models[0] == model_a else "model_b" for one in showings],
+    }
+
+
+def _sign(one: Judged, model_a: str) -> int | None:
+    verdict = one.judgement.verdict
+    if not isinstance(verdict, Preference):
+        return None
+    return verdict.sign if one.models[0] == model_a else -verdict.sign

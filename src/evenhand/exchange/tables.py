@@ -1,0 +1,136 @@
+"""A table as a file: JSONL, CSV or Parquet by the file's suffix; written whole or not at all."""
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, cast
+
+from evenhand.domain.identity import Json
+from evenhand.exchange.replies import ExchangeError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Shape: TypeAlias = Literal["text", "whole", "number", "texts", "lists of texts", "verdict"]
+
+FORMATS = (".jsonl", ".csv", ".parquet")
+
+# A spreadsheet takes a cell that begins so for a formula; the last two hide another beginning.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    columns: Mapping[str, Shape]
+    """Their names in order; every row has them all."""
+    rows: Sequence[Mapping[str, Json]]
+
+
+def check_target(path: Path, *, force: bool, spreadsheet: bool = False) -> None:
+    """Raises ExchangeError where a table could not, or must not, be written there."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise ExchangeError(f"{path}: the suffix says the format; give one of {', '.join(FORMATS)}.")
+    if spreadsheet and suffix != ".csv":
+        raise ExchangeError(f"{path}: --spreadsheet guards the cells of .csv files only; leave it out here.")
+    if path.exists() and not path.is_file():
+        raise ExchangeError(f"{path} is not a file; name a file to write.")
+    if path.exists() and not force:
+        raise ExchangeError(f"{path} exists already; give --force to write over it, or another name.")
+    if not path.parent.is_dir():
+        raise ExchangeError(f"{path}: there is no folder {path.parent}; make it first.")
+
+
+def write_table(table: Table, path: Path, *, spreadsheet: bool = False) -> None:
+    """Replaces the file in one step. Raises OSError where the disk refuses; then the old file stays as it was."""
+    with _unfinished(path) as file:
+        match path.suffix.lower():
+            case ".csv":
+                file.write(_csv(table, spreadsheet=spreadsheet))
+            case ".parquet":
+                _frame(table).write_parquet(file)
+            case _:
+                file.writelines(jsonl_lines(table))
+
+
+def jsonl_lines(table: Table) -> Iterator[bytes]:
+    for row in table.rows:
+        try:
+            yield (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        except UnicodeEncodeError:
+            # A model's reply may hold half of a surrogate pair: an escape can say it, UTF-8 cannot.
+            yield (json.dumps(row, allow_nan=False) + "\n").encode("ascii")
+
+
+def _csv(table: Table, *, spreadsheet: bool) -> bytes:
+    text = io.StringIO(newline="")
+    # Its line end of two characters makes the writer quote cells that hold either of them.
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow([_cell(row[name], spreadsheet=spreadsheet) for name in table.columns])
+    return text.getvalue().encode()
+
+
+def _cell(value: Json, *, spreadsheet: bool) -> str:
+    """A list or an object is JSON in its cell; nothing is an empty cell."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return _in_utf8(json.dumps(value, ensure_ascii=False))
+    guard = "'" if spreadsheet and value.startswith(_FORMULA) else ""
+    return guard + _in_utf8(value)
+
+
+def _frame(table: Table) -> "pl.DataFrame":
+    import polars as pl
+
+    types: dict[Shape, pl.DataType] = {
+        "text": pl.String(),
+        "whole": pl.Int64(),
+        "number": pl.Float64(),
+        "texts": pl.List(pl.String()),
+        "lists of texts": pl.List(pl.List(pl.String())),
+        "verdict": pl.Struct(
+            {"kind": pl.String(), "value": pl.Int64(), "levels": pl.Int64(), "values": pl.List(pl.Float64())}
+        ),
+    }
+    return pl.DataFrame(
+        [
+            pl.Series(name, [_clean(row[name]) for row in table.rows], dtype=types[shape])
+            for name, shape in table.columns.items()
+        ]
+    )
+
+
+def _clean(value: Json) -> Json:
+    if isinstance(value, str):
+        return _in_utf8(value)
+    if isinstance(value, list):
+        return [_clean(one) for one in cast("list[Json]", value)]
+    return value
+
+
+def _in_utf8(text: str) -> str:
+    """Half of a surrogate pair becomes U+FFFD: neither CSV nor Parquet can hold it."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@contextmanager
+def _unfinished(path: Path) -> Generator[BinaryIO]:
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,72 @@
+"""Killed with -9 at any moment: nothing that was answered is lost, and next to nothing is asked twice."""
+
+import random
+import signal
+from collections.abc import Sequence
+
+import pytest
+from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.scripted_server import server_process
+
+IN_FLIGHT = 8
+BATTLES = 50
+TRIALS = 2 * BATTLES
+
+
+def killed(here: Workplace, url: str, *, after: int, arguments: Sequence[str]) -> int:
+    """Kills a run once the server has seen so many requests; returns how many calls were in flight then.
+
+    A call is in flight until its judgement is committed.
+    """
+    kept = here.decided() if here.ledger.exists() else {}
+    asked = stats(url)["requests"]
+    process = here.start(*arguments)
+    until(url, lambda seen: seen["requests"] >= after or process.poll() is not None)
+    process.send_signal(signal.SIGKILL)
+    assert ended(process).code == -signal.SIGKILL
+    seen = until(url, lambda seen: seen["in_flight"] == 0)
+    now_kept = here.decided()
+    assert kept.items() <= now_kept.items()
+    return (seen["requests"] - asked) - (len(now_kept) - len(kept))
+
+
+def kill_twice_and_finish(here: Workplace, *, moments: Sequence[int], seed: int = 0) -> None:
+    with server_process("--latency", "0.03", "--seed", str(seed)) as url:
+        arguments = judging(url, *drawn(BATTLES), "--max-connections", str(IN_FLIGHT))
+        in_flight = [killed(here, url, after=moment, arguments=arguments) for moment in moments]
+        kept = here.decided()
+        last = here.run(*arguments)
+        seen = stats(url)
+
+    assert all(0 <= calls <= IN_FLIGHT for calls in in_flight)
+    assert last.code == 0, last.err
+    assert last.document["known"] == len(kept)
+    assert last.document["planned"] == last.document["verdicts"] + len(kept) == TRIALS
+    assert kept.items() <= here.decided().items()
+    assert len(here.decided()) == TRIALS
+    assert seen["distinct"] == TRIALS
+    assert seen["repeats"] <= sum(in_flight)
+    assert seen["peak"] <= IN_FLIGHT
+    assert here.rows("SELECT * FROM claims") == []
+    assert here.run("ledger", "check").code == 0
+
+
+def test_killed_twice_and_run_again_no_judgement_is_lost_and_none_is_doubled(here: Workplace) -> None:
+    kill_twice_and_finish(here, moments=(25, 60))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("round_", range(20))
+def test_killed_at_any_two_moments_no_judgement_is_lost_and_none_is_doubled(here: Workplace, round_: int) -> None:
+    lots = random.Random(round_)
+    moments = sorted(lots.sample(range(1, TRIALS - IN_FLIGHT), 2))
+    kill_twice_and_finish(here, moments=moments, seed=round_)
+
+
+def test_a_kill_before_the_first_reply_leaves_a_ledger_that_works(here: Workplace) -> None:
+    with server_process("--latency", "0.2") as url:
+        arguments = judging(url, *drawn(3))
+        assert killed(here, url, after=1, arguments=arguments) <= 6
+        assert here.decided() == {}
+        assert here.run(*arguments).code == 0
+    assert len(here.decided()) == 6

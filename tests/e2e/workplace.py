@@ -1,0 +1,129 @@
+"""The real command line in processes of its own, in a folder of its own, beside a scripted server."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+EVENHAND = Path(sys.executable).with_name("evenhand")
+CALL_FAILED = ("api-error", "timeout", "bad-reply", "empty-reply", "over-budget", "interrupted")
+SECONDS = 90.0
+"""How long a command may take before the test says that it hangs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        assert self.out, f"exit {self.code}: {self.err}"
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A folder with a ledger, and an environment that holds nothing of the tester's own."""
+
+    folder: Path
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / ".evenhand" / "ledger.db"
+
+    def run(self, *arguments: str, **variables: str) -> Ran:
+        return ended(self.start(*arguments, **variables))
+
+    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+        scratch = self.folder.parent / f"{self.folder.name}-tmp"
+        scratch.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(scratch),
+            "TMPDIR": str(scratch),
+            "PYTHONWARNINGS": "error,ignore:The Result.tuples() method",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        }
+        return subprocess.Popen(
+            [EVENHAND, *arguments],
+            cwd=self.folder,
+            env=environment | self.variables | variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def judge(self, url: str, *arguments: str, **variables: str) -> Ran:
+        return self.run(*judging(url, *arguments), **variables)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as connection:
+            return connection.execute(query).fetchall()
+
+    def decided(self) -> dict[str, str]:
+        """What was decided on each trial, or the reason why the reply holds no decision; raises if any has two."""
+        found = self.rows(
+            f"SELECT trial, coalesce(verdict, reason) FROM judgements WHERE coalesce(reason, '') NOT IN {CALL_FAILED}"
+        )
+        assert len(found) == len({trial for trial, _ in found}), "a trial was decided twice"
+        return dict(found)
+
+    def files(self) -> Iterator[Path]:
+        """Everything that the commands left behind: in the folder, and in the folder for temporary files."""
+        for top in (self.folder, self.folder.parent / f"{self.folder.name}-tmp"):
+            yield from (path for path in top.rglob("*") if path.is_file())
+
+    def copy(self, name: str) -> "Workplace":
+        """The same folder again, ledger included; no command may be running."""
+        other = self.folder.with_name(name)
+        shutil.copytree(self.folder, other)
+        return Workplace(other, self.variables)
+
+
+def judging(url: str, *arguments: str) -> tuple[str, ...]:
+    """A judge's name that does not depend on the port, so that ledgers of several servers can be compared."""
+    judge = ("--judge", "openai/gpt-4o", "--judge-base-url", url, "--endpoint-name", "scripted")
+    return ("judge", "visit-bench-sample", *judge, "--json", *arguments)
+
+
+def drawn(battles: int) -> tuple[str, ...]:
+    """Twice as many trials."""
+    return ("--pairs", "random", "--battles", str(battles))
+
+
+def ended(process: "subprocess.Popen[str]") -> Ran:
+    with process:
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return Ran(code=process.returncode, out=out, err=err)
+
+
+def stats(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/_stats", timeout=10) as response:
+        return json.load(response)
+
+
+def until(url: str, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The server's counts as soon as they are as wanted."""
+    deadline = time.monotonic() + SECONDS
+    while not reached(seen := stats(url)):
+        assert time.monotonic() < deadline, f"the server never saw what the test waits for, but {seen}"
+        time.sleep(0.005)
+    return seen
