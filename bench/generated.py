@@ -17,10 +17,7 @@ from evenhand.protocols.catalog import load_protocol
 
 MODEL = "scripted"
 PICTURES_EACH = 3
-_WORDS = (
-    "the a red blue small wooden boat house child dog river bridge light stands near behind under holds shows because "
-    "two three people walking toward an old market where fruit is sold in the early morning and nobody looks up"
-).split()
+_WORDS = ["the", "a", "red", "blue", "small", "wooden", "boat", "house", "child", "dog", "river", "bridge", "light", "stands", "near", "behind", "under", "holds", "shows", "because", "two", "three", "people", "walking", "toward", "an", "old", "market", "where", "fruit", "is", "sold", "in", "the", "early", "morning", "and", "nobody", "looks", "up"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

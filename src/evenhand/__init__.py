@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
     from evenhand.benchmarks.responses_file import read_responses
     from evenhand.domain.rater import Settings
     from evenhand.engine.judging import Matching, Showing
     from evenhand.engine.public import JudgeRun, Terms, judge
-    from evenhand.ledger.record import Ledger
-    from evenhand.ledger.record import Ledger as open_ledger
+    from evenhand.ledger.record import Ledger, open_ledger
     from evenhand.protocols.catalog import load_protocol
     from evenhand.reports.choosing import Choice
     from evenhand.reports.leaderboard import Board, rank
@@ -25,6 +24,7 @@ __all__ = [
     "Settings",
     "Showing",
     "Terms",
+    "bundled_answers",
     "judge",
     "load_benchmark",
     "load_protocol",
@@ -42,6 +42,7 @@ _HOMES = {
     "Settings": "evenhand.domain.rater",
     "Showing": "evenhand.engine.judging",
     "Terms": "evenhand.engine.public",
+    "bundled_answers": "evenhand.benchmarks.catalog",
     "judge": "evenhand.engine.public",
     "load_benchmark": "evenhand.benchmarks.catalog",
     "load_protocol": "evenhand.protocols.catalog",
@@ -57,5 +58,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
     import importlib
 
-    home = importlib.import_module(_HOMES[name])
-    return getattr(home, "Ledger" if name == "open_ledger" else name)
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.benchmarks.files import write_lines
 
 from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark, find_benchmark, load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.responses_file import read_responses
+from tests.benchmarks.files import write_lines
 
 ITEM = {"item": "a", "instruction": "What is this?", "category": "Spot_the_Diff"}
 TOML = """

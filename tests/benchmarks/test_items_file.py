@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.benchmarks.files import BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.items_file import join_captions, read_items
 from evenhand.domain.item import Item
+from tests.benchmarks.files import BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
 
 GOOD = {"item": "a", "instruction": "What is this?"}
 

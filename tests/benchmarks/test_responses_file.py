@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.benchmarks.files import write_lines
 
 from evenhand.benchmarks.data_error import ResponsesError
 from evenhand.benchmarks.responses_file import ModelCount, ResponseSet, read_responses, reference_responses
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE
+from tests.benchmarks.files import write_lines
 
 ITEMS = tuple(
     Item(label=label, instruction=f"Ask {label}", reference="It is so." if label != "s03" else None)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.benchmarks.files import write_lines
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.visit_bench.load import skill_name, skills, sources
+from tests.benchmarks.files import write_lines
 
 DATA = Path("/work/shared/data")
 

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Sequence
 
 import pytest
+
 from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
 from tests.scripted_server import server_process
 

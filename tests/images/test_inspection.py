@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+
+from evenhand.images import ImageError, ImageInfo, ImageLimits, digest, inspect, prepared
 from tests.images.pictures import (
     animation,
     encoded,
@@ -17,8 +19,6 @@ from tests.images.pictures import (
     sixteen_bit_rgb_png,
     with_orientation,
 )
-
-from evenhand.images import ImageError, ImageInfo, ImageLimits, digest, inspect, prepared
 
 
 def test_an_image_is_told_by_digest_type_size_frames_and_bytes() -> None:
@@ -118,7 +118,7 @@ def tiff_bomb() -> bytes:
 
 @pytest.mark.parametrize("data", [webp_bomb(), gif_bomb(60_000, 1), gif_bomb(1, 60_000)])
 def test_bombs_of_other_kinds_are_refused(data: bytes) -> None:
-    with pytest.raises(ImageError, match="pixels"):
+    with pytest.raises(ImageError, match=r"declares .* pixels"):
         inspect(data)
 
 
@@ -151,6 +151,15 @@ def test_bytes_and_frames_have_limits_too() -> None:
         inspect(data, limits=ImageLimits(frames=2))
     with pytest.raises(ImageError, match="more than 2 frames"):
         inspect(animation("TIFF", 5), limits=ImageLimits(frames=2))
+
+
+def test_frames_past_the_limit_are_not_looked_at() -> None:
+    with pytest.raises(ImageError, match="more than 1 frames"):
+        inspect(animation("GIF", 3)[:-1], limits=ImageLimits(frames=1))
+
+
+def test_a_comment_in_a_gif_is_not_taken_for_its_end() -> None:
+    assert inspect(encoded(photo(), "GIF", comment=b"\0;;;")).frames == 1
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])

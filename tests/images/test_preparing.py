@@ -1,7 +1,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageChops, ImageCms
+from PIL import Image, ImageChops, ImageCms, JpegImagePlugin
+
+from evenhand.images import ImageError, ImageLimits, inspect, prepared
 from tests.images.pictures import (
     animation,
     decoded,
@@ -11,8 +13,6 @@ from tests.images.pictures import (
     sixteen_bit_rgb_png,
     with_orientation,
 )
-
-from evenhand.images import ImageError, ImageLimits, inspect, prepared
 
 
 def seen(data: bytes, *, max_edge: int | None = None) -> Image.Image:
@@ -101,9 +101,9 @@ def test_16_bit_grey_is_scaled_not_clipped() -> None:
     assert [image.getpixel((level, 0)) for level in range(256)] == [(level,) * 3 for level in range(256)]
 
 
-def test_16_bit_grey_with_a_transparent_level_is_still_seen() -> None:
+def test_16_bit_grey_is_seen_although_the_clear_level_looks_alike_in_8_bits() -> None:
     deep = Image.new("I;16", (4, 4), 32_896)
-    assert seen(encoded(deep, "PNG", transparency=40_000)).getpixel((0, 0)) == (128, 128, 128)
+    assert seen(encoded(deep, "PNG", transparency=128)).getpixel((0, 0)) == (128, 128, 128)
 
 
 def test_16_bit_colour_becomes_8_bit() -> None:
@@ -167,6 +167,12 @@ def test_a_larger_image_is_scaled_to_the_edge_and_keeps_its_kind() -> None:
     assert (seen(jpeg, max_edge=300).size, seen(jpeg, max_edge=300).format) == ((300, 200), "JPEG")
     assert (seen(png, max_edge=300).size, seen(png, max_edge=300).format) == ((300, 200), "PNG")
     assert farthest(seen(png, max_edge=300), photo(600, 400).resize((300, 200), Image.Resampling.LANCZOS)) == 0
+
+
+def test_a_scaled_jpeg_keeps_colour_at_full_resolution() -> None:
+    image = seen(encoded(photo(), "JPEG"), max_edge=30)
+    assert isinstance(image, JpegImagePlugin.JpegImageFile)
+    assert JpegImagePlugin.get_sampling(image) == 0
 
 
 def test_the_edge_is_measured_upright() -> None:

@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.images.pictures import encoded, photo
 
 from evenhand.images import ImageError, sniff
+from tests.images.pictures import encoded, photo
 
 
 @pytest.mark.parametrize(

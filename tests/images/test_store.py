@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from tests.images.pictures import encoded, photo, with_orientation
 
 from evenhand.images import ImageError, ImageLimits, ImageStore, digest, inspect, prepared
 from evenhand.images.recent_bytes import RecentBytes
+from tests.images.pictures import encoded, photo, with_orientation
 
 
 def test_what_is_put_is_got_back_by_its_digest(tmp_path: Path) -> None:
@@ -89,12 +89,14 @@ def test_a_check_tells_each_file_that_should_not_be_so(tmp_path: Path) -> None:
     store = ImageStore(tmp_path)
     path = store.path(store.put(encoded(photo(), "PNG")).digest)
     stray, nested, unfinished = tmp_path / "notes.txt", path.parent / "thumbs.db", path.with_suffix(".1.unfinished")
-    folder = store.path("ab" * 32)
-    for file in (stray, nested, unfinished):
+    folder, misplaced = store.path("ab" * 32), tmp_path / "cdc" / ("d" * 61)
+    misplaced.parent.mkdir()
+    for file in (stray, nested, unfinished, misplaced):
         file.write_bytes(b"x")
     folder.mkdir(parents=True)
     problems = {problem.path: problem.reason for problem in store.check()}
-    assert set(problems) == {stray, nested, unfinished, folder}
+    assert set(problems) == {stray, nested, unfinished, misplaced, folder}
+    assert "not named by a digest" in problems[misplaced]
     assert "not named by a digest" in problems[stray]
     assert "not named by a digest" in problems[nested]
     assert "cut off" in problems[unfinished]
@@ -220,6 +222,21 @@ def test_the_least_recently_used_data_url_is_made_anew_and_is_equal(tmp_path: Pa
     assert again is not second
 
 
+def test_a_forgotten_data_url_of_a_turned_image_is_turned_again(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path, cache_bytes=0)
+    named = store.put(with_orientation(photo(), 6, "JPEG")).digest
+    assert store.data_url(named) == store.data_url(named)
+
+
+def test_the_limits_of_a_store_hold_for_sending_too(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path, limits=ImageLimits(frames=20_000))
+    still = encoded(Image.new("L", (1, 1)), "GIF")
+    frame = still[still.index(b",", 13) : -1]
+    long = store.put(still[:-1] + frame * 11_000 + b";")
+    assert long.frames == 11_001
+    assert store.data_url(long.digest).startswith(b"data:image/png;base64,")
+
+
 def test_a_cached_data_url_costs_microseconds(tmp_path: Path) -> None:
     store = ImageStore(tmp_path)
     named = put_noise(store, 320)
@@ -243,6 +260,13 @@ def test_threads_share_one_store(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_bytes_too_long_to_keep_drive_out_nothing() -> None:
+    recent = RecentBytes(max_bytes=10)
+    recent.put("short", b"12345")
+    recent.put("long", bytes(11))
+    assert (recent.get("short"), recent.get("long")) == (b"12345", None)
 
 
 @given(puts=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 40))), max_bytes=st.integers(0, 60))

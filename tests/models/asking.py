@@ -5,8 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.scripted_server import Canned, Script, ScriptedServer
-
 from evenhand.domain.call import Message, Offer, Part, Reply, Request
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import resolve
@@ -14,6 +12,7 @@ from evenhand.models.errors import CallFailure
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.wire_body import Pictures
 from evenhand.models.wire_transport import Timeouts
+from tests.scripted_server import Canned, Script, ScriptedServer
 
 KEY = "sk-planted-0123456789abcdef"
 OFFER = Offer(begin="Overall, Response", answers=(" A", " B"))

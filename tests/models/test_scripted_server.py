@@ -4,6 +4,7 @@ from urllib.request import urlopen
 
 import aiohttp
 import pytest
+
 from tests.scripted_server import FAULTS, Script, ScriptedServer, judge_named, server_process
 
 Said = tuple[int, bytes]

@@ -3,14 +3,14 @@ from email.utils import formatdate
 from time import time
 
 import pytest
-from tests.models.asking import KEY, Asking, asking, completion
-from tests.scripted_server import Canned, Script, ScriptedServer
 
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import resolve
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.wire_transport import MOST_BYTES, Timeouts
+from tests.models.asking import KEY, Asking, asking, completion
+from tests.scripted_server import Canned, Script, ScriptedServer
 
 # As a server may write it in JSON; the first letter is enough to hide it from a search in the bytes.
 ESCAPED = KEY.replace("s", "\\u0073", 1).encode()

@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import OFFER, asking, completion
-from tests.scripted_server import Canned, Script
 
 from evenhand.domain.call import Offer, Reply, Usage
 from evenhand.domain.rater import Settings
 from evenhand.models import wire_reply
 from evenhand.models.errors import CallFailure, Misuse
+from tests.models.asking import OFFER, asking, completion
+from tests.scripted_server import Canned, Script
 
 
 async def replied(canned: Canned) -> Reply:

@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import KEY, OFFER, asking, completion
-from tests.scripted_server import Canned, Script, ScriptedServer
 
 from evenhand.domain.call import Message, Picture, Request
 from evenhand.domain.rater import Settings
@@ -14,6 +12,8 @@ from evenhand.models.endpoint import resolve
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.wire_body import BodyWriter, Shape
+from tests.models.asking import KEY, OFFER, asking, completion
+from tests.scripted_server import Canned, Script, ScriptedServer
 
 EVERYTHING = Settings(
     temperature=0.5,

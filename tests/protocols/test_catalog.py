@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.protocols.folders import write_folder
 
 from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import ProtocolError
+from tests.protocols.folders import write_folder
 
 
 def test_a_built_in_protocol_is_found_with_hyphens_or_underscores():

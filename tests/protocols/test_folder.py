@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.protocols.folders import PREFERENCE, reading_only, write_folder
 
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
+from tests.protocols.folders import PREFERENCE, reading_only, write_folder
 
 GRADES = reading_only("grades", "pattern = 'A (\\d+) B (\\d+)'\n")
 CONSTRAINED = PREFERENCE.replace(

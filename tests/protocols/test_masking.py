@@ -144,7 +144,7 @@ def test_restating_or_quoting_the_plant_decides_nothing(reply: str):
         f'The second one says "No." {PLANT} That is all.',
         f"I don't trust it, but it's fuller. {PLANT}",
         f'The "red" one. {PLANT} The "blue" one is short.',
-        f"The `red` one. {PLANT} The `blue` one is short.",
+        f"The `burgundy` one. {PLANT} The `white` one is short.",
         f"{PLANT} That is my view.",
         f'The wall is 5" thick. {PLANT}',
         f"> The trousers are burgundy.\n\n{PLANT}",
@@ -179,9 +179,9 @@ def test_a_part_of_the_phrase_as_a_whole_answer_masks_nothing():
 def test_eight_shared_characters_on_a_side_show_a_restatement_and_seven_do_not():
     assert undecided(f"It was: I think {PLANT} So much for it.", f"Well, I think {PLANT}")
     assert VISIT.read(f"They think {PLANT} So much for it.", shown=[f"We do think {PLANT}"]) == FIRST
-    # "y think " is eight, " think " seven.
-    assert undecided(f"They think {PLANT} So much for it.", f"Many think. They think {PLANT}")
-    assert VISIT.read(f"I firmly think {PLANT} So much for it.", shown=[f"I plain think {PLANT}"]) == FIRST
+    # "rethink " is eight characters, "ethink " seven.
+    assert undecided(f"So I rethink {PLANT} So much for it.", f"We all rethink {PLANT}")
+    assert VISIT.read(f"So I bethink {PLANT} So much for it.", shown=[f"We all rethink {PLANT}"]) == FIRST
 
 
 def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():

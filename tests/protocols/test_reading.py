@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.protocols.folders import ARENA_HARD, reading_only, write_folder
 
 from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
+from tests.protocols.folders import ARENA_HARD, reading_only, write_folder
 
 SCORES = r"""
 pattern = '(?m)^Response A score: (\S+)$|^Response B score: (\S+)$'

@@ -3,12 +3,12 @@
 import dataclasses
 
 import pytest
-from tests.protocols import fig16
 
 from evenhand.domain.call import Message, Offer
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol, ProtocolError
+from tests.protocols import fig16
 
 
 @pytest.fixture(scope="module")

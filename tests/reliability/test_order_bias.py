@@ -6,11 +6,11 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reliability.judges import both_orders, judged, showing
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
 from evenhand.reliability import OrderBias, order_bias
+from tests.reliability.judges import both_orders, judged, showing
 
 said = st.sampled_from([2, 1, 0, -1, -2])
 some_votes = st.lists(

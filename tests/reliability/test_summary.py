@@ -3,11 +3,11 @@
 from random import Random
 
 import pytest
-from tests.reliability.judges import both_orders, judged, showing
 
 from evenhand.domain.vote import Vote
 from evenhand.reliability import Coverage, Summary, trust
 from evenhand.reliability.summary import CONSISTENT_ENOUGH, FAR_FROM_EVEN
+from tests.reliability.judges import both_orders, judged, showing
 
 
 def full(votes: list[Vote]) -> Summary:

@@ -60,6 +60,14 @@ def load_benchmark(name: str, *, path: Path | str | None = None) -> Benchmark:
     return _load(info, Path(data))
 
 
+def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
+    """The stand-in models' answers that come with a sample."""
+    if not benchmark.sample:
+        return ()
+    answers = find_benchmark(benchmark.name).answers
+    return (answers,) if answers else ()
+
+
 def _own_file(name: str, path: Path | str | None) -> Benchmark:
     if path is not None:
         raise BenchmarkError(f"{name} is itself a file of items; leave out {path}.")

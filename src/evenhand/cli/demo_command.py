@@ -12,7 +12,8 @@ from evenhand.cli.surroundings import Surroundings
 
 
 @click.command("demo")
-@option("--full", is_flag=True, help="Ask all 64 trials, however long they take.")
+@option("--full", is_flag=True, help="Draw all 32 pairs, however long they take.")
+@click.option("--battles", type=click.IntRange(1, 32), help="Draw so many pairs; by default what fits into 5 minutes.")
 @click.option("--store", default="sqlite:///.evenhand/demo/ledger.db", show_default=True, help="The demo's own ledger.")
 @options.as_json
 @options.quiet
@@ -22,10 +23,11 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Prints the board and how far that judge can be trusted. Run again, it asks nothing: every verdict is on record.
     """
-    from evenhand.cli.demonstration import demonstrate
+    from evenhand.cli.demonstration import BATTLES, demonstrate
 
     surroundings = cast(Surroundings, ctx.obj)
-    shown = asyncio.run(demonstrate(flags["store"], surroundings, full=flags["full"], quiet=flags["quiet"]))
+    battles = BATTLES if flags["full"] else flags["battles"]
+    shown = asyncio.run(demonstrate(flags["store"], surroundings, battles=battles, quiet=flags["quiet"]))
     if flags["as_json"]:
         click.echo(json.dumps(shown.document, ensure_ascii=False))
     else:

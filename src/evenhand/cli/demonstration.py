@@ -5,10 +5,10 @@ from itertools import groupby
 
 import click
 
-from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
 from evenhand.cli.asking_means import Contact
-from evenhand.cli.judging import Order, bundled_answers, carry_out
+from evenhand.cli.judging import Order, carry_out
 from evenhand.cli.outcome import Outcome
 from evenhand.cli.surroundings import Surroundings
 from evenhand.domain.identity import Json
@@ -109,8 +109,8 @@ def _winner(one: Judged) -> str:
     return one.models[0] if verdict.value > 0 else one.models[1]
 
 
-async def demonstrate(store: str, surroundings: Surroundings, *, full: bool, quiet: bool) -> Demonstration:
-    """Judges what the ledger does not hold yet; a study that was cut short before stays so unless `full`."""
+async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | None, quiet: bool) -> Demonstration:
+    """Judges what the ledger does not hold yet. `battles` None: as many as before, else what fits into five minutes."""
     benchmark = load_benchmark(BENCHMARK)
     responses = [*read_responses(bundled_answers(benchmark), benchmark).responses, *reference_responses(benchmark)]
     judge = named_model(JUDGE, environment=surroundings.environment, cache=surroundings.cache)
@@ -121,7 +121,7 @@ async def demonstrate(store: str, surroundings: Surroundings, *, full: bool, qui
     def order(battles: int) -> Order:
         return _order(ledger, benchmark, responses, judge, surroundings, battles)
 
-    battles = BATTLES if full else _battles_before(ledger, order(PROBE))
+    battles = battles or _battles_before(ledger, order(PROBE))
     calls = 0
     if battles is None:
         _say(quiet, f"{JUDGE} judges {2 * BATTLES} pairs of answers; the first two tell how fast this machine is.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
+from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
 from evenhand.cli.asking_means import Contact, contact, recorded
 from evenhand.cli.outcome import Outcome
@@ -140,14 +140,6 @@ def _responses(benchmark: Benchmark, flags: Mapping[str, Any], ledger: Ledger) -
         if not responses:
             raise WrongUse(f"The ledger holds no answers to {benchmark.name}; give them with --responses FILE.")
     return _of_models([*responses, *references], flags["models"])
-
-
-def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
-    """The stand-in models' answers that come with a sample."""
-    if not benchmark.sample:
-        return ()
-    answers = find_benchmark(benchmark.name).answers
-    return (answers,) if answers else ()
 
 
 def _of_models(responses: list[Response], models: Sequence[str]) -> list[Response]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.identity import Json, canonical_hash, canonical_json
 from evenhand.domain.rater import Settings
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
@@ -50,10 +50,13 @@ class Request:
     offer: Offer | None = None
     replicate: int = 0
     attempt: int = 0
+    canonical: str = field(init=False, repr=False, compare=False)
+    """Its content as canonical JSON: what the key is a hash of, and what is put on record."""
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", content_hash("call", self.content()))
+        object.__setattr__(self, "canonical", canonical_json(self.content()))
+        object.__setattr__(self, "key", canonical_hash("call", self.canonical))
 
     def content(self) -> dict[str, Json]:
         return {

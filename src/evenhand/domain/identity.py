@@ -18,7 +18,12 @@ def canonical_json(value: Json) -> str:
 
 def content_hash(kind: str, value: Json) -> str:
     """SHA-256 in hex of a kind's name and its content; two kinds never share a name by accident."""
-    return hashlib.sha256(f"{kind}\n{_encode(value)}".encode("ascii")).hexdigest()
+    return canonical_hash(kind, _encode(value))
+
+
+def canonical_hash(kind: str, canonical: str) -> str:
+    """The content_hash of a content whose canonical JSON is at hand."""
+    return hashlib.sha256(f"{kind}\n{canonical}".encode("ascii")).hexdigest()
 
 
 def bytes_hash(data: bytes) -> str:

@@ -1,5 +1,7 @@
 """Dollars: an estimate is reserved before a call is sent and settled when its price is known."""
 
+import asyncio
+
 
 class Budget:
     """`most` in dollars, or None for no limit. Reservations never exceed it, whatever is in flight."""
@@ -7,22 +9,38 @@ class Budget:
     def __init__(self, most: float | None, *, spent: float = 0.0) -> None:
         self._most = most
         self._reserved = 0.0
+        self._unsettled = 0
+        self._settled = asyncio.Event()
         self.spent = spent
         self.reached = False
 
-    def reserve(self, estimate: float | None) -> bool:
-        """False where the call could take the run over its budget."""
+    @property
+    def limited(self) -> bool:
+        return self._most is not None
+
+    async def reserve(self, estimate: float | None) -> bool:
+        """False where the call could take the run over its budget.
+
+        Estimates are upper bounds, so what the calls in flight really cost may leave room: it waits for them first.
+        """
         if self._most is None:
             return True
         assert estimate is not None, "a budget without a price is refused before the run starts"
-        if self.spent + self._reserved + estimate > self._most:
-            self.reached = True
-            return False
+        while self.spent + self._reserved + estimate > self._most:
+            if not self._unsettled:
+                self.reached = True
+                return False
+            self._settled.clear()
+            await self._settled.wait()
+        self._unsettled += 1
         self._reserved += estimate
         return True
 
     def settle(self, estimate: float | None, actual: float | None) -> None:
         """The call is over: what it cost replaces what was reserved; a failed call costs what is known, or nothing."""
-        if self._most is not None and estimate is not None:
-            self._reserved -= estimate
         self.spent += actual or 0.0
+        if self._most is None or estimate is None:
+            return
+        self._unsettled -= 1
+        self._reserved = self._reserved - estimate if self._unsettled else 0.0
+        self._settled.set()

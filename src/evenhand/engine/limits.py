@@ -25,7 +25,7 @@ class Concurrency:
 
     async def acquire(self) -> None:
         while True:
-            await self._pass_hold()
+            await self.pass_hold()
             if self.in_flight < self.allowed:
                 break
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -58,11 +58,16 @@ class Concurrency:
     def server_failed(self) -> None:
         self._growth_paused_until = max(self._growth_paused_until, _now() + GROWTH_PAUSE_SECONDS)
 
-    async def _pass_hold(self) -> None:
+    @property
+    def held(self) -> bool:
+        """The endpoint asked for a pause that has not passed yet."""
+        return _now() < self._held_until
+
+    async def pass_hold(self) -> None:
         wait = self._held_until - _now()
         if wait > 0:
             await asyncio.sleep(wait)
-            await self._pass_hold()  # somebody may have been told to wait longer meanwhile
+            await self.pass_hold()  # somebody may have been told to wait longer meanwhile
 
     def _wake(self) -> None:
         free = self.allowed - self.in_flight
@@ -74,17 +79,18 @@ class Concurrency:
 
 
 class Pace:
-    """At most `per_minute` units started a minute, spread evenly, with at most one second's worth in a burst."""
+    """At most `per_minute` units started a minute, spread evenly, with one call or one second's worth in a burst."""
 
     def __init__(self, per_minute: float | None) -> None:
-        self._per_second = None if per_minute is None else per_minute / 60
+        # 61: the burst and the minute after it together hold no more than `per_minute`.
+        self._per_second = None if per_minute is None else per_minute / 61
         self._free_at = float("-inf")
 
     async def take(self, units: float = 1.0) -> None:
         if self._per_second is None:
             return
         now = _now()
-        start = max(self._free_at, now - 1.0)
+        start = max(self._free_at, now - max(1.0, units / self._per_second))
         self._free_at = start + units / self._per_second
         if self._free_at > now:
             await asyncio.sleep(self._free_at - now)

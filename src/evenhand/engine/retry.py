@@ -19,11 +19,13 @@ class RetryRule:
     """A Retry-After beyond this many seconds is not waited for: the trial fails and is asked another day."""
 
     unheard_retries: int = 2
-    """Retries of a call to which no HTTP answer came, while nothing has ever come from the endpoint."""
+    """Retries of a call to which nothing in HTTP came, or a 200 that no model writes, while no reply has ever come."""
 
     def wait(self, failure: CallFailure, tries: int, *, heard: bool) -> float | None:
         """Seconds to wait before the next try, or None to give up."""
-        allowed = self.retries if heard or failure.status is not None else min(self.retries, self.unheard_retries)
+        # A wrong address refuses connections or serves web pages; waiting long would only hide that.
+        somebody = heard or failure.status not in (None, 200)
+        allowed = self.retries if somebody else min(self.retries, self.unheard_retries)
         if not failure.transient or tries > allowed:
             return None
         asked = failure.retry_after or 0.0
@@ -52,7 +54,7 @@ async def with_retries(
             await asyncio.sleep(wait)
         else:
             concurrency.succeeded()
-            return replace(reply, requests=reply.requests + tries - 1)
+            return reply if tries == 1 else replace(reply, requests=reply.requests + tries - 1)
 
 
 def _tell(concurrency: Concurrency, failure: CallFailure) -> None:

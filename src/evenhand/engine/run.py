@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, Protocol
 
@@ -54,6 +55,7 @@ class StopSign:
         self.interrupted = False
         self.error: Exception | None = None
         self._raised = asyncio.Event()
+        self._pressing = asyncio.Event()
         self._hurried = asyncio.Event()
 
     def interrupt(self) -> None:
@@ -61,20 +63,29 @@ class StopSign:
         if self.interrupted:
             self._hurried.set()
         self.interrupted = True
+        self._pressing.set()
         self._raised.set()
 
     def fail(self, error: Exception) -> None:
         self.error = self.error or error
+        self._pressing.set()
         self._raised.set()
 
     def stop(self) -> None:
         self._raised.set()
 
+    @property
+    def raised(self) -> bool:
+        return self._raised.is_set()
+
     async def wait(self) -> None:
         await self._raised.wait()
 
-    async def wait_for_hurry(self) -> None:
-        await self._hurried.wait()
+    async def end_of_patience(self, grace_seconds: float) -> None:
+        """Returns so long after an interrupt or an error, or at a second interrupt; a spent budget is no hurry."""
+        await self._pressing.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hurried.wait(), grace_seconds)
 
 
 class Runner(Generic[S, R]):
@@ -134,6 +145,8 @@ class Runner(Generic[S, R]):
             await self._link(list(chunk.known))
             for start in range(0, len(chunk.due), CLAIM_BATCH):
                 await self._ask_batch(chunk.due[start : start + CLAIM_BATCH])
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _ask_batch(self, batch: tuple[Due[S], ...]) -> None:
         claimed = await self._writer.run(lambda: self._errand.claim(self._ledger, batch, holder=self._holder))
@@ -143,16 +156,20 @@ class Runner(Generic[S, R]):
         for due in batch:
             if due.key in claimed.mine:
                 await self.concurrency.acquire()
-                self._start(due)
+                if self._stop.raised:
+                    return
+                await self._start(due)
 
     async def _link(self, trials: list[str]) -> None:
         if trials and self._errand.study is not None:
             await self._writer.run(self._ledger.link, self._errand.study, trials)
 
-    def _start(self, due: Due[S]) -> None:
+    async def _start(self, due: Due[S]) -> None:
         """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
-        estimate = self._pricing.estimate(due.request) if due.stored is None else 0.0
-        if not self.budget.reserve(estimate):
+        # Without a limit nobody asks: an estimate counts words, and decodes the images that are shown.
+        asked = due.stored is None and self.budget.limited
+        estimate = self._pricing.estimate(due.request) if asked else None
+        if due.stored is None and not await self.budget.reserve(estimate):
             self.concurrency.release()
             self._stop.stop()
             return
@@ -170,7 +187,7 @@ class Runner(Generic[S, R]):
             if not (entries.judgements or entries.responses):
                 self._conclude(due, _INTERRUPTED, entries)
                 self._leftovers.extend(entries)
-        except (Misuse, LedgerError) as error:
+        except Exception as error:  # noqa: BLE001  whatever it was, a run that lost a trial must not end as if all were well
             self._stop.fail(error)
         finally:
             self.concurrency.release()
@@ -178,25 +195,30 @@ class Runner(Generic[S, R]):
     async def _result(self, due: Due[S], estimate: float | None, entries: Entries) -> R | NoVerdict:
         if due.stored is not None:
             return self._errand.read(due, due.stored.reply)
-        cost = None
+        paid = None
         try:
             reply = await self._reply(due.request)
             cost = self._pricing.cost(reply.usage)
+            # Where the endpoint does not say what it used, the budget takes it for the most it can have been.
+            paid = estimate if cost is None else cost
         except CallFailure as failure:
             self.tally.requests += failure.requests
             self._give_up_if_hopeless(failure)
             return NoVerdict(reason=failure.reason, detail=str(failure))
         finally:
-            self.budget.settle(estimate, cost)
+            self.budget.settle(estimate, paid)
         self.tally.add_reply(reply, cost)
         entries.add_call(due.request, reply, run=self._run, at=time.time(), cost_usd=cost)
         return self._errand.read(due, reply)
 
     async def _reply(self, request: Request) -> Reply:
         async def once() -> Reply:
-            await self._requests_pace.take()
-            await self._tokens_pace.take(self._pricing.tokens(request) if self._pacing.tpm else 0.0)
-            return await self._client.complete(request)
+            while True:  # a pause asked for while this call waited for its turn holds it back too
+                await self.concurrency.pass_hold()
+                await self._requests_pace.take()
+                await self._tokens_pace.take(self._pricing.tokens(request) if self._pacing.tpm else 0.0)
+                if not self.concurrency.held:
+                    return await self._client.complete(request)
 
         reply = await with_retries(
             once, rule=self._pacing.retry, concurrency=self.concurrency, heard=lambda: self._heard
@@ -220,17 +242,16 @@ class Runner(Generic[S, R]):
             self._stop.fail(Misuse(f"The first {failures} trials all failed and no reply has come. {failure}"))
 
     async def _let_finish(self, producer: "asyncio.Task[None]") -> None:
-        """Calls in flight may end; after an interrupt only within the grace time."""
+        """Calls in flight may end; after an interrupt or an error only within the grace time."""
         if not producer.done():
             producer.cancel()
         outcome = (await asyncio.gather(producer, return_exceptions=True))[0]
         if isinstance(outcome, Exception):
             self._stop.fail(outcome)
-        patience = self._pacing.grace_seconds if self._stop.interrupted or self._stop.error else None
         if self._tasks:
-            hurry = asyncio.create_task(self._stop.wait_for_hurry())
+            hurry = asyncio.create_task(self._stop.end_of_patience(self._pacing.grace_seconds))
             everyone = asyncio.gather(*self._tasks, return_exceptions=True)
-            await asyncio.wait((everyone, hurry), timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((everyone, hurry), return_when=asyncio.FIRST_COMPLETED)
             hurry.cancel()
         for task in tuple(self._tasks):
             task.cancel()
@@ -239,7 +260,10 @@ class Runner(Generic[S, R]):
     async def _keep_claims(self) -> None:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 4)
-            await self._writer.run(lambda: renew(self._ledger, holder=self._holder))
+            try:
+                await self._writer.run(lambda: renew(self._ledger, holder=self._holder))
+            except LedgerError as error:
+                self._stop.fail(error)
 
     def _release_claims(self) -> None:
         release_all(self._ledger, holder=self._holder)

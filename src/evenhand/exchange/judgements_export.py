@@ -52,7 +52,7 @@ def words_of(one: Judged, words: Mapping[str, str]) -> list[str]:
 
 def _row(one: Judged, rater: Rater, condition: Condition) -> dict[str, Json]:
     judgement = one.judgement
-    none = isinstance(judgement.verdict, NoVerdict)
+    verdict = judgement.verdict
     return {
         "item": one.label,
         "models": list(one.models),
@@ -60,8 +60,8 @@ def _row(one: Judged, rater: Rater, condition: Condition) -> dict[str, Json]:
         "rater": rater.name,
         "rater_kind": rater.kind,
         "replicate": one.trial.replicate,
-        "verdict": None if none else verdict_json(judgement.verdict),
-        "reason": judgement.verdict.reason if none else None,
+        "verdict": None if isinstance(verdict, NoVerdict) else verdict_json(verdict),
+        "reason": verdict.reason if isinstance(verdict, NoVerdict) else None,
         "run": judgement.run,
         "at": datetime.fromtimestamp(judgement.at, UTC).isoformat().replace("+00:00", "Z"),
         "cost_usd": judgement.cost_usd,

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.exchange.replies import ExchangeError
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Shape: TypeAlias = Literal["text", "whole", "number", "texts", "lists of texts", "verdict"]
 
 FORMATS = (".jsonl", ".csv", ".parquet")
+
+# JSON leaves these as they are, and many a reader ends its line at them.
+_LINE_ENDS = {ord(one): f"\\u{ord(one):04x}" for one in "\x85\u2028\u2029"}
 
 # A spreadsheet takes a cell that begins so for a formula; the last two hide another beginning.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -62,7 +65,7 @@ def write_table(table: Table, path: Path, *, spreadsheet: bool = False) -> None:
 def jsonl_lines(table: Table) -> Iterator[bytes]:
     for row in table.rows:
         try:
-            yield (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+            yield (json.dumps(row, ensure_ascii=False, allow_nan=False).translate(_LINE_ENDS) + "\n").encode()
         except UnicodeEncodeError:
             # A model's reply may hold half of a surrogate pair: an escape can say it, UTF-8 cannot.
             yield (json.dumps(row, allow_nan=False) + "\n").encode("ascii")
@@ -113,7 +116,7 @@ def _clean(value: Json) -> Json:
     if isinstance(value, str):
         return _in_utf8(value)
     if isinstance(value, list):
-        return [_clean(one) for one in cast("list[Json]", value)]
+        return [_clean(one) for one in value]
     return value
 
 

@@ -11,7 +11,7 @@ _TRAILER = 0x3B
 
 
 def gif_frames(data: bytes, *, at_most: int) -> int:
-    """How many frames a GIF file holds, counted up to at_most + 1. Raises ImageError when it ends before its trailer."""
+    """How many frames a GIF file holds, counted up to at_most + 1. Raises ImageError where it ends too early."""
     frames = 0
     try:
         at = 13 + _palette_bytes(data[10])

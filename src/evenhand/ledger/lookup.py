@@ -59,8 +59,8 @@ def find_trial(ledger: Ledger, start: str) -> TrialOnRecord | None:
     return TrialOnRecord(
         trial=trial,
         item=find_item(ledger, trial.item),
-        rater=rows.rater_from(rater),
-        condition=rows.condition_from(condition),
+        rater=rater,
+        condition=condition,
         responses=tuple(responses[digest] for digest in trial.responses),
         judgements=made,
         calls=calls_on_record(ledger, dict.fromkeys(key for one in made for key in one.calls)),

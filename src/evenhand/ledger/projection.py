@@ -66,10 +66,8 @@ def studies(
             .where(schema.trials.c.attempt == 0)
             .group_by(links.c.study)
         )
-        reached = dict(connection.execute(counts).tuples().all())
-        samples = dict(
-            connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).tuples().all()
-        )
+        reached = dict(connection.execute(counts).all())
+        samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).all())
         query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
         if benchmark is not None:
             query = query.where(table.c.benchmark == benchmark)
@@ -139,7 +137,7 @@ def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:
     """In the order they came."""
     table = schema.benchmarks
     with ledger.reading() as connection:
-        found = connection.execute(select(table.c.name, table.c.digest).order_by(table.c.at)).tuples()
+        found = connection.execute(select(table.c.name, table.c.digest).order_by(table.c.at))
         return [BenchmarkOnRecord(name=name, data=digest) for name, digest in found]
 
 
@@ -147,7 +145,7 @@ def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:
     table = schema.benchmark_items
     with ledger.reading() as connection:
         query = select(table.c.item, table.c.label).where(table.c.benchmark.in_(list(data)))
-        return dict(connection.execute(query).tuples().all())
+        return dict(connection.execute(query).all())
 
 
 def items_of(ledger: Ledger, data: str) -> list[Item]:
@@ -169,5 +167,5 @@ def response_models(ledger: Ledger, digests: Iterable[str]) -> dict[str, str]:
     with ledger.reading() as connection:
         for some in chunks(digests):
             query = select(table.c.digest, table.c.model).where(table.c.digest.in_(some))
-            found.update(connection.execute(query).tuples().all())
+            found.update(connection.execute(query).all())
     return found

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, Table, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, Table, func, insert, select
 
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.identity import Json, canonical_json
@@ -19,9 +18,8 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import CALL_FAILED
 from evenhand.images import ImageStore
-from evenhand.ledger import rows, schema
+from evenhand.ledger import rows, schema, statements
 from evenhand.ledger.opening import (
     BUSY_SECONDS,
     LedgerError,
@@ -110,10 +108,8 @@ class Ledger:
 
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was."""
-        if not values:
-            return
-        dialect = postgresql if self.engine.dialect.name == "postgresql" else sqlite
-        connection.execute(dialect.insert(table).on_conflict_do_nothing(), list(values))
+        if values:
+            connection.execute(statements.insert_new(self.engine.dialect.name, table), values)
 
     def register_benchmark(self, benchmark: Benchmark) -> None:
         for data in benchmark.pictures.values():
@@ -242,31 +238,27 @@ class Ledger:
 
     def decided(self, trials: Iterable[str], *, reader: str) -> set[str]:
         """Those of the trials that have a result by this reader, a reply without a decision included."""
-        table = schema.judgements
         with self.reading() as connection:
             return {
                 trial
                 for some in chunks(trials)
-                for trial in connection.execute(decided_query(some, reader).with_only_columns(table.c.trial)).scalars()
+                for trial in connection.execute(statements.DECIDED, {"keys": some, "reader": reader}).scalars()
             }
 
     def failed(self, trials: Iterable[str]) -> set[str]:
         """Those of the trials that were asked and got no reply."""
-        table = schema.judgements
         with self.reading() as connection:
             return {
                 trial
                 for some in chunks(trials)
-                for trial in connection.execute(
-                    select(table.c.trial).where(table.c.trial.in_(some), table.c.reason.in_(CALL_FAILED))
-                ).scalars()
+                for trial in connection.execute(statements.FAILED, {"keys": some}).scalars()
             }
 
     def find_calls(self, keys: Iterable[str]) -> dict[str, StoredCall]:
         found: dict[str, StoredCall] = {}
         with self.reading() as connection:
             for some in chunks(keys):
-                for row in connection.execute(select(schema.calls).where(schema.calls.c.key.in_(some))):
+                for row in connection.execute(statements.CALLS, {"keys": some}):
                     found[row.key] = StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd)
         return found
 
@@ -280,11 +272,9 @@ class Ledger:
             self.insert_new(connection, schema.calls, entries.calls)
             self._let_stand(connection, entries.responses)
             if entries.judgements:
-                connection.execute(insert(schema.judgements), [rows.judgement_row(j) for j in entries.judgements])
-            if entries.release:
-                claims = schema.claims
-                for some in chunks(entries.release):
-                    connection.execute(claims.delete().where(claims.c.what.in_(some)))
+                connection.execute(statements.JUDGE, [rows.judgement_row(j) for j in entries.judgements])
+            for some in chunks(entries.release):
+                connection.execute(statements.RELEASE, {"keys": some})
 
     def linked(self, study: str) -> int:
         """How many of the study's trials have been reached."""
@@ -298,10 +288,9 @@ class Ledger:
             self.insert_new(connection, schema.study_trials, [{"study": study, "trial": trial} for trial in trials])
 
 
-def decided_query(trials: Sequence[str], reader: str) -> Select[Any]:
-    table = schema.judgements
-    undecided_or_verdict = table.c.reason.is_(None) | table.c.reason.not_in(CALL_FAILED)
-    return select(table).where(table.c.trial.in_(trials), table.c.reader == reader, undecided_or_verdict)
+def open_ledger(url: str, *, create: bool = True) -> Ledger:
+    """The ledger at a database URL, made if it is not there; raises LedgerError."""
+    return Ledger(url, create=create)
 
 
 def chunks(keys: Iterable[str]) -> Iterator[list[str]]:

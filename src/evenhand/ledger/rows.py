@@ -105,7 +105,7 @@ def trial_from(row: Row[Any]) -> Trial:
 def call_row(request: Request, reply: Reply, *, run: str, at: float, cost_usd: float | None) -> Fields:
     return {
         "key": request.key,
-        "request": canonical_json(request.content()),
+        "request": request.canonical,
         "text": reply.text,
         "finish": reply.finish,
         "reasoning": reply.reasoning,

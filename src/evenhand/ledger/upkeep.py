@@ -110,7 +110,7 @@ def check(ledger: Ledger) -> list[str]:
 
 
 def _altered(connection: Connection, kind: str, name: Column[str], content: Column[str]) -> list[str]:
-    table = connection.execute(select(name, content)).tuples()
+    table = connection.execute(select(name, content))
     return [_renamed(kind, digest) for digest, words in table if _named_by(kind, words) != digest]
 
 

@@ -3,15 +3,15 @@
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, select, update
+from sqlalchemy import Connection, Select, delete, update
 
-from evenhand.ledger import schema
-from evenhand.ledger.record import Ledger, decided_query
+from evenhand.ledger import schema, statements
+from evenhand.ledger.record import Ledger
 
 LEASE_SECONDS = 120.0
 """How long a claim outlives its holder where the holder's death cannot be seen; a live run renews it well before."""
@@ -33,25 +33,23 @@ def holder_name(run: str) -> str:
 
 def claim(ledger: Ledger, trials: Sequence[str], *, reader: str, holder: str) -> Claimed:
     """Takes the trials that are neither decided nor held by another live run, in one transaction."""
-    query = decided_query(trials, reader).with_only_columns(schema.judgements.c.trial)
-    return _claim(ledger, trials, query, holder=holder)
+    return _claim(ledger, statements.DECIDED, {"keys": trials, "reader": reader}, holder=holder)
 
 
 def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
     """Takes the calls that are neither answered nor held by another live run, in one transaction."""
-    query = select(schema.calls.c.key).where(schema.calls.c.key.in_(keys))
-    return _claim(ledger, keys, query, holder=holder)
+    return _claim(ledger, statements.ANSWERED, {"keys": keys}, holder=holder)
 
 
-def _claim(ledger: Ledger, trials: Sequence[str], decided_now: Select[Any], *, holder: str) -> Claimed:
+def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
     now = time.time()
-    table = schema.claims
+    keys: Sequence[str] = given["keys"]
     with ledger.writing() as connection:
-        decided = set(connection.execute(decided_now).scalars())
-        _bury_the_dead(connection, trials, now=now)
-        rows = [{"what": t, "holder": holder, "until": now + LEASE_SECONDS} for t in trials if t not in decided]
-        ledger.insert_new(connection, table, rows)
-        held = connection.execute(select(table.c.what, table.c.holder).where(table.c.what.in_(trials))).all()
+        decided = set(connection.execute(decided_now, given).scalars())
+        _bury_the_dead(connection, keys, now=now)
+        rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys if key not in decided]
+        ledger.insert_new(connection, schema.claims, rows)
+        held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
     mine = {row.what for row in held if row.holder == holder}
     return Claimed(mine=mine - decided, decided=decided, others={row.what for row in held} - mine - decided)
 
@@ -67,13 +65,14 @@ def release_all(ledger: Ledger, *, holder: str) -> None:
         connection.execute(delete(schema.claims).where(schema.claims.c.holder == holder))
 
 
-def _bury_the_dead(connection: Connection, trials: Sequence[str], *, now: float) -> None:
-    table = schema.claims
-    connection.execute(delete(table).where(table.c.what.in_(trials), table.c.until < now))
-    holders = connection.execute(select(table.c.holder).where(table.c.what.in_(trials)).distinct()).scalars().all()
-    dead = [holder for holder in holders if _is_dead(holder)]
+def _bury_the_dead(connection: Connection, keys: Sequence[str], *, now: float) -> None:
+    held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    expired = [row.what for row in held if row.until < now]
+    if expired:
+        connection.execute(statements.RELEASE, {"keys": expired})
+    dead = [holder for holder in {row.holder for row in held} if _is_dead(holder)]
     if dead:
-        connection.execute(delete(table).where(table.c.holder.in_(dead)))
+        connection.execute(delete(schema.claims).where(schema.claims.c.holder.in_(dead)))
 
 
 def _is_dead(holder: str) -> bool:

@@ -188,10 +188,15 @@ class BodyWriter:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    if all(isinstance(part, str) for part in message.parts):
-        # Plain text as one string: chat templates of text-only models know no lists of parts.
-        return {"role": message.role, "content": message.text}
-    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+    # Plain text as one string: chat templates of text-only models know no lists of parts.
+    match message.parts:
+        case (str(words),):
+            content = words
+        case parts if all(isinstance(part, str) for part in parts):
+            content = message.text
+        case parts:
+            content = [_part(part) for part in parts]
+    return {"role": message.role, "content": content}
 
 
 def _part(part: str | Picture) -> dict[str, Any]:

@@ -8,11 +8,15 @@ from typing import Self
 # A judge who restates an answer re-wraps it, quotes it, indents it with ">" and makes a list of it.
 _PREFIX = r"^[ >]*>[ ]?(?:[-+•][ ]+)?|^[ ]?[-+•][ ]+"
 _KEPT = re.compile(rf"""{_PREFIX}|(?P<kept>[^\s"'“”„‟‘’‚‛«»‹›「」『』`*_~#\\|]+)""", re.MULTILINE)
-_SQUEEZED = {ord(dropped): None for dropped in " \t\n\r\v\f\"'“”„‟‘’‚‛«»‹›「」『』`*_~#\\|>-+•"}
+_DROPPED = " \t\n\r\v\f\"'“”„‟‘’‚‛«»‹›「」『』`*_~#\\|>-+•"
+_SQUEEZED = {ord(dropped): None for dropped in _DROPPED}
+_SQUEEZED_ASCII = "".join(dropped for dropped in _DROPPED if dropped.isascii()).encode()
 
 
 def squeezed(text: str) -> str:
     """What folding keeps and less, at a fraction of the cost: where a squeezed text is not, its folded text is not."""
+    if text.isascii():  # bytes are translated many times faster
+        return text.lower().encode().translate(None, _SQUEEZED_ASCII).decode()
     return text.casefold().translate(_SQUEEZED)
 
 

@@ -1,0 +1,141 @@
+"""`evenhand export`: judgements, battles or answers from the ledger to a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from evenhand.cli import options
+from evenhand.cli.options import option
+from evenhand.cli.surroundings import WrongUse
+
+if TYPE_CHECKING:
+    from evenhand.exchange.tables import Table
+    from evenhand.ledger.projection import StudyOnRecord
+    from evenhand.ledger.record import Ledger
+
+_KINDS = ("judgements", "battles", "responses")
+_OF_JUDGES = ("judge", "protocol", "readout")
+
+
+# The three kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
+@click.command("export")
+@click.option("--judgements", "of_judgements", is_flag=True, help="A row for each trial, with its verdict.")
+@click.option("--battles", "of_battles", is_flag=True, help="A row for each item and pair, both orders joined.")
+@click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
+@option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
+@option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
+@option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
+@option("--force", is_flag=True, help="Write over FILE where it exists.")
+@option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
+@options.choosing
+@options.store
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
+    """Write judgements, battles or answers from the ledger to a file that other tools, and `import`, read."""
+    from evenhand.exchange.tables import check_target, jsonl_lines, write_table
+    from evenhand.ledger.record import Ledger
+
+    kind = _kind(flags)
+    if kind == "responses":
+        _refuse(ctx, flags)
+    to_stdout = flags["out"] == "-"
+    out = Path("-.jsonl" if to_stdout else flags["out"])
+    check_target(out, force=flags["force"] or to_stdout, spreadsheet=flags["spreadsheet"])
+    table = _table(kind, Ledger(flags["store"], create=False), flags)
+    if to_stdout:
+        for line in jsonl_lines(table):
+            click.echo(line, nl=False)
+    else:
+        try:
+            write_table(table, out, spreadsheet=flags["spreadsheet"])
+        except OSError as error:
+            raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
+    click.echo(f"{len(table.rows)} {kind} written{'' if to_stdout else f' to {out}'}.", err=True)
+    if "replies" in table.columns:
+        click.echo("Note: replies may quote captions and answers; --no-replies leaves them out.", err=True)
+
+
+def _kind(flags: Mapping[str, Any]) -> str:
+    chosen = [kind for kind in _KINDS if flags[f"of_{kind}"]]
+    if len(chosen) != 1:
+        raise WrongUse("Give exactly one of --judgements, --battles and --responses.")
+    return chosen[0]
+
+
+def _refuse(ctx: click.Context, flags: Mapping[str, Any]) -> None:
+    """Flags typed in that say nothing about answers; a variable set for other commands is let be."""
+    typed = [n for n in (*_OF_JUDGES, "replies") if ctx.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+    if typed:
+        name = "no-replies" if typed[0] == "replies" and flags["replies"] is False else typed[0]
+        raise WrongUse(f"--{name} chooses among judgements, and answers are of no judge; leave it out.")
+
+
+def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.exchange.battles_export import battles_table
+    from evenhand.exchange.judgements_export import judgements_table
+
+    if kind == "responses":
+        return _answers(ledger, flags)
+    chosen = _chosen(ledger, flags)
+    if kind == "judgements":
+        return judgements_table(ledger, chosen, replies=bool(flags["replies"]))
+    battles = battles_table(ledger, chosen, replies=flags["replies"] is not False)
+    if battles.undecided:
+        click.echo(f"{battles.undecided} pairs without any verdict are no battles and were left out.", err=True)
+    return battles.table
+
+
+def _chosen(ledger: "Ledger", flags: Mapping[str, Any]) -> "list[StudyOnRecord]":
+    from evenhand.cli.boards import chosen_studies
+
+    chosen = chosen_studies(ledger, flags)
+    if not chosen:
+        raise WrongUse(f"Run {flags['run']} is no board's, so there is nothing of it to export.")
+    return chosen
+
+
+def _answers(ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.exchange.responses_export import responses_table, variants_held
+
+    if flags["run"]:
+        study = _chosen(ledger, flags)[0]
+        return responses_table(ledger, study.data, variant=study.variant)
+    data = _data(ledger, flags)
+    held = sorted(variant or "default" for variant in variants_held(ledger, data))
+    variant = flags["variant"]
+    if variant is None and len(held) > 1:
+        raise WrongUse(f"The ledger holds several variants; choose one with --variant: {', '.join(held)}.")
+    variant = variant or next(iter(held), "default")
+    if variant not in held:
+        there = f"it holds {', '.join(held)}" if held else "it holds none at all"
+        raise WrongUse(f"The ledger holds no answers of the variant {variant}; {there}.")
+    return responses_table(ledger, data, variant="" if variant == "default" else variant)
+
+
+def _data(ledger: "Ledger", flags: Mapping[str, Any]) -> str:
+    """The digest of the one benchmark's data that is meant; raises WrongUse where that is not plain."""
+    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.domain.naming import hint
+    from evenhand.ledger.projection import benchmarks
+
+    name = flags["benchmark"]
+    held = benchmarks(ledger)
+    if name and (flags["data"] or name.lower().endswith(".jsonl")):
+        meant = load_benchmark(name, path=flags["data"])
+        held = [one for one in held if one.data == meant.digest]
+        name = meant.name
+    names = sorted({one.name for one in held})
+    if not names:
+        raise WrongUse(f"The ledger holds no answers{f' to {name}' if name else ''}; `evenhand import` brings some.")
+    if name is None and len(names) > 1:
+        raise WrongUse(f"The ledger holds several; choose one with --benchmark: {', '.join(names)}.")
+    name = name or names[0]
+    found = [one.data for one in held if one.name == name]
+    if not found:
+        raise WrongUse(f"The ledger holds nothing for --benchmark {name}; {hint(name, names)}")
+    if len(found) > 1:
+        raise WrongUse(f"The ledger holds {len(found)} data files under {name}; say which with --data or --run.")
+    return found[0]

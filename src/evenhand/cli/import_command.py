@@ -1,0 +1,90 @@
+"""`evenhand import`: answers or judgements of a file into the ledger."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.options import option
+from evenhand.cli.surroundings import WrongUse
+
+if TYPE_CHECKING:
+    from evenhand.domain.identity import Json
+    from evenhand.domain.item import Benchmark
+    from evenhand.domain.verdict import Levels
+
+
+# The two kinds have no variables: `judge` means other things by EVENHAND_RESPONSES.
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--responses", "of_responses", is_flag=True, help="FILE holds answers: item, model, response.")
+@click.option("--judgements", "of_judgements", is_flag=True, help="FILE holds preferences, or an export of ours.")
+@option("--benchmark", required=True, help="Which benchmark they are about: a name, or a .jsonl file of items.")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@option("--variant", help="Of which variant the answers are.")
+@option("--levels", type=click.Choice(["2", "3", "5"]), help="Of the verdicts; else 5 where a 2 occurs, else 3.")
+@option("--replace", is_flag=True, help="Let the file's stand where the ledger holds other ones.")
+@options.store
+@options.as_json
+def command(file: Path, **flags: Any) -> None:
+    """Take the answers or the judgements in FILE (.jsonl, .json, .csv, .tsv, .parquet) into the ledger.
+
+    Preferences are rows of item, rater, model_a, model_b, verdict: +2 to -2 in favour of model_a, or A>>B to B>>A.
+    All of the file is taken or, where anything is wrong with it, nothing. Importing it again adds nothing.
+    """
+    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.cli.asking_means import recorded
+    from evenhand.cli.judging import say_notes
+
+    if flags["of_responses"] == flags["of_judgements"]:
+        raise WrongUse("Give exactly one of --responses and --judgements.")
+    if flags["of_responses"] and flags["levels"]:
+        raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
+    benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
+    say_notes(benchmark.notes)
+    take = _take_answers if flags["of_responses"] else _take_judgements
+    told = {name: flags[name] for name in ("data", "variant", "levels", "replace")}
+    document = take(file, benchmark, flags, recorded({"file": file, **told}))
+    if flags["as_json"]:
+        click.echo(json.dumps(document, ensure_ascii=False))
+
+
+def _take_answers(
+    file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
+) -> "Json":
+    from evenhand.cli.judging import say_notes
+    from evenhand.exchange.responses_import import import_responses, read_answers
+    from evenhand.ledger.record import Ledger
+
+    read = read_answers(file, benchmark, variant=_variant(flags["variant"]))
+    say_notes(read.warnings)
+    done = import_responses(Ledger(flags["store"]), benchmark, read, replace=flags["replace"], settings=settings)
+    whose = f"answers of {len(done.models)} models to {benchmark.name}"
+    click.echo(f"{done.new} {whose} imported, {done.known} were known.", err=True)
+    return done.as_json()
+
+
+def _take_judgements(
+    file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
+) -> "Json":
+    from evenhand.exchange.judgements_file import read_judgements
+    from evenhand.exchange.judgements_import import answers_on_record, import_judgements
+    from evenhand.ledger.record import Ledger
+
+    ledger = Ledger(flags["store"], create=False)
+    variant = _variant(flags["variant"]) or ""
+    answers = answers_on_record(ledger, benchmark, variant=variant)
+    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
+    read = read_judgements(file, benchmark, answers, levels=levels)
+    done = import_judgements(ledger, benchmark, read, variant=variant, replace=flags["replace"], settings=settings)
+    whose = f"judgements of {len(done.raters)} raters on {benchmark.name}"
+    again = f", {done.repeated} rows repeat others" if done.repeated else ""
+    click.echo(f"{done.new} {whose} imported, {done.known} were known{again}.", err=True)
+    return done.as_json()
+
+
+def _variant(given: str | None) -> str | None:
+    return "" if given == "default" else given

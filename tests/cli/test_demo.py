@@ -1,0 +1,45 @@
+"""The demo with the real embedded model, on a few pairs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from platformdirs import user_cache_path
+
+from evenhand.models.local_weights import smollm2_path
+
+EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+
+
+def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    if not smollm2_path(user_cache_path("evenhand")).exists() and not os.environ.get("CI"):
+        pytest.skip("the weights are not here; `evenhand models fetch local/smollm2` gets them")
+    done = subprocess.run(
+        [EVENHAND, "demo", *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def document(folder: Path, *arguments: str) -> dict[str, Any]:
+    return json.loads(demo(folder, *arguments, "--json", "--quiet").stdout)
+
+
+def test_the_demo_judges_once_and_then_uses_its_record(tmp_path: Path) -> None:
+    first = document(tmp_path, "--battles", "3")
+    assert first["calls"] == 6
+    assert first["board"]["coverage"] == {"wanted": 6, "with_verdict": 6, "reasons": {}}
+    assert first["board"]["readout"] == "constrained"
+    assert first["board"]["sample"] is True
+    again = document(tmp_path)
+    assert again["calls"] == 0  # without --battles the stored study stands
+    assert again["board"]["models"] == first["board"]["models"]
+    assert [path.name for path in (tmp_path / ".evenhand").iterdir()] == ["demo"]
+    words = demo(tmp_path).stdout
+    assert "No model call was made" in words
+    assert "Can this judge be trusted?" in words
+    assert "evenhand judge visit-bench-sample --judge openai/gpt-4o" in words

@@ -1,0 +1,85 @@
+"""What the documents say is what the program does."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand.cli.reference import reference
+from tests.scripted_server import server_process
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+
+
+def readme_commands() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("evenhand ")]
+
+
+def test_the_command_reference_is_what_the_program_says() -> None:
+    written = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")
+    assert written == reference(), "run: python -m evenhand.cli.reference docs/reference/commands.md"
+
+
+def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
+    commands = readme_commands()
+    assert len(commands) >= 6
+    with server_process("--judge", "prefers-longer") as base_url:
+        environment = {
+            **os.environ,
+            "EVENHAND_JUDGE_BASE_URL": base_url,
+            "EVENHAND_BASE_URL": base_url,
+            "OPENAI_API_KEY": "a-key-for-the-test",
+        }
+        for command in commands:
+            done = subprocess.run(
+                [EVENHAND, *command.split()[1:]],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+    assert (tmp_path / "battles.jsonl").stat().st_size > 0
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    with server_process("--judge", "prefers-longer") as base_url:
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**os.environ, "OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "a-key-for-the-test"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "1 sample-rambling" in done.stdout
+
+
+@pytest.mark.parametrize("name", evenhand.__all__)
+def test_every_public_name_can_be_imported(name: str) -> None:
+    assert getattr(evenhand, name) is not None
+
+
+def test_the_names_the_readme_uses_are_public() -> None:
+    used = set(re.findall(r"\beh\.(\w+)", README))
+    assert used
+    assert used <= set(evenhand.__all__)
+
+
+def test_the_documents_name_files_that_exist() -> None:
+    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / target).exists(), f"{document} names {target}"

@@ -1,0 +1,114 @@
+"""A small study over a real ledger and a scripted server, for the tests of the engine."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import Response
+from evenhand.engine.budget import Budget
+from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.quote import Quote
+from evenhand.engine.retry import RetryRule
+from evenhand.engine.run import Pacing, Pricing, StopSign
+from evenhand.engine.session import Ended, Means, run_study
+from evenhand.ledger.record import Ledger
+from evenhand.models.endpoint import Endpoint, resolve
+from evenhand.models.openai_wire import OpenAIWire
+from evenhand.models.prices import Price, PriceList
+from evenhand.models.wire_transport import Timeouts
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import Protocol
+from tests.scripted_server import Canned, Script, ScriptedServer
+
+SWIFT = RetryRule(retries=3, first_wait=0.005, longest_wait=0.02)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """A ledger and a server; each `run` is one command's worth of work."""
+
+    ledger: Ledger
+    server: ScriptedServer
+
+    def study(
+        self,
+        *,
+        items: int = 4,
+        models: tuple[str, ...] = ("ann", "ben"),
+        matching: Matching | None = None,
+        protocol: Protocol | str = "visit_pairwise",
+        fenced: bool = False,
+    ) -> Prepared:
+        """`items` x pairs of models x both orders."""
+        asked = [
+            Item(label=str(number), instruction=f"What is in picture {number}?", caption=f"Picture {number}: a house.")
+            for number in range(items)
+        ]
+        answers = [
+            Response(item=item.digest, model=model, text=f"{model.title()} sees {item.label} houses.")
+            for item in asked
+            for model in models
+        ]
+        benchmark = Benchmark(name="houses", items=tuple(asked), licence="CC0-1.0", citation="", protocols=())
+        self.ledger.register_benchmark(benchmark)
+        self.ledger.add_responses(answers)
+        protocol = load_protocol(protocol) if isinstance(protocol, str) else protocol
+        endpoint = self.endpoint
+        return prepare(
+            benchmark,
+            answers,
+            items=asked,
+            judge=Rater(kind="model", name=endpoint.name, endpoint="scripted", settings=protocol.settings),
+            model=endpoint.model,
+            showing=Showing(protocol=protocol, fenced=fenced),
+            matching=matching or Matching(),
+            fence_secret=self.ledger.fence_secret(),
+        )
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return resolve("openai/gpt-4o", base_url=self.server.base_url, environment={})
+
+    def quote(self, price: Price | None) -> Quote:
+        return Quote(self.endpoint, PriceList([price] if price else []), self.ledger.images.get)
+
+    async def seen(self, requests: int) -> None:
+        """Returns once the server has seen so many."""
+        while self.server.attempts.total() < requests:  # noqa: ASYNC110  the server is not to know of the test
+            await asyncio.sleep(0.005)
+
+    async def run(
+        self,
+        study: Prepared,
+        *,
+        pacing: Pacing | None = None,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        pricing: Pricing | None = None,
+        stop: StopSign | None = None,
+        only_failed: bool = False,
+        seconds: float = 10.0,
+    ) -> Ended:
+        endpoint = self.endpoint
+        means = Means(
+            client=OpenAIWire(endpoint, environment={}, timeouts=Timeouts(total=seconds, connect=seconds)),
+            pricing=pricing or self.quote(price),
+            budget=budget or Budget(None),
+            pacing=pacing or Pacing(retry=SWIFT),
+        )
+        return await run_study(study, ledger=self.ledger, means=means, stop=stop or StopSign(), only_failed=only_failed)
+
+
+@asynccontextmanager
+async def bench(folder: Path, script: Script | None = None, *canned: Canned) -> AsyncGenerator[Bench]:
+    ledger = Ledger(f"sqlite:///{folder}/ledger.db")
+    async with ScriptedServer(script) as server:
+        server.then(*canned)
+        try:
+            yield Bench(ledger=ledger, server=server)
+        finally:
+            ledger.close()

@@ -1,0 +1,353 @@
+"""A run over a real ledger and a real server: what is asked, what is not asked again, and when it stops."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+import evenhand.protocols
+from evenhand.domain.call import Request
+from evenhand.engine.budget import Budget
+from evenhand.engine.judging import Matching, Prepared
+from evenhand.engine.retry import RetryRule
+from evenhand.engine.run import Pacing, StopSign
+from evenhand.engine.session import Ended
+from evenhand.ledger import schema
+from evenhand.ledger.work import claim, holder_name
+from evenhand.models.errors import Misuse
+from evenhand.models.prices import Price
+from evenhand.protocols.folder import protocol_from_folder
+from tests.engine.studies import SWIFT, Bench, bench
+from tests.scripted_server import Canned, Fault, Script
+
+
+def recorded(it: Bench) -> list[tuple[str, str | None]]:
+    """Verdict or reason of every judgement, in the order of the record."""
+    table = schema.judgements
+    with it.ledger.reading() as connection:
+        return [
+            (row.trial, row.reason or row.verdict) for row in connection.execute(select(table).order_by(table.c.seq))
+        ]
+
+
+def accounts(ended: Ended) -> tuple[int, int, int]:
+    """Known, called, not reached; they are all that was planned."""
+    tally = ended.tally
+    assert tally.planned == tally.known + tally.called + tally.not_reached
+    return tally.known, tally.called, tally.not_reached
+
+
+def bodies(it: Bench) -> list[bytes]:
+    return [seen.raw for seen in it.server.requests]
+
+
+async def test_every_trial_is_asked_once_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=5)
+        assert accounts(await it.run(study)) == (0, 10, 0)
+        assert accounts(await it.run(study)) == (10, 0, 0)
+        assert it.server.stats()["requests"] == it.server.stats()["distinct"] == 10
+        assert len(recorded(it)) == 10
+
+
+async def test_a_model_that_comes_later_is_judged_in_its_new_pairs_only(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        await it.run(it.study(items=2, models=("ann", "ben")))
+        before = len(bodies(it))
+        assert accounts(await it.run(it.study(items=2, models=("ann", "ben", "cat")))) == (4, 8, 0)
+        new = bodies(it)[before:]
+        assert len(new) == 8
+        assert all(b"Cat sees" in body for body in new)
+
+
+async def test_replicates_are_asked_each_for_itself_under_keys_of_their_own(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=2, matching=Matching(replicates=3))
+        assert accounts(await it.run(study)) == (0, 12, 0)
+        assert set(Counter(bodies(it)).values()) == {3}, "the bytes are the same, only the keys differ"
+        with it.ledger.reading() as connection:
+            assert len(connection.execute(select(schema.calls.c.key)).all()) == 12
+        assert accounts(await it.run(study)) == (12, 0, 0)
+
+
+async def test_another_reading_rule_reads_the_stored_replies_again_without_a_call(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(Path(evenhand.protocols.__file__).parent / "visit_pairwise", folder)
+    file = folder / "protocol.toml"
+    async with bench(tmp_path, Script(judge="always-first")) as it:
+        first = it.study(protocol=protocol_from_folder(folder))
+        await it.run(first)
+        assert {verdict for _, verdict in recorded(it)} == {'{"kind":"preference","levels":2,"value":1}'}
+        asked = len(bodies(it))
+        file.write_text(file.read_text().replace('"A" = 1\n"B" = -1\n', '"A" = -1\n"B" = 1\n', 1))
+        second = it.study(protocol=protocol_from_folder(folder))
+        assert [trial.key for trial in second.trials()] == [trial.key for trial in first.trials()]
+        ended = await it.run(second)
+        assert accounts(ended) == (asked, 0, 0)
+        assert ended.tally.verdicts == asked
+        assert len(bodies(it)) == asked
+        assert {verdict for _, verdict in recorded(it)[asked:]} == {'{"kind":"preference","levels":2,"value":-1}'}
+
+
+async def test_retrying_what_failed_plans_nothing_new(tmp_path: Path) -> None:
+    broken = Canned(status=400, body={"error": {"message": "This picture is odd."}})
+    async with bench(tmp_path, None, broken, broken) as it:
+        ended = await it.run(it.study(items=3))
+        assert ended.tally.failed == {"api-error": 2}
+        asked = bodies(it)
+        failed = {trial for trial, outcome in recorded(it) if outcome == "api-error"}
+        more = it.study(items=5)
+        ended = await it.run(more, only_failed=True)
+        assert accounts(ended) == (4, 2, 4)
+        assert Counter(bodies(it)[6:]) == Counter(asked[:2]), "the very requests that failed"
+        assert {trial for trial, _ in recorded(it)[6:]} == failed
+        assert accounts(await it.run(more)) == (6, 4, 0)
+
+
+async def test_what_a_wait_cannot_cure_is_asked_once_and_recorded_as_a_failure(tmp_path: Path) -> None:
+    broken = Canned(status=400, body={"error": {"message": "This picture is odd."}})
+    async with bench(tmp_path, None, broken) as it:
+        ended = await it.run(it.study(items=1))
+        assert ended.tally.requests == it.server.stats()["requests"] == 2
+        assert (ended.tally.verdicts, ended.tally.failed) == (1, {"api-error": 1})
+        assert "This picture is odd." in ended.tally.last_failure
+
+
+async def test_a_call_is_tried_so_often_and_no_more(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(faults={"500": 1.0})) as it:
+        ended = await it.run(it.study(items=1))
+        assert ended.tally.failed == {"api-error": 2}
+        assert set(Counter(bodies(it)).values()) == {1 + SWIFT.retries}
+        assert ended.tally.requests == len(bodies(it))
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [("garbage", "bad-reply"), ("truncated", "bad-reply"), ("no-choices", "bad-reply"), ("error-200", "bad-reply"),
+     ("empty", "empty-reply"), ("null", "empty-reply"), ("500", "api-error"), ("hang", "timeout")],
+)  # fmt: skip
+async def test_a_failed_call_is_recorded_by_its_reason_and_never_kept_as_a_reply(
+    tmp_path: Path, fault: Fault, reason: str
+) -> None:
+    async with bench(tmp_path, Script(faults={fault: 1.0})) as it:
+        ended = await it.run(it.study(items=1), seconds=0.2, pacing=Pacing(retry=RetryRule(retries=0)))
+        assert ended.error is None
+        assert ended.tally.failed == {reason: 2}
+        assert [outcome for _, outcome in recorded(it)] == [reason, reason]
+        with it.ledger.reading() as connection:
+            assert connection.execute(select(schema.calls)).all() == []
+
+
+@pytest.mark.parametrize(("fault", "reason"), [("refusal", "refused"), ("length", "truncated")])
+async def test_a_reply_without_a_decision_is_a_result_that_is_not_asked_for_again(
+    tmp_path: Path, fault: Fault, reason: str
+) -> None:
+    async with bench(tmp_path, Script(faults={fault: 1.0})) as it:
+        study = it.study(items=1)
+        ended = await it.run(study)
+        assert (ended.tally.no_verdict, ended.tally.failed, ended.tally.verdicts) == ({reason: 2}, {}, 0)
+        assert accounts(await it.run(study)) == (2, 0, 0)
+
+
+async def test_an_endpoint_that_never_answers_is_given_up_after_a_few_trials(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(faults={"500": 1.0})) as it:
+        ended = await it.run(it.study(items=40))
+        assert isinstance(ended.error, Misuse)
+        assert "no reply has come" in str(ended.error)
+        _, called, not_reached = accounts(ended)
+        assert called <= 16 + 5
+        assert not_reached == 80 - called
+
+
+async def test_an_error_that_nobody_foresaw_is_raised_and_not_swallowed_with_its_trial(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        with pytest.raises(ZeroDivisionError):
+            await it.run(it.study(items=2), pricing=Stumbling())
+
+
+class Stumbling:
+    """A price list with a mistake in it."""
+
+    def cost(self, usage: object) -> float | None:
+        raise ZeroDivisionError
+
+    def estimate(self, request: Request) -> float | None:
+        return None
+
+    def tokens(self, request: Request) -> int:
+        return 0
+
+
+async def test_never_more_calls_are_in_flight_than_allowed(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(latency=0.01, faults={"429": 0.2, "500": 0.1})) as it:
+        await it.run(it.study(items=15), pacing=Pacing(max_connections=3, retry=SWIFT))
+        assert it.server.peak == 3
+
+
+async def test_after_a_429_with_retry_after_no_request_of_any_trial_starts_before_it_has_passed(tmp_path: Path) -> None:
+    wait = 0.4
+    calm = Canned(status=429, headers={"Retry-After": str(wait)}, body={"error": {"message": "Slow down."}})
+    again = Canned(status=500, body={"error": {"message": "Once more."}})
+    async with bench(tmp_path, Script(latency=0.05), again, calm, again) as it:
+        ended = await it.run(it.study(items=10), pacing=Pacing(max_connections=3, retry=SWIFT))
+        assert ended.tally.verdicts == 20
+        moments = [seen.at for seen in it.server.requests]
+        # The three first leave together and are answered 50 ms later; the next must come after the pause.
+        later = [moment - moments[0] for moment in moments if moment - moments[0] > 0.03 + 0.05]
+        assert later
+        assert min(later) >= wait
+
+
+async def test_requests_a_minute_are_respected_by_retries_too(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(faults={"500": 0.4})) as it:
+        begun = time.time()
+        ended = await it.run(it.study(items=5), pacing=Pacing(rpm=61 * 10, retry=SWIFT))
+        waited = [seen.at - begun for seen in it.server.requests]
+        assert len(waited) == ended.tally.requests > 12
+        for place, seconds in enumerate(waited):
+            assert seconds >= (place - 9) / 10 - 0.02, "one second's worth at once, then ten a second"
+
+
+def spent_and_asked(it: Bench) -> float:
+    """Dollars by what the server says it used, a dollar a token."""
+    with it.ledger.reading() as connection:
+        calls = connection.execute(select(schema.calls)).all()
+    return sum(row.input_tokens + row.output_tokens for row in calls)
+
+
+A_DOLLAR_A_TOKEN = Price(input=1e6 - 1, output=1e6 - 1)
+
+
+async def test_a_budget_is_never_exceeded_and_a_larger_one_asks_the_rest(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(latency=0.01)) as it:
+        study = it.study(items=6)
+        most = 6000.0
+        ended = await it.run(study, budget=Budget(most), price=A_DOLLAR_A_TOKEN)
+        known, called, not_reached = accounts(ended)
+        assert ended.over_budget
+        assert ended.error is None
+        assert known == 0
+        assert called > 0
+        assert not_reached > 0
+        assert ended.tally.cost_usd <= spent_and_asked(it) <= most
+        assert len(recorded(it)) == len(bodies(it)) == called
+        more = await it.run(study, budget=Budget(1e6), price=A_DOLLAR_A_TOKEN)
+        assert not more.over_budget
+        assert accounts(more) == (called, not_reached, 0)
+
+
+async def test_a_budget_goes_on_while_what_calls_really_cost_leaves_room(tmp_path: Path) -> None:
+    """The estimate counts every output token allowed, 1024 here, of which a reply uses some fifty."""
+    async with bench(tmp_path, Script(latency=0.01)) as it:
+        ended = await it.run(it.study(items=6), budget=Budget(6000.0), price=A_DOLLAR_A_TOKEN)
+        estimate = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(it.study(items=6)))
+        assert estimate is not None
+        assert ended.tally.cost_usd + estimate > 6000.0 - 100, "what is left does not pay for another call"
+
+
+def request_of(study: Prepared) -> Request:
+    return study.asking.request(next(study.trials()))
+
+
+async def test_an_endpoint_that_does_not_say_what_it_used_is_taken_to_have_used_the_most(tmp_path: Path) -> None:
+    reply = {"choices": [{"message": {"content": "Overall, Response A is better."}, "finish_reason": "stop"}]}
+    async with bench(tmp_path, None, *[Canned(body=reply)] * 12) as it:
+        estimate = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(it.study(items=6)))
+        assert estimate is not None
+        ended = await it.run(it.study(items=6), budget=Budget(3.5 * estimate), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert accounts(ended) == (0, 3, 9)
+
+
+async def test_a_trial_that_another_live_run_is_asking_is_left_to_it(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=2)
+        first = next(study.trials())
+        reader = study.asking.protocol.reader
+        claim(it.ledger, [first.key], reader=reader, holder="another-machine|1|1|run")
+        ended = await it.run(study)
+        assert accounts(ended) == (0, 3, 1)
+        assert ended.tally.elsewhere == 1
+
+
+async def test_a_trial_that_a_dead_run_was_asking_is_taken_over(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=2)
+        keys = [trial.key for trial in study.trials()]
+        gone = await asyncio.create_subprocess_exec("true")
+        await gone.wait()
+        holder = holder_name("gone").replace(f"|{os.getpid()}|", f"|{gone.pid}|")
+        assert claim(it.ledger, keys, reader=study.asking.protocol.reader, holder=holder).mine == set(keys)
+        assert accounts(await it.run(study)) == (0, 4, 0)
+
+
+async def test_an_interrupt_lets_calls_in_flight_end_and_begins_nothing_new(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(latency=0.2)) as it:
+        study, stop = it.study(items=20), StopSign()
+        run = asyncio.create_task(it.run(study, stop=stop))
+        await it.seen(16)
+        stop.interrupt()
+        ended = await run
+        assert ended.interrupted
+        assert accounts(ended) == (0, 16, 24)
+        assert (ended.tally.verdicts, ended.tally.failed) == (16, {})
+        assert accounts(await it.run(study)) == (16, 24, 0)
+        assert it.server.stats()["repeats"] == 0
+
+
+@pytest.mark.parametrize("items", [20, 2], ids=["in the middle", "when all is sent"])
+async def test_a_second_interrupt_gives_up_what_is_in_flight_and_it_is_asked_again_later(
+    tmp_path: Path, items: int
+) -> None:
+    async with bench(tmp_path, Script(faults={"hang": 1.0})) as it:
+        study, stop = it.study(items=items), StopSign()
+        run = asyncio.create_task(it.run(study, stop=stop))
+        in_flight = min(16, 2 * items)
+        await it.seen(in_flight)
+        stop.interrupt()
+        stop.interrupt()
+        ended = await run
+        assert ended.tally.failed == {"interrupted": in_flight}
+        assert accounts(ended) == (0, in_flight, 2 * items - in_flight)
+        assert [outcome for _, outcome in recorded(it)] == ["interrupted"] * in_flight
+    async with bench(tmp_path) as it:
+        assert accounts(await it.run(it.study(items=items))) == (0, 2 * items, 0)
+
+
+@pytest.mark.parametrize("items", [20, 2], ids=["in the middle", "when all is sent"])
+async def test_after_the_grace_time_calls_in_flight_are_given_up(tmp_path: Path, items: int) -> None:
+    async with bench(tmp_path, Script(faults={"hang": 1.0})) as it:
+        stop = StopSign()
+        run = asyncio.create_task(it.run(it.study(items=items), stop=stop, pacing=Pacing(grace_seconds=0.1)))
+        in_flight = min(16, 2 * items)
+        await it.seen(in_flight)
+        stop.interrupt()
+        async with asyncio.timeout(5):
+            ended = await run
+        assert ended.tally.failed == {"interrupted": in_flight}
+
+
+async def test_a_wrong_key_stops_the_run_and_what_was_answered_before_stays(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(key="sk-the-right-one")) as it:
+        ended = await it.run(it.study(items=40))
+        assert isinstance(ended.error, Misuse)
+        assert len(bodies(it)) <= 16
+        assert recorded(it) == []
+        assert it.ledger.linked(it.study(items=40).study.key) == 0
+
+
+async def test_fenced_trials_are_the_same_bytes_on_a_rerun_and_other_bytes_in_another_ledger(tmp_path: Path) -> None:
+    sent: list[set[bytes]] = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        async with bench(tmp_path / name) as it:
+            await it.run(it.study(items=2, fenced=True))
+            assert accounts(await it.run(it.study(items=2, fenced=True))) == (4, 0, 0)
+            sent.append(set(bodies(it)))
+    assert len(sent[0]) == len(sent[1]) == 4
+    assert sent[0].isdisjoint(sent[1])

@@ -1,0 +1,250 @@
+"""`evenhand import --judgements`: preferences of people and models become judgements like any other."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from evenhand.ledger.projection import Judged, judged, studies
+from evenhand.ledger.record import Ledger
+from tests.exchange.world import Ran, counts, run, with_answers, write_lines, written
+
+HEADER = "item,rater,model_a,model_b,verdict"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> tuple[str, str]:
+    return with_answers(tmp_path)
+
+
+def take(file: Path, world: tuple[str, str], *more: str) -> Ran:
+    store, benchmark = world
+    return run("import", file, "--judgements", "--benchmark", benchmark, "--store", store, *more)
+
+
+def results(store: str, rater: str) -> list[Judged]:
+    with closing(Ledger(store)) as ledger:
+        return judged(ledger, [study for study in studies(ledger) if study.rater.name == rater])
+
+
+def told(results: list[Judged]) -> list[object]:
+    return [(one.label, one.models, getattr(one.judgement.verdict, "value", None)) for one in results]
+
+
+def test_a_preference_for_model_a_is_stored_for_the_response_shown_first(
+    tmp_path: Path, world: tuple[str, str]
+) -> None:
+    file = written(
+        tmp_path / "people.csv",
+        f"{HEADER},first_shown\n"
+        "q1,ann,ada,bel,+2,\n"
+        "q1,ann,ada,bel,+1,bel\n"
+        "q2,ann,bel,ada,A<B,\n"
+        "q3,ann,ada,reference,Left<<Right,model_b\n",
+    )
+    done = take(file, world, "--json")
+    assert done.code == 0, done.err
+    assert done.document["judgements"] == 4
+    assert told(results(world[0], "ann")) == [
+        ("q1", ("ada", "bel"), 2),
+        ("q1", ("bel", "ada"), -1),
+        ("q2", ("bel", "ada"), -1),
+        ("q3", ("reference", "ada"), 2),
+    ]
+
+
+def test_several_raters_are_a_study_each_and_can_be_ranked_by_name(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = write_lines(
+        tmp_path / "people.jsonl",
+        [
+            {"item": "q1", "rater": "ann", "model_a": "ada", "model_b": "bel", "verdict": 1},
+            {"item": "q2", "rater": "ann", "model_a": "ada", "model_b": "bel", "verdict": 0},
+            {"item": "q1", "rater": 7, "model_a": "ada", "model_b": "bel", "verdict": -1},
+            {"item": "q1", "rater": "m/x", "rater_kind": "model", "model_a": "ada", "model_b": "bel", "verdict": -1},
+        ],
+    )
+    done = take(file, world)
+    assert "4 judgements of 3 raters on asked imported, 0 were known." in done.err
+    with closing(Ledger(world[0])) as ledger:
+        found = {one.rater.name: (one.rater.kind, one.purpose, one.wanted, one.reached) for one in studies(ledger)}
+    assert found == {
+        "ann": ("human", "people", 2, 2),
+        "7": ("human", "people", 1, 1),
+        "m/x": ("model", "board", 1, 1),
+    }
+    board = run("rank", "--judge", "ann", "--store", world[0], "--json").document
+    assert [(one["model"], one["wins"], one["losses"], one["ties"]) for one in board["models"]] == [
+        ("ada", 1.0, 0.0, 1.0),
+        ("bel", 0.0, 1.0, 1.0),
+    ]
+    assert board["protocol"] == "imported"
+
+
+def test_each_import_is_a_run_that_names_its_rater(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq1,bob,ada,bel,0\n")
+    done = take(file, world, "--json")
+    first = done.document["runs"][0]
+    by_run = run("rank", "--run", first, "--store", world[0], "--json").document
+    assert by_run["judge"] == "ann"
+    assert run("runs", "--store", world[0]).code == 0
+    assert run("ledger", "check", "--store", world[0]).code == 0
+
+
+def test_importing_twice_adds_nothing(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(
+        tmp_path / "people.csv",
+        f"{HEADER},reason\nq1,ann,ada,bel,1,\nq2,ann,ada,bel,,refused\nq3,ann,ada,bel,,timeout\n",
+    )
+    assert take(file, world).code == 0
+    before = counts(world[0])
+    again = take(file, world)
+    assert "0 judgements of 1 raters on asked imported, 3 were known." in again.err
+    assert counts(world[0]) == before
+
+
+def test_a_row_said_twice_counts_once(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq1,ann,ada,bel,A>B\n")
+    done = take(file, world)
+    assert "1 judgements of 1 raters on asked imported, 0 were known, 1 rows repeat others." in done.err
+
+
+def test_another_verdict_than_the_one_on_record_needs_replace(tmp_path: Path, world: tuple[str, str]) -> None:
+    take(written(tmp_path / "one.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq2,ann,ada,bel,1\n"), world)
+    before = counts(world[0])
+    changed = written(tmp_path / "two.csv", f"{HEADER}\nq2,ann,ada,bel,-1\nq3,ann,ada,bel,1\n")
+    refused = take(changed, world)
+    assert refused.code == 2
+    assert "two.csv, row 1, line 2: the ledger already holds another verdict of `ann` on item `q2`" in refused.err
+    assert "give --replace to let the file's stand." in refused.err
+    assert counts(world[0]) == before
+    assert take(changed, world, "--replace").code == 0
+    # The verdict on q2 is the newer record of the same trial.
+    assert told(results(world[0], "ann")) == [
+        ("q1", ("ada", "bel"), 1),
+        ("q2", ("ada", "bel"), -1),
+        ("q3", ("ada", "bel"), 1),
+    ]
+
+
+def test_a_result_follows_a_failed_call_without_replace(tmp_path: Path, world: tuple[str, str]) -> None:
+    failed = f"{HEADER},reason\nq1,m,ada,bel,,timeout\n"
+    take(written(tmp_path / "one.csv", failed), world)
+    take(written(tmp_path / "two.csv", f"{HEADER}\nq1,m,ada,bel,1\n"), world)
+    assert take(written(tmp_path / "one.csv", failed), world).code == 0
+    assert told(results(world[0], "m")) == [("q1", ("ada", "bel"), 1)]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "flags", "levels"),
+    [("1 0 -1", (), 3), ("1 0 -2", (), 5), ("1 0 -1", ("--levels", "5"), 5), ("1 -1", ("--levels", "2"), 2)],
+)
+def test_levels_are_given_or_told_by_the_verdicts(
+    verdicts: str, flags: tuple[str, ...], levels: int, tmp_path: Path, world: tuple[str, str]
+) -> None:
+    rows = "".join(f"q{number},ann,ada,bel,{one}\n" for number, one in enumerate(verdicts.split(), start=1))
+    done = take(written(tmp_path / "people.csv", f"{HEADER}\n{rows}"), world, *flags)
+    assert done.code == 0, done.err
+    assert {one.judgement.verdict.levels for one in results(world[0], "ann")} == {levels}  # pyright: ignore
+
+
+def test_when_and_under_what_it_was_judged_is_kept(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(
+        tmp_path / "people.csv",
+        f"{HEADER},at,protocol\nq1,ann,ada,bel,1,2026-03-01T12:00:00+02:00,side-by-side\n",
+    )
+    take(file, world)
+    [one] = results(world[0], "ann")
+    assert one.judgement.at == 1772359200.0
+    assert one.judgement.notes == {"file": "people.csv", "row": 1, "protocol": "side-by-side"}
+
+
+GOOD = "q1,ann,ada,bel,1"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (f"{HEADER}\n{GOOD}\nq9,ann,ada,bel,1\n", ["people.csv, row 2, line 3: asked has no item `q9`."]),
+        (f"{HEADER}\n{GOOD}\nq22,ann,ada,bel,1\n", ["asked has no item `q22`; did you mean `q2`"]),
+        (f"{HEADER}\nq1,ann,adda,bel,1\n", ["row 1, line 2: The ledger holds no answers of `adda`", "mean `ada`?"]),
+        (f"{HEADER}\nq1,ann,zz,bel,1\n", ["no answers of `zz` to asked; import them first"]),
+        (f"{HEADER}\nq3,ann,ada,cyd,1\n", ["The ledger holds no answer of `cyd` to item `q3`; import it first."]),
+        (f"{HEADER}\nq1,ann,ada,ada,1\n", ["`ada` is compared with itself; two different models are expected."]),
+        (f"{HEADER}\nq1,ann,ada,bel,tie\n", ["The field `verdict` is `tie`; expected +2, +1, 0, -1 or -2 in"]),
+        (f"{HEADER}\nq1,ann,ada,bel,\n", ["The field `verdict` is empty and no `reason` says why"]),
+        (f"{HEADER},reason\nq1,ann,ada,bel,,tired\n", ["The field `reason` is `tired`; expected one of refused"]),
+        (f"{HEADER}\nq1,,ada,bel,1\n", ["The field `rater` is empty."]),
+        (f"{HEADER}\n,ann,ada,bel,1\n", ["The field `item` is empty."]),
+        (f"{HEADER},rater_kind\n{GOOD},robot\n", ["The field `rater_kind` is `robot`; expected `human` or `model`."]),
+        (
+            f"{HEADER},rater_kind\n{GOOD},human\nq2,ann,ada,bel,1,model\n",
+            ["row 2, line 3: The rater `ann` is model here and human at row 1, line 2."],
+        ),
+        (f"{HEADER},first_shown\n{GOOD},cyd\n", ["The field `first_shown` is `cyd`; expected `ada` or `bel`."]),
+        (f"{HEADER},replicate\n{GOOD},-1\n", ["The field `replicate` is `-1`; expected a whole number from 0 up."]),
+        (f"{HEADER},at\n{GOOD},yesterday\n", ["The field `at` is `yesterday`; expected a time such as"]),
+        (
+            f"{HEADER}\n{GOOD}\nq1,ann,ada,bel,-1\n",
+            ["row 2, line 3: `ann` already judged `ada`, `bel` on item `q1` in this order", "(row 1, line 2)"],
+        ),
+        ("item,rater,model_a,model_b\nq1,ann,ada,bel\n", ["people.csv: No column `verdict`; found `item`, `rater`"]),
+        ("item,rater,modela,model_b,verdict\n", ["The file is empty; at least one row is needed."]),
+        ("item,rater,modela,model_b,verdict\nq1,ann,ada,bel,1\n", ["No column `model_a`", "Did you mean `modela`"]),
+        (f"{HEADER},models\n{GOOD},[]\n", ["The column `models` and `model_a`, `model_b` say the same twice"]),
+        ('item,rater,models,verdict\nq1,ann,"[""ada""]",1\n', ["The field `models` must be a list of two names"]),
+        ("item,rater,models,verdict\nq1,ann,ada,1\n", ["The field `models` must be a list of two names"]),
+        (
+            f"{HEADER}\nq9,ann,ada,bel,1\n{GOOD}\nq2,ann,ada,zz,x\n",
+            ["3 problems were found and nothing was loaded.", "row 1", "row 3, line 4: The field `verdict` is `x`"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_that_does_not_fit_is_told_by_row_and_nothing_is_imported(
+    text: str, sentences: list[str], tmp_path: Path, world: tuple[str, str]
+) -> None:
+    before = counts(world[0])
+    done = take(written(tmp_path / "people.csv", text), world)
+    assert done.code == 2
+    for sentence in sentences:
+        assert sentence in done.err
+    assert counts(world[0]) == before
+
+
+@pytest.mark.parametrize(
+    ("verdict", "levels", "sentence"),
+    [
+        ("2", "3", "row 2, line 3: The verdict is +2; at 3 levels +1, 0 or -1 is expected."),
+        ("0", "2", "row 2, line 3: The verdict is +0; at 2 levels +1 or -1 is expected."),
+        (
+            '"{""kind"": ""preference"", ""value"": 1, ""levels"": 2}"',
+            "5",
+            "row 2, line 3: The verdict has 2 levels of its own and --levels says 5.",
+        ),
+    ],
+)
+def test_a_verdict_outside_its_levels_is_told(
+    verdict: str, levels: str, sentence: str, tmp_path: Path, world: tuple[str, str]
+) -> None:
+    before = counts(world[0])
+    file = written(tmp_path / "people.csv", f"{HEADER}\n{GOOD}\nq2,ann,ada,bel,{verdict}\n")
+    done = take(file, world, "--levels", levels)
+    assert done.code == 2
+    assert sentence in done.err
+    assert counts(world[0]) == before
+
+
+def test_a_file_that_is_not_there_and_one_of_another_kind_are_told(tmp_path: Path, world: tuple[str, str]) -> None:
+    assert "There is no such file." in take(tmp_path / "none.csv", world).err
+    assert "give one of .jsonl" in take(written(tmp_path / "people.xlsx", ""), world).err
+
+
+def test_wrong_use_is_a_sentence(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(tmp_path / "people.csv", f"{HEADER}\n{GOOD}\n")
+    both = take(file, world, "--responses")
+    assert (both.code, both.err) == (2, "Error: Give exactly one of --responses and --judgements.\n")
+    neither = run("import", file, "--benchmark", world[1], "--store", world[0])
+    assert neither.err == both.err
+    nowhere = run("import", file, "--judgements", "--benchmark", world[1], "--store", f"sqlite:///{tmp_path}/no/l.db")
+    assert nowhere.code == 1
+    assert "There is no ledger at" in nowhere.err
+    assert not (tmp_path / "no").exists()

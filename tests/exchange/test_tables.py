@@ -1,0 +1,110 @@
+"""Tables as files."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evenhand.benchmarks.data_error import Problems
+from evenhand.benchmarks.rows import read_rows
+from evenhand.exchange.replies import ExchangeError
+from evenhand.exchange.tables import Table, check_target, jsonl_lines, write_table
+
+COLUMNS: dict[str, Any] = {"name": "text", "count": "whole", "cost": "number", "models": "texts"}
+
+
+def read_back(path: Path) -> list[dict[str, Any]]:
+    problems = Problems(ExchangeError)
+    rows = read_rows(path, problems)
+    problems.raise_any()
+    return [row.fields for row in rows]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+def test_every_format_gives_the_same_text_back(texts: list[str], tmp_path: Path) -> None:
+    rows = [{"name": text, "count": 3, "cost": 0.25, "models": [text, "b"]} for text in texts]
+    table = Table(columns=COLUMNS, rows=rows)
+    for suffix in ("jsonl", "parquet", "csv"):
+        write_table(table, tmp_path / f"t.{suffix}")
+    assert read_back(tmp_path / "t.jsonl") == rows
+    assert read_back(tmp_path / "t.parquet") == rows
+    cells = read_back(tmp_path / "t.csv")
+    assert [row["name"] for row in cells] == texts
+    assert [json.loads(row["models"]) for row in cells] == [[text, "b"] for text in texts]
+
+
+def test_half_of_a_surrogate_pair_is_kept_where_the_format_can_say_it(tmp_path: Path) -> None:
+    table = Table(columns={"name": "text", "models": "texts"}, rows=[{"name": "a\ud800b", "models": ["\udc00"]}])
+    assert json.loads(next(jsonl_lines(table))) == {"name": "a\ud800b", "models": ["\udc00"]}
+    write_table(table, tmp_path / "t.parquet")
+    write_table(table, tmp_path / "t.csv")
+    assert read_back(tmp_path / "t.parquet") == [{"name": "a\ufffdb", "models": ["\ufffd"]}]
+    assert read_back(tmp_path / "t.csv") == [{"name": "a\ufffdb", "models": '["\ufffd"]'}]
+
+
+def test_a_line_of_jsonl_is_one_line_to_any_reader() -> None:
+    text = "".join(chr(code) for code in (*range(32), 0x85, 0x2028, 0x2029))
+    [line] = jsonl_lines(Table(columns={"name": "text"}, rows=[{"name": text}]))
+    assert len(line.decode().splitlines()) == 1
+    assert json.loads(line) == {"name": text}
+
+
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])
+def test_only_with_spreadsheet_is_a_formula_guarded(formula: str, tmp_path: Path) -> None:
+    table = Table(columns={"name": "text", "count": "whole"}, rows=[{"name": formula, "count": -1}])
+    write_table(table, tmp_path / "t.csv")
+    assert read_back(tmp_path / "t.csv") == [{"name": formula, "count": "-1"}]
+    write_table(table, tmp_path / "t.csv", spreadsheet=True)
+    assert read_back(tmp_path / "t.csv") == [{"name": f"'{formula}", "count": "-1"}]
+
+
+def test_a_table_without_rows_still_names_its_columns(tmp_path: Path) -> None:
+    table = Table(columns=COLUMNS, rows=[])
+    write_table(table, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8").strip() == "name,count,cost,models"
+    write_table(table, tmp_path / "t.parquet")
+    assert read_rows(tmp_path / "t.parquet", Problems(ExchangeError)) == []
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    old = tmp_path / "t.jsonl"
+    old.write_text("old", encoding="utf-8")
+    table = Table(columns={"cost": "number"}, rows=[{"cost": 1.0}, {"cost": float("nan")}])
+    with pytest.raises(ValueError, match="JSON"):
+        write_table(table, old)
+    assert old.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["t.jsonl"]
+
+
+def test_a_file_is_written_over_only_by_force(tmp_path: Path) -> None:
+    old = tmp_path / "t.csv"
+    old.write_text("old", encoding="utf-8")
+    check_target(old, force=True)
+    with pytest.raises(ExchangeError, match=r"t\.csv exists already; give --force to write over it, or another name\."):
+        check_target(old, force=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("t.xlsx", "the suffix says the format; give one of .jsonl, .csv, .parquet."),
+        ("t", "the suffix says the format"),
+        ("nowhere/t.csv", "there is no folder"),
+        ("folder.csv", "is not a file; name a file to write."),
+    ],
+)
+def test_a_target_that_cannot_be_written_is_told_before_any_work(name: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ExchangeError) as told:
+        check_target(tmp_path / name, force=True)
+    assert sentence in str(told.value)
+
+
+def test_guarding_cells_is_for_csv_alone(tmp_path: Path) -> None:
+    with pytest.raises(ExchangeError, match=r"--spreadsheet guards the cells of \.csv files only"):
+        check_target(tmp_path / "t.parquet", force=False, spreadsheet=True)

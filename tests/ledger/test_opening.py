@@ -1,0 +1,203 @@
+"""Claims about opening a ledger: what is refused, with a sentence, and left as it was."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from evenhand.ledger.opening import BUSY_SECONDS, LedgerError
+from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.upkeep import info
+from tests.ledger import scene
+
+
+def test_a_new_ledger_has_an_own_secret_that_stays(tmp_path: Path):
+    secrets: list[bytes] = []
+    for folder in ("one", "one", "two"):
+        ledger = Ledger(scene.url_in(tmp_path / folder / "deep"))
+        secrets.append(ledger.fence_secret())
+        ledger.close()
+    assert secrets[0] == secrets[1] != secrets[2]
+    assert len(secrets[0]) == 32
+
+
+def test_nothing_is_made_where_a_ledger_is_only_to_be_read(tmp_path: Path):
+    with pytest.raises(LedgerError, match=r"There is no ledger at .*; `evenhand judge`"):
+        Ledger(scene.url_in(tmp_path / "none"), create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_a_ledger_in_memory_is_refused(url: str):
+    with pytest.raises(LedgerError, match="would be lost at exit"):
+        Ledger(url)
+
+
+def test_what_is_no_url_is_refused_with_an_example():
+    with pytest.raises(LedgerError, match=r"not a database URL; write sqlite:///PATH"):
+        Ledger("ledger.db")
+
+
+def test_an_unknown_database_is_refused_and_its_password_not_told():
+    with pytest.raises(LedgerError, match="frogbase") as refused:
+        Ledger("frogbase://ann:hunter2@host/name")
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_ledger_of_a_newer_version_is_refused_and_unchanged(tmp_path: Path):
+    Ledger(scene.url_in(tmp_path)).close()
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("CREATE TABLE of_the_future (x)")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match=r"written by a newer Evenhand .*9999.*; upgrade Evenhand"):
+        Ledger(scene.url_in(tmp_path))
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["ledger.db"]
+
+
+def test_a_file_that_is_no_database_is_refused_and_unchanged(tmp_path: Path):
+    path = tmp_path / "ledger.db"
+    path.write_bytes(b"item,model\n1,amber\n" * 100)
+    with pytest.raises(LedgerError, match=r"is not a usable ledger .*restore a backup or choose another --store"):
+        Ledger(scene.url_in(tmp_path))
+    assert path.read_bytes() == b"item,model\n1,amber\n" * 100
+
+
+def test_the_database_of_another_program_is_refused_and_gets_no_tables(tmp_path: Path):
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+        connection.commit()
+    with pytest.raises(LedgerError, match=r"another program's \(it holds a table 'bookmarks'\)"):
+        Ledger(scene.url_in(tmp_path))
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+
+
+def test_an_empty_file_becomes_a_ledger(tmp_path: Path):
+    (tmp_path / "ledger.db").touch()
+    ledger = Ledger(scene.url_in(tmp_path))
+    assert info(ledger).counts["trials"] == 0
+    ledger.close()
+
+
+def test_a_folder_that_cannot_be_is_a_sentence(tmp_path: Path):
+    (tmp_path / "file").write_text("I am no folder")
+    with pytest.raises(LedgerError, match=r"The ledger at .*file/sub/ledger.db cannot be used: "):
+        Ledger(scene.url_in(tmp_path / "file" / "sub"))
+
+
+def test_a_folder_in_the_place_of_the_ledger_is_a_sentence(tmp_path: Path):
+    (tmp_path / "ledger.db").mkdir()
+    with pytest.raises(LedgerError, match=r"cannot be opened for writing .*check the folder and its rights"):
+        Ledger(scene.url_in(tmp_path))
+
+
+AS_NOBODY = """
+import os, sys
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Ledger
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    Ledger(sys.argv[1])
+except LedgerError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("rights", [0o555, 0o000], ids=["not writable", "not even readable"])
+def test_a_folder_without_rights_is_a_sentence(rights: int):
+    # Not tmp_path: pytest keeps that from everybody but its owner.
+    made = subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True)
+    folder = Path(made.stdout.strip())
+    try:
+        folder.chmod(rights)
+        command = [sys.executable, "-c", AS_NOBODY, scene.url_in(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.stderr == ""
+        assert done.stdout.startswith(f"The ledger at {folder}/ledger.db cannot be ")
+    finally:
+        folder.chmod(0o700)
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+
+
+HOLDS = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.readline()
+connection.execute("COMMIT")
+print("let go", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_ledger_that_another_process_holds_too_long_is_a_sentence_and_reading_goes_on(tmp_path: Path):
+    ledger = Ledger(scene.url_in(tmp_path), wait_seconds=0.2)
+    scene.set_up(ledger)
+    command = [sys.executable, "-c", HOLDS, str(tmp_path / "ledger.db")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert scene.heard(other) == "held"
+        assert len(ledger.responses_to(item.digest for item in scene.ITEMS)) == 6
+        with pytest.raises(LedgerError, match=r"Another process has held the ledger at .* for more than 0\.2 s; wait"):
+            ledger.commit(Entries(trials=scene.TRIALS))
+        scene.told(other)
+        assert scene.heard(other) == "let go"
+        ledger.commit(Entries(trials=scene.TRIALS))
+        assert info(ledger).counts["trials"] == len(scene.TRIALS)
+        other.communicate("\n")
+    ledger.close()
+
+
+def test_a_writer_waits_for_another_that_lets_go_in_time(tmp_path: Path):
+    ledger = Ledger(scene.url_in(tmp_path))
+    command = [sys.executable, "-c", HOLDS, str(tmp_path / "ledger.db")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert scene.heard(other) == "held"
+        scene.told(other)
+        ledger.commit(Entries(trials=scene.TRIALS))
+        other.communicate("\n")
+    assert info(ledger).counts["trials"] == len(scene.TRIALS)
+    ledger.close()
+
+
+def test_the_wait_is_30_seconds_unless_another_is_asked_for(ledger: Ledger):
+    assert BUSY_SECONDS == ledger.wait_seconds == 30
+    with ledger.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000
+
+
+def test_what_is_committed_survives_a_pulled_plug(ledger: Ledger):
+    """2 is FULL: the log is flushed to disk at every commit."""
+    with ledger.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_processes_that_make_one_ledger_at_once_all_get_it(tmp_path: Path):
+    opens = (
+        "import sys; import alembic.command; from evenhand.ledger.record import Ledger\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "ledger = Ledger(sys.argv[1]); print(ledger.fence_secret().hex(), flush=True)"
+    )
+    command = [sys.executable, "-c", opens, scene.url_in(tmp_path)]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(min(4, 2 * (os.cpu_count() or 1)))
+    ]
+    assert {scene.heard(process) for process in processes} == {"ready"}
+    for process in processes:
+        scene.told(process)
+    assert len({process.communicate()[0] for process in processes}) == 1
+    assert [process.returncode for process in processes] == [0] * len(processes)

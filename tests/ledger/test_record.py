@@ -1,0 +1,310 @@
+"""Claims about the record: all of a commit or none, acknowledged means kept, nothing asked twice."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evenhand.domain.response import Response
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
+from evenhand.ledger import upkeep
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.projection import studies
+from evenhand.ledger.record import CHUNK, Entries, Ledger
+from evenhand.ledger.runs import find_run, runs
+from tests.ledger import scene
+from tests.ledger.scene import RESPONSES, STUDY, TRIALS
+
+
+def counts(ledger: Ledger) -> dict[str, int]:
+    return upkeep.info(ledger).counts
+
+
+def reopened(folder: Path) -> dict[str, int]:
+    ledger = Ledger(scene.url_in(folder), create=False)
+    assert upkeep.check(ledger) == []
+    held = counts(ledger)
+    ledger.close()
+    return held
+
+
+def test_a_commit_that_fails_in_its_last_part_leaves_nothing_of_its_first(ledger: Ledger):
+    scene.set_up(ledger)
+    before = counts(ledger)
+    broken = replace(scene.prefers(TRIALS[0], 1), run=None)  # pyright: ignore[reportArgumentType]
+    entries = Entries(
+        study=STUDY.key, trials=TRIALS, judgements=[scene.prefers(TRIALS[1], 1), broken], release=[TRIALS[0].key]
+    )
+    entries.add_call(scene.asked(), scene.REPLY, run="run", at=0.0, cost_usd=0.1)
+    with pytest.raises(LedgerError, match="NOT NULL constraint failed"):
+        ledger.commit(entries)
+    assert counts(ledger) == before
+    assert ledger.linked(STUDY.key) == 0
+
+
+def test_a_commit_is_there_for_whoever_opens_the_ledger_next(ledger: Ledger, tmp_path: Path):
+    scene.set_up(ledger)
+    entries = Entries(study=STUDY.key, trials=TRIALS, judgements=[scene.prefers(trial, -1) for trial in TRIALS])
+    entries.add_call(scene.asked(), scene.REPLY, run="run", at=0.0, cost_usd=0.1)
+    ledger.commit(entries)
+    held = reopened(tmp_path)
+    assert (held["trials"], held["judgements"], held["calls"]) == (6, 6, 1)
+
+
+def test_what_was_acknowledged_survives_kill_9(tmp_path: Path):
+    committing = """
+scene.set_up(ledger)
+for number, trial in enumerate(scene.TRIALS, start=1):
+    scene.record(ledger, [trial], [scene.prefers(trial, 1)])
+    tell(number)
+    sys.stdin.readline()
+"""
+    process = scene.child(committing, scene.url_in(tmp_path))
+    for number in (1, 2, 3):
+        assert scene.heard(process) == str(number)
+        if number < 3:
+            scene.told(process)
+    scene.killed(process)
+    held = reopened(tmp_path)
+    assert (held["trials"], held["judgements"]) == (3, 3)
+
+
+def test_a_process_killed_within_a_commit_leaves_none_of_it(tmp_path: Path):
+    halfway = """
+scene.set_up(ledger)
+scene.record(ledger, scene.TRIALS[:1], [scene.prefers(scene.TRIALS[0], 1)])
+with ledger.writing() as connection:
+    ledger.insert_new(connection, scene.schema.trials, [scene.rows.trial_row(t) for t in scene.TRIALS])
+    tell("halfway")
+    sys.stdin.readline()
+"""
+    imports = "from evenhand.ledger import rows, schema\nscene.rows, scene.schema = rows, schema\n"
+    process = scene.child(imports + halfway, scene.url_in(tmp_path))
+    assert scene.heard(process) == '"halfway"'
+    scene.killed(process)
+    assert reopened(tmp_path)["trials"] == 1
+
+
+def test_the_same_entries_twice_make_one_trial_and_one_call(ledger: Ledger):
+    scene.set_up(ledger)
+    for words in ("first", "second"):
+        entries = Entries(study=STUDY.key, trials=TRIALS)
+        entries.add_call(scene.asked(), replace(scene.REPLY, text=words), run="run", at=0.0, cost_usd=None)
+        ledger.commit(entries)
+    assert (counts(ledger)["trials"], counts(ledger)["calls"], ledger.linked(STUDY.key)) == (6, 1, 6)
+    assert ledger.find_calls([scene.asked().key])[scene.asked().key].reply.text == "first"
+
+
+def test_a_stored_call_comes_back_whole_with_its_cost_or_without(ledger: Ledger):
+    entries = Entries()
+    entries.add_call(scene.asked("a"), scene.REPLY, run="run", at=0.0, cost_usd=0.25)
+    entries.add_call(scene.asked("b"), scene.Reply(text=""), run="run", at=0.0, cost_usd=None)
+    ledger.commit(entries)
+    known, free, unknown = (scene.asked(words).key for words in "abc")
+    found = ledger.find_calls([known, free, unknown])
+    assert set(found) == {known, free}
+    assert (found[known].reply, found[known].cost_usd) == (scene.REPLY, 0.25)
+    assert (found[free].reply, found[free].cost_usd) == (scene.Reply(text=""), None)
+
+
+@pytest.mark.parametrize("reason", UNDECIDED)
+def test_a_reply_without_a_decision_is_a_result(ledger: Ledger, reason: str):
+    scene.record(ledger, TRIALS[:1], [scene.without(TRIALS[0], reason)])  # pyright: ignore[reportArgumentType]
+    assert ledger.decided(keys(), reader="r1") == {TRIALS[0].key}
+    assert ledger.failed(keys()) == set()
+
+
+@pytest.mark.parametrize("reason", CALL_FAILED)
+def test_a_failed_call_is_no_result(ledger: Ledger, reason: str):
+    scene.record(ledger, TRIALS[:1], [scene.without(TRIALS[0], reason)])  # pyright: ignore[reportArgumentType]
+    assert ledger.decided(keys(), reader="r1") == set()
+    assert ledger.failed(keys()) == {TRIALS[0].key}
+
+
+def test_only_this_readers_results_are_decided(ledger: Ledger):
+    scene.record(ledger, TRIALS, [scene.prefers(TRIALS[0], 1), scene.prefers(TRIALS[1], 1, reader="r2")])
+    assert ledger.decided(keys(), reader="r1") == {TRIALS[0].key}
+    assert ledger.decided(keys(), reader="r2") == {TRIALS[1].key}
+    assert ledger.decided(keys(), reader="r3") == set()
+
+
+def test_more_keys_than_one_statement_takes_are_all_looked_up(ledger: Ledger):
+    trials = [replace(TRIALS[0], replicate=number) for number in range(2 * CHUNK + 1)]
+    entries = Entries(trials=trials, judgements=[scene.prefers(t, 1) for t in trials])
+    requests = [scene.asked(str(number)) for number in range(2 * CHUNK + 1)]
+    for request in requests:
+        entries.add_call(request, scene.REPLY, run="run", at=0.0, cost_usd=None)
+    ledger.commit(entries)
+    assert len(ledger.decided((t.key for t in trials), reader="r1")) == len(trials)
+    assert len(ledger.find_calls(request.key for request in requests)) == len(requests)
+
+
+def test_a_study_may_want_trials_that_are_on_record_already(ledger: Ledger):
+    second = replace(STUDY, seed=1)
+    scene.set_up(ledger, STUDY, second)
+    scene.record(ledger, TRIALS, [])
+    assert (ledger.linked(STUDY.key), ledger.linked(second.key)) == (6, 0)
+    ledger.link(second.key, keys()[:4])
+    ledger.link(second.key, keys()[2:])
+    assert ledger.linked(second.key) == 6
+    assert counts(ledger)["trials"] == 6
+
+
+def texts(ledger: Ledger, *, variant: str = "") -> dict[str, str]:
+    return {r.model: r.text for r in ledger.responses_to([scene.ITEMS[0].digest], variant=variant)}
+
+
+def test_the_same_answers_again_are_no_news(ledger: Ledger):
+    assert ledger.add_responses(RESPONSES) == 6
+    assert ledger.add_responses(RESPONSES) == 0
+    assert ledger.add_responses([*RESPONSES, *RESPONSES]) == 0
+
+
+def test_another_answer_is_refused_with_the_item_named_and_nothing_half_added(ledger: Ledger):
+    scene.set_up(ledger)
+    new = Response(item=scene.ITEMS[0].digest, model="coral", text="I am new")
+    other = replace(RESPONSES[0], text="I changed my mind")
+    with pytest.raises(LedgerError, match=r"another answer of 'amber' to item '1' \(1 such .*give --replace"):
+        ledger.add_responses([new, other])
+    assert texts(ledger) == {"amber": "amber says 1", "blue": "blue says 1"}
+
+
+def test_two_answers_of_one_model_in_one_go_are_refused_too(ledger: Ledger):
+    twice = [RESPONSES[0], replace(RESPONSES[0], text="I changed my mind")]
+    with pytest.raises(LedgerError, match="another answer of 'amber'"):
+        ledger.add_responses(twice)
+    assert texts(ledger) == {}
+    assert ledger.add_responses([RESPONSES[0], RESPONSES[0]]) == 1
+
+
+def test_replacing_lets_the_new_one_stand_and_keeps_the_old_on_record(ledger: Ledger):
+    other = replace(RESPONSES[0], text="I changed my mind")
+    ledger.add_responses(RESPONSES)
+    assert ledger.add_responses([other], replace=True) == 1
+    assert texts(ledger)["amber"] == "I changed my mind"
+    assert counts(ledger)["responses"] == 7
+
+
+def test_replacing_forth_and_back_ends_where_it_began(ledger: Ledger):
+    other = replace(RESPONSES[0], text="I changed my mind")
+    ledger.add_responses(RESPONSES)
+    for response, words in ((other, other.text), (RESPONSES[0], RESPONSES[0].text), (other, other.text)):
+        assert ledger.add_responses([response], replace=True) == 1
+        assert texts(ledger)["amber"] == words
+    assert counts(ledger)["responses"] == 7
+
+
+def test_variants_stand_side_by_side(ledger: Ledger):
+    ledger.add_responses(RESPONSES)
+    ledger.add_responses([replace(RESPONSES[0], text="without the image", variant="text-only")])
+    assert texts(ledger)["amber"] == "amber says 1"
+    assert texts(ledger, variant="text-only") == {"amber": "without the image"}
+
+
+def test_answers_can_be_committed_with_the_calls_they_came_from(ledger: Ledger):
+    flagged = replace(RESPONSES[0], flags=("truncated",))
+    entries = Entries(responses=[flagged])
+    entries.add_call(scene.asked(), scene.REPLY, run="run", at=0.0, cost_usd=None)
+    ledger.commit(entries)
+    (found,) = ledger.responses_to([scene.ITEMS[0].digest])
+    assert (found, found.flags) == (flagged, ("truncated",))
+
+
+def test_runs_are_listed_newest_first_with_how_they_ended(ledger: Ledger):
+    first, second = (ledger.begin_run("judge", {"n": n}, study=STUDY.key, version="1") for n in (1, 2))
+    ledger.end_run(first, {"called": 3})
+    ledger.end_run(first, {"called": 4})
+    newest, oldest = runs(ledger)
+    assert [run.id for run in runs(ledger, last=1)] == [second]
+    assert (newest.id, newest.outcome, newest.ended_at, newest.settings) == (second, None, None, {"n": 2})
+    assert (oldest.id, oldest.outcome, oldest.study) == (first, {"called": 3}, STUDY.key)
+    assert find_run(ledger, first[:6]).id == first
+
+
+@pytest.mark.parametrize(("start", "complaint"), [("", "2 runs begin with"), ("%", "There is no run '%'")])
+def test_a_run_that_is_not_one_is_a_sentence(ledger: Ledger, start: str, complaint: str):
+    for _ in range(2):
+        ledger.begin_run("judge", {}, study=None, version="1")
+    with pytest.raises(LedgerError, match=complaint):
+        find_run(ledger, start)
+
+
+def test_a_study_registered_twice_is_one(ledger: Ledger):
+    scene.set_up(ledger)
+    scene.set_up(ledger)
+    (study,) = studies(ledger)
+    assert (study.rater, study.condition, study.wanted, study.reached) == (scene.JUDGE, scene.CONDITION, 6, 0)
+
+
+FILLS = """
+import resource
+scene.set_up(ledger)
+tell("set up")
+limit = sys.stdin.readline().strip()
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+done = 0
+try:
+    while done < 2000:
+        entries = Entries()
+        entries.add_call(scene.asked(f"{done} " + "x" * 5000), scene.REPLY, run="run", at=0.0, cost_usd=None)
+        ledger.commit(entries)
+        done += 1
+except Exception as error:
+    tell([done, type(error).__name__, str(error)])
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("Mounting a small disk needs root; the limit on a file's size stands in for it.")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"No small disk can be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def filled(folder: Path, limit: str) -> list[object]:
+    """What a process that commits until it cannot says: commits done, the error's type and words."""
+    import json
+
+    with scene.child(FILLS, scene.url_in(folder)) as process:
+        assert scene.heard(process) == '"set up"'
+        scene.told(process, limit)
+        said = json.loads(scene.heard(process))
+        process.communicate("\n")
+    return said
+
+
+def test_a_full_disk_is_a_sentence_and_what_was_committed_is_there(tiny_disk: Path):
+    done, kind, words = filled(tiny_disk, "")
+    assert kind == "LedgerError"
+    assert "is full or cannot be written" in str(words)
+    assert "free some space and run the same command again: nothing that was committed is lost." in str(words)
+    assert reopened(tiny_disk)["calls"] == done != 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_a_file_that_may_not_grow_is_a_sentence_and_what_was_committed_is_there(tmp_path: Path):
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    done, kind, words = filled(tmp_path, str(1_000_000))
+    assert kind == "LedgerError"
+    assert "is full or cannot be written" in str(words)
+    assert reopened(tmp_path)["calls"] == done != 0
+
+
+def keys() -> list[str]:
+    return [trial.key for trial in TRIALS]

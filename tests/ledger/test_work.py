@@ -1,0 +1,170 @@
+"""Claims about claims: one trial is asked by one live run."""
+
+import json
+from pathlib import Path
+
+from sqlalchemy import func, select, update
+
+from evenhand.ledger import schema
+from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.work import Claimed, claim, claim_calls, holder_name, release_all, renew
+from tests.ledger import scene
+from tests.ledger.scene import TRIALS
+
+KEYS = [trial.key for trial in TRIALS]
+MINE = holder_name("mine")
+THEIRS = holder_name("theirs")
+ELSEWHERE = "another-host|1|1|run"
+
+TAKES = """
+import json
+keys = json.loads(sys.argv[2])
+taken = claim(ledger, keys, reader="r1", holder=holder_name("child"))
+tell(sorted(taken.mine))
+sys.stdin.readline()
+"""
+
+
+def taken(ledger: Ledger, holder: str, keys: list[str] = KEYS) -> Claimed:
+    return claim(ledger, keys, reader="r1", holder=holder)
+
+
+def held(ledger: Ledger) -> int:
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).select_from(schema.claims)).scalar_one()
+
+
+def expire(ledger: Ledger, holder: str) -> None:
+    """As if the lease had run out long ago."""
+    with ledger.writing() as connection:
+        connection.execute(update(schema.claims).where(schema.claims.c.holder == holder).values(until=1.0))
+
+
+def test_whoever_comes_first_gets_all_and_the_second_learns_that_others_ask(ledger: Ledger):
+    assert taken(ledger, MINE) == Claimed(mine=set(KEYS), decided=set(), others=set())
+    assert taken(ledger, THEIRS) == Claimed(mine=set(), decided=set(), others=set(KEYS))
+
+
+def test_the_second_gets_what_is_left(ledger: Ledger):
+    taken(ledger, MINE, KEYS[:4])
+    assert taken(ledger, THEIRS) == Claimed(mine=set(KEYS[4:]), decided=set(), others=set(KEYS[:4]))
+
+
+def test_claiming_again_keeps_what_one_has(ledger: Ledger):
+    taken(ledger, MINE)
+    assert taken(ledger, MINE).mine == set(KEYS)
+
+
+def test_what_was_decided_since_the_plan_is_reported_and_not_claimed(ledger: Ledger):
+    decided, undecided, failed, elsewhere = TRIALS[:4]
+    scene.record(
+        ledger,
+        TRIALS,
+        [
+            scene.prefers(decided, 1),
+            scene.without(undecided, "unreadable"),
+            scene.without(failed, "timeout"),
+            scene.prefers(elsewhere, 1, reader="r2"),
+        ],
+    )
+    known = {decided.key, undecided.key}
+    assert taken(ledger, MINE) == Claimed(mine=set(KEYS) - known, decided=known, others=set())
+
+
+def test_a_trial_decided_while_it_was_claimed_is_decided_for_everybody(ledger: Ledger):
+    taken(ledger, MINE)
+    scene.record(ledger, TRIALS[:1], [scene.prefers(TRIALS[0], 1)])
+    assert taken(ledger, THEIRS) == Claimed(mine=set(), decided={KEYS[0]}, others=set(KEYS[1:]))
+
+
+def test_a_commit_ends_the_claims_it_names(ledger: Ledger):
+    taken(ledger, MINE)
+    ledger.commit(Entries(release=KEYS[:2]))
+    assert taken(ledger, THEIRS).mine == set(KEYS[:2])
+
+
+def test_releasing_gives_back_what_is_ones_own_and_no_more(ledger: Ledger):
+    taken(ledger, MINE, KEYS[:3])
+    taken(ledger, THEIRS, KEYS[3:])
+    release_all(ledger, holder=MINE)
+    assert held(ledger) == 3
+    assert taken(ledger, MINE) == Claimed(mine=set(KEYS[:3]), decided=set(), others=set(KEYS[3:]))
+
+
+def test_an_expired_lease_is_taken_over(ledger: Ledger):
+    taken(ledger, ELSEWHERE, KEYS[:2])
+    assert taken(ledger, MINE).others == set(KEYS[:2])
+    expire(ledger, ELSEWHERE)
+    assert taken(ledger, MINE).mine == set(KEYS)
+
+
+def test_a_renewed_lease_is_not(ledger: Ledger):
+    taken(ledger, ELSEWHERE, KEYS[:2])
+    expire(ledger, ELSEWHERE)
+    renew(ledger, holder=ELSEWHERE)
+    assert taken(ledger, MINE).others == set(KEYS[:2])
+
+
+def test_renewing_does_not_touch_the_leases_of_others(ledger: Ledger):
+    taken(ledger, ELSEWHERE, KEYS[:2])
+    expire(ledger, ELSEWHERE)
+    renew(ledger, holder=MINE)
+    assert taken(ledger, MINE).mine == set(KEYS)
+
+
+def test_a_live_process_keeps_its_claims_and_a_dead_one_loses_them_at_once(ledger: Ledger, tmp_path: Path):
+    process = scene.child(TAKES, scene.url_in(tmp_path), json.dumps(KEYS[:3]))
+    assert json.loads(scene.heard(process)) == sorted(KEYS[:3])
+    assert taken(ledger, MINE).others == set(KEYS[:3])
+    process.kill()
+    # Not buried yet: a zombie asks no more.
+    process.wait()
+    assert taken(ledger, MINE) == Claimed(mine=set(KEYS), decided=set(), others=set())
+    scene.killed(process)
+
+
+def test_a_process_that_only_has_the_number_of_the_dead_one_is_not_taken_for_it(ledger: Ledger):
+    host, number, _started, run = MINE.rsplit("|", 3)
+    before_us = f"{host}|{number}|0|{run}"
+    taken(ledger, before_us)
+    assert taken(ledger, MINE).mine == set(KEYS)
+
+
+def test_a_run_on_another_machine_keeps_its_claims(ledger: Ledger):
+    taken(ledger, "another|host|999999999|1|run")
+    assert taken(ledger, MINE).others == set(KEYS)
+
+
+def test_two_processes_that_claim_at_once_share_the_trials_without_overlap(ledger: Ledger, tmp_path: Path):
+    racing = """
+tell("ready")
+sys.stdin.readline()
+keys = [f"trial-{number:03}" for number in range(200)]
+if sys.argv[2] == "backwards":
+    keys.reverse()
+mine = []
+for start in range(0, 200, 5):
+    mine += claim(ledger, keys[start:start + 5], reader="r1", holder=holder_name("run")).mine
+tell(mine)
+sys.stdin.readline()
+"""
+    racers = [scene.child(racing, scene.url_in(tmp_path), way) for way in ("forwards", "backwards")]
+    assert {scene.heard(racer) for racer in racers} == {'"ready"'}
+    for racer in racers:
+        scene.told(racer)
+    one, other = (json.loads(scene.heard(racer)) for racer in racers)
+    for racer in racers:
+        racer.communicate("\n")
+    assert sorted(one + other) == [f"trial-{number:03}" for number in range(200)]
+    assert one
+    assert other
+
+
+def test_a_call_is_claimed_unless_it_was_answered(ledger: Ledger):
+    entries = Entries()
+    entries.add_call(scene.asked(), scene.REPLY, run="run", at=0.0, cost_usd=None)
+    ledger.commit(entries)
+    answered, open_call = scene.asked().key, scene.asked("Another?").key
+    first = claim_calls(ledger, [answered, open_call], holder=MINE)
+    assert first == Claimed(mine={open_call}, decided={answered}, others=set())
+    assert claim_calls(ledger, [open_call], holder=THEIRS).others == {open_call}
