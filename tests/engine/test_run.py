@@ -193,14 +193,11 @@ async def test_after_a_429_with_retry_after_no_request_of_any_trial_starts_befor
     wait = 0.4
     calm = Canned(status=429, headers={"Retry-After": str(wait)}, body={"error": {"message": "Slow down."}})
     again = Canned(status=500, body={"error": {"message": "Once more."}})
-    async with bench(tmp_path, Script(latency=0.05), again, calm, again) as it:
+    async with bench(tmp_path, Script(latency=0.05), calm, again, again) as it:
         ended = await it.run(it.study(items=10), pacing=Pacing(max_connections=3, retry=SWIFT))
         assert ended.tally.verdicts == 20
         moments = [seen.at for seen in it.server.requests]
-        # The three first leave together and are answered 50 ms later; the next must come after the pause.
-        later = [moment - moments[0] for moment in moments if moment - moments[0] > 0.03 + 0.05]
-        assert later
-        assert min(later) >= wait
+        assert moments[3] - moments[0] >= wait, "the first three left together; two of them failed otherwise"
 
 
 async def test_requests_a_minute_are_respected_by_retries_too(tmp_path: Path) -> None:

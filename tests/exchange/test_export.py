@@ -189,6 +189,13 @@ def test_a_file_stays_as_it_was_when_the_export_fails(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir() if one.name.endswith(".part")] == []
 
 
+def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
+    judged_ledger(tmp_path)
+    done = export(tmp_path, "--battles", out=tmp_path / f"{'x' * 250}.csv")
+    assert done.code == 1
+    assert "cannot be written: File name too long." in done.err
+
+
 def test_wrong_use_is_a_sentence(tmp_path: Path) -> None:
     exactly = "Error: Give exactly one of --judgements, --battles and --responses.\n"
     assert (export(tmp_path).code, export(tmp_path).err) == (2, exactly)

@@ -233,6 +233,22 @@ def test_a_verdict_outside_its_levels_is_told(
     assert counts(world[0]) == before
 
 
+def test_a_ledger_that_fails_in_the_middle_holds_no_half_of_the_file(tmp_path: Path, world: tuple[str, str]) -> None:
+    with closing(Ledger(world[0])) as ledger, ledger.writing() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER full BEFORE INSERT ON judgements WHEN (SELECT count(*) FROM judgements) > 0 "
+            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq1,bob,ada,bel,0\n")
+    done = take(file, world)
+    assert done.code == 1
+    assert "is full or cannot be written" in done.err
+    assert (counts(world[0])["trials"], counts(world[0])["judgements"]) == (0, 0)
+    with closing(Ledger(world[0])) as ledger, ledger.writing() as connection:
+        connection.exec_driver_sql("DROP TRIGGER full")
+    assert "2 judgements of 2 raters on asked imported, 0 were known." in take(file, world).err
+
+
 def test_a_file_that_is_not_there_and_one_of_another_kind_are_told(tmp_path: Path, world: tuple[str, str]) -> None:
     assert "There is no such file." in take(tmp_path / "none.csv", world).err
     assert "give one of .jsonl" in take(written(tmp_path / "people.xlsx", ""), world).err

@@ -36,6 +36,16 @@ def test_importing_answers_twice_adds_nothing(tmp_path: Path) -> None:
     assert counts(store) == before
 
 
+def test_answers_go_out_in_the_benchmarks_order_whatever_the_files(tmp_path: Path) -> None:
+    items_file(tmp_path)
+    lines = answers_file(tmp_path).read_text(encoding="utf-8").splitlines()
+    take(write_lines(tmp_path / "back.jsonl", [json.loads(line) for line in reversed(lines)]), tmp_path)
+    rows = run("export", "--responses", "--out", "-", "--store", store_in(tmp_path)).rows
+    assert [(row["item"], row["model"]) for row in rows][:4] == [
+        ("q1", "ada"), ("q1", "bel"), ("q1", "cyd"), ("q2", "ada"),
+    ]  # fmt: skip
+
+
 def test_another_answer_needs_replace(tmp_path: Path) -> None:
     store, name = with_answers(tmp_path)
     before = counts(store)

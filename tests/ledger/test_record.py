@@ -37,7 +37,7 @@ def reopened(folder: Path) -> dict[str, int]:
 def test_a_commit_that_fails_in_its_last_part_leaves_nothing_of_its_first(ledger: Ledger):
     scene.set_up(ledger)
     before = counts(ledger)
-    broken = replace(scene.prefers(TRIALS[0], 1), run=None)  # pyright: ignore[reportArgumentType]
+    broken = replace(scene.prefers(TRIALS[0], 1), run=None)
     entries = Entries(
         study=STUDY.key, trials=TRIALS, judgements=[scene.prefers(TRIALS[1], 1), broken], release=[TRIALS[0].key]
     )

@@ -62,7 +62,7 @@ class AnswerOrder:
                 ledger=self.ledger,
                 means=means,
                 stop=stop,
-                around=progress(known_price=self.contact.quote.known, quiet=quiet),
+                around=progress(known_price=self.contact.quote.known, quiet=quiet, noun="items"),
             )
         return Outcome(ended=ended, noun="items")
 

@@ -168,8 +168,8 @@ def guard_key(
 
 
 def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
-    """The resolved flags, as they are kept with a run; an address without its query, which may hold a secret."""
-    kept = {name: _plain(value) for name, value in flags.items() if value not in (None, ())}
+    """The resolved flags, as they are kept with a run; without what may hold a secret: the store, an address's query."""
+    kept = {name: _plain(value) for name, value in flags.items() if value not in (None, ()) and name != "store"}
     for name, value in kept.items():
         if name.endswith("base_url") and isinstance(value, str):
             kept[name] = value.partition("?")[0]

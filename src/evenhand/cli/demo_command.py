@@ -31,5 +31,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     if flags["as_json"]:
         click.echo(json.dumps(shown.document, ensure_ascii=False))
     else:
-        shown.print_story()
+        from rich.console import Console
+
+        shown.print_story(Console(highlight=False))
     ctx.exit(shown.exit_code)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import click
+from rich.console import Console
+from rich.markup import escape
 
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
@@ -25,6 +27,7 @@ from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.protocols.catalog import load_protocol
 from evenhand.reports.leaderboard import Board, board
+from evenhand.reports.tables import print_board
 
 BENCHMARK = "visit-bench-sample"
 JUDGE = "local/smollm2"
@@ -53,16 +56,9 @@ class Demonstration:
     def document(self) -> dict[str, Json]:
         return {"schema": 1, "calls": self.calls, "judge": self.outcome.document, "board": self.board.as_json()}
 
-    def print_story(self) -> None:
-        from rich.console import Console
-        from rich.markup import escape
-
-        from evenhand.reports.tables import print_board
-
+    def print_story(self, console: Console) -> None:
         if self.outcome.exit_code:
             self.outcome.print_summary()
-        console = Console(highlight=False)
-        console.print()
         print_board(self.board, console)
         example = self._example()
         if example:

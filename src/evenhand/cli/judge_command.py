@@ -57,6 +57,8 @@ def command(ctx: click.Context, **flags: Any) -> None:
     surroundings = cast(Surroundings, ctx.obj)
     if flags["against"] and flags["pairs"] == "random":
         raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
+    if flags["battles"] and flags["pairs"] != "random":
+        raise WrongUse("--battles says how many to draw, so it goes with --pairs random.")
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
     order = order_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:

@@ -78,6 +78,8 @@ def print_dry_run(quoted: DryRun, *, as_json: bool, noun: str = "trials") -> Non
         return
     price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
     click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {quoted.calls} calls to make.")
+    if not quoted.calls:
+        return
     click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
     if not quoted.image_tokens_known:
         click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")

@@ -1,23 +1,25 @@
 """How a run is going: one line that redraws itself on a terminal, plain lines now and then elsewhere."""
 
 import asyncio
+import shutil
 import signal
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, TextIO
 
 from evenhand.engine.run import Runner, StopSign
 from evenhand.engine.session import Around
+from evenhand.engine.tally import Tally
 
 REDRAW_SECONDS = 0.25
 PLAIN_SECONDS = 10.0
 
 
-def line(runner: Runner[Any, Any], *, known_price: bool) -> str:
+def line(runner: Runner[Any, Any], *, known_price: bool, noun: str) -> str:
     """`128/512 trials · 12.3/s · 31 s left · $0.0421 · 16 in flight · 2 without a decision · 1 failed`."""
     tally = runner.tally
-    parts = [f"{tally.done}/{tally.planned} trials"]
+    parts = [f"{tally.done}/{tally.planned} {noun}"]
     rate = tally.called / tally.wall_s if tally.called else 0.0
     if rate:
         parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each")
@@ -54,50 +56,45 @@ def interruptible() -> Generator[StopSign]:
             loop.remove_signal_handler(number)
 
 
-def progress(*, known_price: bool, quiet: bool) -> Around:
+def progress(*, known_price: bool, quiet: bool, noun: str = "trials") -> Around:
     def around(runner: Runner[Any, Any]) -> AbstractAsyncContextManager[None]:
-        return shown(runner, known_price=known_price, quiet=quiet)
+        return nullcontext() if quiet else shown(lambda: line(runner, known_price=known_price, noun=noun), runner.tally)
 
     return around
 
 
 @asynccontextmanager
-async def shown(runner: Runner[Any, Any], *, known_price: bool, quiet: bool) -> AsyncGenerator[None]:
-    """Shows the run's progress on standard error while it goes on."""
-    if quiet:
-        yield
-        return
+async def shown(words: Callable[[], str], tally: Tally) -> AsyncGenerator[None]:
+    """Shows how a run goes on standard error while it goes on."""
     stream = sys.stderr
-    draw = _redraw if stream.isatty() else _plain
-    drawing = asyncio.create_task(draw(runner, known_price, stream))
+    terminal = stream.isatty()
+    drawing = asyncio.create_task(_redraw(words, tally, stream) if terminal else _plain(words, stream))
     try:
         yield
     finally:
         drawing.cancel()
         await asyncio.gather(drawing, return_exceptions=True)
-        if stream.isatty():
+        if terminal:
             stream.write("\r\x1b[2K")
             stream.flush()
-        elif runner.tally.called:
-            stream.write(line(runner, known_price=known_price) + "\n")
+        elif tally.called:
+            stream.write(words() + "\n")
 
 
-async def _redraw(runner: Runner[Any, Any], known_price: bool, stream: TextIO) -> None:
-    from rich.console import Console
-
-    width = Console(file=stream).width
+async def _redraw(words: Callable[[], str], tally: Tally, stream: TextIO) -> None:
     while True:
-        words = line(runner, known_price=known_price)
-        done = runner.tally.done / max(1, runner.tally.planned)
-        bar_width = max(0, min(24, width - len(words) - 4))
-        bar = ("█" * round(done * bar_width)).ljust(bar_width, "░")
-        stream.write(f"\r\x1b[2K{bar} {words}"[: width + 5])
+        width = shutil.get_terminal_size().columns - 1
+        text = words()
+        room = max(0, min(24, width - len(text) - 1))
+        done = round(room * tally.done / max(1, tally.planned))
+        bar = "█" * done + "░" * (room - done)
+        stream.write(f"\r\x1b[2K{f'{bar} {text}'.lstrip()[:width]}")
         stream.flush()
         await asyncio.sleep(REDRAW_SECONDS)
 
 
-async def _plain(runner: Runner[Any, Any], known_price: bool, stream: TextIO) -> None:
+async def _plain(words: Callable[[], str], stream: TextIO) -> None:
     while True:
         await asyncio.sleep(PLAIN_SECONDS)
-        stream.write(line(runner, known_price=known_price) + "\n")
+        stream.write(words() + "\n")
         stream.flush()

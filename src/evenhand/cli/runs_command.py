@@ -56,6 +56,8 @@ def command(last: int, store: str, as_json: bool) -> None:
 def _ending(outcome: Mapping[str, Any] | None) -> str:
     if outcome is None:
         return "not yet, or killed"
+    if "imported" in outcome:
+        return f"{outcome['imported']} imported"
     done = f"{outcome['known']} known, {outcome['called']} asked"
     for sign, words in (
         ("error", "stopped by an error"),

@@ -157,6 +157,7 @@ class Runner(Generic[S, R]):
             if due.key in claimed.mine:
                 await self.concurrency.acquire()
                 if self._stop.raised:
+                    self.concurrency.release()
                     return
                 await self._start(due)
 

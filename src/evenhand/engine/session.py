@@ -1,7 +1,8 @@
 """A run from its first record to its last: registers the study, asks, and writes down how it ended."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+import gc
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -86,8 +87,9 @@ async def run_errand(
     )
     runner.tally.planned = planned
     try:
-        async with around(runner):
-            await runner.run(chunks)
+        with _older_objects_at_rest():
+            async with around(runner):
+                await runner.run(chunks)
     except (Misuse, LedgerError) as error:
         stop.fail(error)
     finally:
@@ -101,6 +103,19 @@ async def run_errand(
     )
     ledger.end_run(run, _outcome(ended))
     return ended
+
+
+@contextmanager
+def _older_objects_at_rest() -> Generator[None]:
+    """A run makes many objects; the garbage collector need not search all that was there before it again and again."""
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _outcome(ended: Ended) -> dict[str, Json]:

@@ -43,7 +43,9 @@ def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) ->
         return _server_engine(url)
     with explained(path):
         if not path.exists() and not create:
-            raise LedgerError(f"There is no ledger at {path}; `evenhand judge` or `evenhand demo` makes one.")
+            raise LedgerError(
+                f"There is no ledger at {path}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(url, connect_args={"timeout": wait_seconds, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_connection)

@@ -109,7 +109,7 @@ class Ledger:
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was."""
         if values:
-            connection.execute(statements.insert_new(self.engine.dialect.name, table), values)
+            statements.insert_new(connection, table, values)
 
     def register_benchmark(self, benchmark: Benchmark) -> None:
         for data in benchmark.pictures.values():
@@ -271,8 +271,7 @@ class Ledger:
             self.insert_new(connection, schema.study_trials, links)
             self.insert_new(connection, schema.calls, entries.calls)
             self._let_stand(connection, entries.responses)
-            if entries.judgements:
-                connection.execute(statements.JUDGE, [rows.judgement_row(j) for j in entries.judgements])
+            self.insert_new(connection, schema.judgements, [rows.judgement_row(j) for j in entries.judgements])
             for some in chunks(entries.release):
                 connection.execute(statements.RELEASE, {"keys": some})
 

@@ -1,8 +1,10 @@
 """The statements of the busy path, each built once: SQLAlchemy takes longer to build one than SQLite to run it."""
 
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, bindparam, delete, insert, select
+from sqlalchemy import Column, ColumnElement, Connection, Dialect, Table, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.domain.verdict import CALL_FAILED
@@ -26,12 +28,37 @@ CALLS = select(schema.calls).where(_among_keys(_calls.key))
 ANSWERED = select(_calls.key).where(_among_keys(_calls.key))
 CLAIMS = select(schema.claims).where(_among_keys(_claims.what))
 RELEASE = delete(schema.claims).where(_among_keys(_claims.what))
-JUDGE = insert(schema.judgements)
 
 
-@cache
-def insert_new(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """Inserts the rows whose primary key is not there yet."""
-    if dialect == "postgresql":
-        return postgresql.insert(table).on_conflict_do_nothing()
-    return sqlite.insert(table).on_conflict_do_nothing()
+def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts the rows, all of the same columns, whose primary key is not there yet."""
+    _insert(table, tuple(rows[0]), connection.dialect).run(connection, rows)
+
+
+class _Insert:
+    """Compiled once; where the driver takes tuples they are made here, in half the time of SQLAlchemy's own way."""
+
+    def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect) -> None:
+        make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
+        self._statement = make(table).on_conflict_do_nothing()
+        self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
+        # The table's order, which is the compiler's, not the rows' own.
+        self._columns = [
+            (column.name, column.type.dialect_impl(dialect).bind_processor(dialect))
+            for column in table.columns
+            if column.name in columns
+        ]
+
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        if not connection.dialect.positional:
+            connection.execute(self._statement, rows)
+            return
+        values = [
+            tuple([row[name] if bound is None else bound(row[name]) for name, bound in self._columns]) for row in rows
+        ]
+        connection.exec_driver_sql(self._text, values)
+
+
+@lru_cache(maxsize=64)
+def _insert(table: Table, columns: tuple[str, ...], dialect: Dialect) -> _Insert:
+    return _Insert(table, columns, dialect)

@@ -2,12 +2,14 @@
 
 import difflib
 from collections.abc import Callable
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from evenhand.protocols.folder import FILE, protocol_from_folder
 from evenhand.protocols.protocol import Protocol, ProtocolError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "evenhand.protocols"
 """Entry points of installed packages: a Protocol, or a function without arguments that makes one."""
@@ -41,11 +43,13 @@ def _built_in() -> dict[str, Path]:
     return {file.parent.name: file.parent for file in Path(__file__).parent.glob(f"*/{FILE}")}
 
 
-def _installed() -> dict[str, EntryPoint]:
+def _installed() -> "dict[str, EntryPoint]":
+    from importlib.metadata import entry_points
+
     return {entry.name.replace("-", "_").lower(): entry for entry in entry_points(group=GROUP)}
 
 
-def _from_entry_point(entry: EntryPoint) -> Protocol:
+def _from_entry_point(entry: "EntryPoint") -> Protocol:
     loaded: object = entry.load()
     if callable(loaded):
         loaded = cast("Callable[[], object]", loaded)()

@@ -27,7 +27,10 @@ class Choice:
 def choose(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnRecord]:
     """The studies that one board is made of; raises MixedError with the list where more than one board would fit."""
     if choice.study is not None:
-        return [study for study in studies if study.key == choice.study]
+        found = [study for study in studies if study.key == choice.study]
+        if not found:
+            raise MixedError("That run was not for a board: what it asked counts elsewhere.")
+        return found
     left = list(studies)
     if not left:
         raise MixedError("The ledger holds no judgements for a board yet; `evenhand judge` makes some.")

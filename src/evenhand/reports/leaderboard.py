@@ -139,7 +139,7 @@ def votes_of(results: Sequence[Judged]) -> list[Vote]:
 
 def in_fixed_order(votes: Sequence[Vote], seed: int) -> list[Vote]:
     """By hash of seed and battle, so that a rating never depends on which call finished first."""
-    return sorted(votes, key=lambda v: (draw(seed, v.item, v.model_a, v.model_b, v.rater), v.first != v.model_a))
+    return sorted(votes, key=lambda v: (draw(seed, v.item, v.model_a, v.model_b), v.rater, v.first != v.model_a))
 
 
 def _standings(votes: Sequence[Vote], played: Comparisons, method: Method) -> tuple[Standing, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
 
 from evenhand.domain.estimate import Estimate
@@ -48,14 +47,18 @@ def print_reliability(board: Board, console: Console) -> None:
     )
     console.print("[bold]Can this judge be trusted?[/bold]")
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    rows: Sequence[tuple[str, Estimate, str]] = (
+    rows: list[tuple[str, Estimate, str]] = [
         ("swap consistency", order.swap_consistency, "pairs"),
         ("first-position share", order.first_position_share, "verdicts"),
-    )
+    ]
+    if order.first_position_share_without_ties.n != order.first_position_share.n:
+        rows.insert(1, ("  without ties", order.swap_consistency_without_ties, "pairs"))
+        rows.append(("  without ties", order.first_position_share_without_ties, "verdicts"))
     for name, share, noun in rows:
         interval = "" if share.value is None else f"{per_cent(share.lower)} to {per_cent(share.upper)}"
         table.add_row(name, per_cent(share.value), interval, f"{count(share.n)} {noun}")
-    console.print(Padding(table, (0, 0, 1, 0)))
+    console.print(table)
+    console.print()
     first, *rest = board.reliability.reading
     console.print(escape(first), style=style)
     for sentence in (*rest, *board.notes):

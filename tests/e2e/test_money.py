@@ -1,0 +1,55 @@
+"""Dollars at the command line: what it would cost, and where it stops."""
+
+from tests.e2e.workplace import Workplace, drawn, stats
+from tests.scripted_server import server_process
+
+PRICE = ("--price", "input=2.5,output=10")
+
+
+def test_a_budget_stops_the_run_cleanly_and_a_larger_one_asks_the_rest(here: Workplace) -> None:
+    with server_process() as url:
+        ran = here.judge(url, *drawn(20), *PRICE, "--max-cost", "0.03")
+        document = ran.document
+        assert ran.code == 3
+        assert "is reached; 31 trials are not asked" in ran.err
+        assert 0 < document["cost_usd"] <= 0.03
+        assert document["called"] == document["verdicts"] == stats(url)["requests"]
+        assert document["planned"] == document["called"] + document["not_reached"]
+        assert document["not_reached"] > 0
+
+        board = here.run("rank", "--json").document
+        assert board["votes"] == document["verdicts"]
+        assert sum(row["wins"] for row in board["models"]) == document["verdicts"]
+
+        more = here.judge(url, *drawn(20), *PRICE, "--max-cost", "5")
+        assert more.code == 0
+        assert (more.document["known"], more.document["called"]) == (document["called"], document["not_reached"])
+        assert stats(url)["repeats"] == 0
+
+
+def test_a_budget_without_a_known_price_is_wrong_use(here: Workplace) -> None:
+    with server_process() as url:
+        ran = here.judge(url, *drawn(2), "--max-cost", "1")
+        assert stats(url)["requests"] == 0
+    assert (ran.code, ran.out) == (2, "")
+    assert "--max-cost needs a price, and none is known for openai/gpt-4o; give --price" in ran.err
+
+
+def test_a_dry_run_asks_nothing_writes_nothing_and_tells_what_the_run_then_does(here: Workplace) -> None:
+    with server_process() as url:
+        dry = here.judge(url, *drawn(10), *PRICE, "--dry-run")
+        assert dry.code == 0
+        assert stats(url)["requests"] == 0
+        assert list(here.files()) == [], "no ledger, and nothing in the folder for temporary files"
+        assert dry.document["calls_at_least"] == dry.document["calls_at_most"] == 20
+
+        part = here.judge(url, *drawn(4), *PRICE)
+        assert part.document["called"] == 8
+        before = here.ledger.read_bytes()
+        dry = here.judge(url, *drawn(10), *PRICE, "--dry-run")
+        assert here.ledger.read_bytes() == before
+        ran = here.judge(url, *drawn(10), *PRICE)
+        assert dry.document["trials"] == ran.document["planned"]
+        assert dry.document["known"] == ran.document["known"]
+        assert dry.document["calls_at_least"] == ran.document["requests"] == ran.document["called"]
+        assert ran.document["cost_usd"] <= dry.document["cost_usd"]

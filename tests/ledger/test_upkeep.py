@@ -1,0 +1,192 @@
+"""Claims about looking after a ledger."""
+
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from evenhand.ledger import upkeep
+from evenhand.ledger.opening import HEAD, LedgerError
+from evenhand.ledger.record import Entries, Ledger
+from tests.images.pictures import encoded, photo
+from tests.ledger import scene
+from tests.ledger.scene import TRIALS
+
+PNG = encoded(photo(), "PNG")
+
+
+@pytest.fixture
+def filled(ledger: Ledger) -> Ledger:
+    scene.set_up(ledger)
+    ledger.images.put(PNG)
+    entries = Entries(
+        study=scene.STUDY.key, trials=TRIALS[:2], judgements=[scene.prefers(trial, 1) for trial in TRIALS[:2]]
+    )
+    for words, cost in (("a", 0.25), ("b", 0.5), ("c", None)):
+        entries.add_call(scene.asked(words), scene.REPLY, run="run", at=0.0, cost_usd=cost)
+    ledger.commit(entries)
+    return ledger
+
+
+def tamper(ledger: Ledger, statement: str) -> None:
+    with ledger.writing() as connection:
+        assert connection.execute(text(statement)).rowcount == 1
+
+
+def test_info_counts_what_is_there_and_never_takes_an_unknown_price_for_0(filled: Ledger, tmp_path: Path):
+    found = upkeep.info(filled)
+    assert found.counts == {
+        "benchmarks": 1, "items": 3, "responses": 6, "raters": 1, "studies": 1,
+        "trials": 2, "runs": 0, "calls": 3, "judgements": 2, "claims": 0,
+    }  # fmt: skip
+    assert (found.cost_usd, found.cost_unknown) == (0.75, 1)
+    assert (found.images, found.image_bytes, found.version) == (1, len(PNG), HEAD)
+    assert (found.where, found.size_bytes) == (f"{tmp_path}/ledger.db", (tmp_path / "ledger.db").stat().st_size)
+    assert found.as_json()["schema"] == 1
+
+
+def test_a_whole_ledger_is_sound(filled: Ledger):
+    assert upkeep.check(filled) == []
+
+
+def test_a_flipped_bit_in_an_image_is_found(filled: Ledger):
+    path = filled.images.path(next(filled.images.digests()))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert upkeep.check(filled) == [
+        f"The image file {path}: Its bytes do not match its name; import its original again."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "statement"),
+    [
+        ("call", "UPDATE calls SET request = replace(request, 'Which', 'What') WHERE key = '{call}'"),
+        ("call", "UPDATE calls SET request = 'gone' WHERE key = '{call}'"),
+        ("item", "UPDATE items SET content = replace(content, 'What is 1', 'What is 9') WHERE digest = '{item}'"),
+        ("response", "UPDATE responses SET text = 'better now' WHERE digest = '{response}'"),
+        ("response", "UPDATE responses SET model = 'coral' WHERE digest = '{response}'"),
+    ],
+)
+def test_what_was_altered_is_found(filled: Ledger, kind: str, statement: str):
+    entries = Entries()
+    entries.add_call(scene.asked(), scene.REPLY, run="run", at=0.0, cost_usd=None)
+    filled.commit(entries)
+    names = {
+        "call": scene.asked().key,
+        "item": scene.ITEMS[0].digest,
+        "response": scene.RESPONSES[0].digest,
+    }
+    tamper(filled, statement.format(**names))
+    assert upkeep.check(filled) == [f"The {kind} {names[kind][:12]} does not hold the content its name says."]
+
+
+@pytest.mark.parametrize(
+    ("statement", "complaints"),
+    [
+        ("DELETE FROM trials WHERE key = '{trial}'", ["1 judgements name no trial."]),
+        ("DELETE FROM raters", ["2 trials name no rater."]),
+        ("DELETE FROM items WHERE digest = '{item}'", ["2 trials name no item."]),
+    ],
+)
+def test_what_is_named_and_not_there_is_found(filled: Ledger, statement: str, complaints: list[str]):
+    tamper(filled, statement.format(trial=TRIALS[0].key, item=scene.ITEMS[0].digest))
+    assert upkeep.check(filled) == complaints
+
+
+def test_a_damaged_file_is_found(filled: Ledger, tmp_path: Path):
+    filled.close()
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as connection:
+        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_judgements_run'")
+        ((size,),) = connection.execute("PRAGMA page_size")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size + size - 40)
+        file.write(b"\xff" * 40)
+    damaged = Ledger(scene.url_in(tmp_path))
+    try:
+        found = " ".join(upkeep.check(damaged))
+    except LedgerError as error:  # where the damage is met before it is looked for
+        found = str(error)
+    assert "SQLite finds the file damaged" in found or "not a usable ledger" in found
+    damaged.close()
+
+
+def test_a_backup_is_a_whole_ledger_with_its_images(filled: Ledger, tmp_path: Path):
+    target = upkeep.backup(filled, tmp_path / "safe" / "today")
+    assert target == tmp_path / "safe" / "today" / "ledger.db"
+    copy = Ledger(f"sqlite:///{target}", create=False)
+    assert upkeep.check(copy) == []
+    assert upkeep.info(copy).counts == upkeep.info(filled).counts
+    assert copy.images.get(next(filled.images.digests())) == PNG
+    assert copy.fence_secret() == filled.fence_secret()
+    copy.close()
+
+
+def test_a_backup_never_overwrites_one(filled: Ledger, tmp_path: Path):
+    target = upkeep.backup(filled, tmp_path / "safe")
+    before = target.read_bytes()
+    scene.record(filled, TRIALS, [])
+    with pytest.raises(LedgerError, match="exists already; choose another folder: a backup never overwrites one"):
+        upkeep.backup(filled, tmp_path / "safe")
+    assert target.read_bytes() == before
+    with pytest.raises(LedgerError, match="exists already"):
+        upkeep.backup(filled, tmp_path)
+
+
+def test_a_backup_cut_short_is_done_again(filled: Ledger, tmp_path: Path):
+    (tmp_path / "safe").mkdir()
+    (tmp_path / "safe" / "ledger.part").write_bytes(b"half a backup")
+    target = upkeep.backup(filled, tmp_path / "safe")
+    assert [file.name for file in target.parent.iterdir() if file.is_file()] == ["ledger.db"]
+
+
+def test_a_backup_leaves_out_pictures_that_are_being_written(filled: Ledger, tmp_path: Path):
+    image = filled.images.path(next(filled.images.digests()))
+    image.with_name(f"{image.name}.0123.unfinished").write_bytes(b"half")
+    target = upkeep.backup(filled, tmp_path / "safe")
+    copied = [file.name for file in (target.parent / "images").rglob("*") if file.is_file()]
+    assert copied == [image.name]
+
+
+def test_a_backup_into_a_place_that_cannot_be_is_a_sentence(filled: Ledger, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerError, match="cannot be used"):
+        upkeep.backup(filled, tmp_path / "file")
+
+
+def test_a_backup_while_a_writer_goes_on_holds_whole_commits(filled: Ledger, tmp_path: Path):
+    """Every commit holds a trial and its judgement, so a copy that holds more of the one was cut through a commit."""
+    begun, enough = threading.Event(), threading.Event()
+    writer = Ledger(scene.url_in(tmp_path))
+
+    def write() -> None:
+        replicate = 0
+        while not enough.is_set():
+            replicate += 1
+            trial = replace(TRIALS[0], replicate=replicate)
+            scene.record(writer, [trial], [scene.prefers(trial, 1)])
+            begun.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        assert begun.wait(30)
+        copies = [upkeep.backup(filled, tmp_path / f"safe-{number}") for number in range(5)]
+    finally:
+        enough.set()
+        thread.join()
+        writer.close()
+    for target in copies:
+        copy = Ledger(f"sqlite:///{target}", create=False)
+        counts = upkeep.info(copy).counts
+        assert upkeep.check(copy) == []
+        assert counts["trials"] == counts["judgements"] > 2
+        copy.close()
+        shutil.rmtree(target.parent)

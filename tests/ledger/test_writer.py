@@ -1,0 +1,156 @@
+"""Claims about batched writes: acknowledged means committed, and nobody waits longer than needed."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.upkeep import info
+from evenhand.ledger.writer import BATCH, PAUSE_SECONDS, Writer
+from tests.ledger import scene
+from tests.ledger.scene import STUDY, TRIALS
+
+
+class Commits:
+    """How many transactions the ledger committed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.count = 0
+        event.listen(ledger.engine, "commit", self._hear)
+
+    def _hear(self, _connection: Any) -> None:
+        self.count += 1
+
+
+@asynccontextmanager
+async def writing(ledger: Ledger, in_flight: Callable[[], int]) -> AsyncGenerator[Writer]:
+    writer = Writer(ledger, study=STUDY.key, in_flight=in_flight)
+    try:
+        yield writer
+    finally:
+        await writer.close(last=Entries(), then=lambda: None)
+
+
+def entries(number: int) -> Entries:
+    trial = replace(TRIALS[0], replicate=number)
+    return Entries(trials=[trial], judgements=[scene.prefers(trial, 1)])
+
+
+def stored(ledger: Ledger) -> int:
+    return info(ledger).counts["judgements"]
+
+
+async def test_what_is_acknowledged_is_on_disk_for_everybody(ledger: Ledger):
+    other = Ledger(ledger.url)
+    async with writing(ledger, lambda: 1) as writer:
+        for number in range(1, 4):
+            await writer.put(entries(number))
+            assert stored(other) == number
+    assert ledger.linked(STUDY.key) == 3
+    other.close()
+
+
+async def test_nothing_is_acknowledged_before_it_is_committed(ledger: Ledger):
+    """Another connection holds the ledger; until it lets go, no waiter may go on."""
+    async with writing(ledger, lambda: 1) as writer:
+        with ledger.writing():
+            waiting = asyncio.create_task(writer.put(entries(1)))
+            done, _ = await asyncio.wait([waiting], timeout=4 * PAUSE_SECONDS)
+            assert not done
+        await waiting
+    assert stored(ledger) == 1
+
+
+async def test_100_records_are_committed_together_though_more_are_in_flight(ledger: Ledger):
+    commits = Commits(ledger)
+    async with writing(ledger, lambda: 10 * BATCH) as writer:
+        await asyncio.gather(*(writer.put(entries(number)) for number in range(BATCH)))
+        assert (commits.count, stored(ledger)) == (1, BATCH)
+
+
+async def test_a_commit_begins_as_soon_as_all_in_flight_wait_for_it(ledger: Ledger):
+    async with writing(ledger, lambda: 3) as writer:
+        waiting = [asyncio.create_task(writer.put(entries(number))) for number in range(2)]
+        await asyncio.sleep(0)
+        assert writer._committing == 0  # the third call may still bring something
+        waiting.append(asyncio.create_task(writer.put(entries(2))))
+        await asyncio.sleep(0)
+        assert writer._committing == 3
+        await asyncio.gather(*waiting)
+    assert stored(ledger) == 3
+
+
+async def test_those_being_committed_count_among_those_who_wait(ledger: Ledger):
+    async with writing(ledger, lambda: 2) as writer:
+        with ledger.writing():
+            first = [asyncio.create_task(writer.put(entries(number))) for number in range(2)]
+            await asyncio.sleep(0)
+            late = asyncio.create_task(writer.put(entries(2)))
+            await asyncio.sleep(0)
+            assert writer._committing == 3
+        await asyncio.gather(*first, late)
+
+
+async def test_a_lone_record_is_not_kept_waiting_for_company(ledger: Ledger):
+    """Others are in flight and bring nothing: the pause ends the wait."""
+    async with writing(ledger, lambda: 50) as writer:
+        await asyncio.wait_for(writer.put(entries(1)), timeout=20)
+        assert stored(ledger) == 1
+
+
+async def test_an_error_reaches_every_waiter_and_nothing_of_the_batch_is_kept(ledger: Ledger):
+    broken = entries(1)
+    broken.judgements[0] = replace(broken.judgements[0], run=None)
+    async with writing(ledger, lambda: 3) as writer:
+        outcomes = await asyncio.gather(
+            *(writer.put(one) for one in (entries(0), broken, entries(2))), return_exceptions=True
+        )
+        assert [type(outcome) for outcome in outcomes] == [LedgerError] * 3
+        assert stored(ledger) == 0
+        await asyncio.wait_for(writer.put(entries(3)), timeout=20)
+    assert stored(ledger) == 1
+
+
+async def test_a_waiter_that_gave_up_does_not_lose_its_record(ledger: Ledger):
+    async with writing(ledger, lambda: 50) as writer:
+        impatient = asyncio.create_task(writer.put(entries(1)))
+        await asyncio.sleep(0)
+        impatient.cancel()
+        await asyncio.gather(impatient, return_exceptions=True)
+    assert stored(ledger) == 1
+
+
+async def test_closing_commits_what_is_pending_then_the_last_then_does_one_more_thing(ledger: Ledger):
+    seen: list[int] = []
+    writer = Writer(ledger, study=STUDY.key, in_flight=lambda: 50)
+    pending = asyncio.create_task(writer.put(entries(1)))
+    await asyncio.sleep(0)
+    await writer.close(last=entries(2), then=lambda: seen.append(stored(ledger)))
+    await pending
+    assert seen == [2]
+    assert ledger.linked(STUDY.key) == 2
+
+
+async def test_other_ledger_work_goes_in_order_with_the_commits(ledger: Ledger):
+    async with writing(ledger, lambda: 1) as writer:
+        waiting = asyncio.create_task(writer.put(entries(1)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert await writer.run(stored, ledger) == 1
+        await waiting
+
+
+async def test_the_thread_ends_also_when_the_last_commit_fails(ledger: Ledger):
+    last = entries(1)
+    last.judgements[0] = replace(last.judgements[0], run=None)
+    writer = Writer(ledger, study=STUDY.key, in_flight=lambda: 1)
+    with pytest.raises(LedgerError, match="NOT NULL"):
+        await writer.close(last=last, then=lambda: None)
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        await writer.run(stored, ledger)

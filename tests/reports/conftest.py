@@ -1,0 +1,14 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evenhand.ledger.record import Ledger
+from tests.ledger.scene import url_in
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(url_in(tmp_path))
+    yield opened
+    opened.close()

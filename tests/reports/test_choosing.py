@@ -1,0 +1,94 @@
+"""Claims about which studies make a board: nothing is mixed silently."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.trial import Condition
+from evenhand.ledger.projection import StudyOnRecord
+from evenhand.reports.choosing import Choice, MixedError, choose
+
+JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
+CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab")
+ONE = StudyOnRecord(
+    key="one",
+    purpose="board",
+    benchmark="numbers",
+    data="d1",
+    sample=False,
+    rater=JUDGE,
+    condition=CONDITION,
+    variant="",
+    wanted=4,
+    reached=4,
+)
+
+# What differs, the flag that chooses, the list in the sentence, and each study's own value.
+NAMED: list[tuple[dict[str, Any], str, str, str, str]] = [
+    ({"benchmark": "letters"}, "benchmark", "letters, numbers", "numbers", "letters"),
+    ({"rater": replace(JUDGE, name="xai/judge")}, "judge", "openai/judge, xai/judge", "openai/judge", "xai/judge"),
+    (
+        {"condition": replace(CONDITION, protocol="arena")},
+        "protocol",
+        "arena, visit_pairwise",
+        "visit_pairwise",
+        "arena",
+    ),
+    ({"condition": replace(CONDITION, readout="constrained")}, "readout", "constrained, free", "free", "constrained"),
+    ({"variant": "text-only"}, "variant", "default, text-only", "default", "text-only"),
+]
+
+
+@pytest.mark.parametrize(("changes", "flag", "listed", "first", "second"), NAMED, ids=[row[1] for row in NAMED])
+def test_several_are_listed_and_one_is_chosen_by_its_flag(
+    changes: dict[str, Any], flag: str, listed: str, first: str, second: str
+):
+    other = replace(ONE, key="two", **changes)
+    with pytest.raises(MixedError, match=rf"holds several; choose one with --{flag}: {listed}\."):
+        choose([ONE, other], Choice())
+    assert choose([ONE, other], Choice(**{flag: first})) == [ONE]
+    assert choose([ONE, other], Choice(**{flag: second})) == [other]
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"data": "d2"}, "data files"),
+        ({"rater": replace(JUDGE, settings=Settings(temperature=1))}, "endpoints or settings of the judge"),
+        ({"rater": replace(JUDGE, endpoint="azure")}, "endpoints or settings of the judge"),
+        ({"condition": replace(CONDITION, prompt_hash="cd")}, "prompt texts or ways of showing"),
+        ({"condition": replace(CONDITION, see="images")}, "prompt texts or ways of showing"),
+        ({"condition": replace(CONDITION, fenced=True)}, "prompt texts or ways of showing"),
+    ],
+)
+def test_what_no_flag_names_is_not_mixed_either(changes: dict[str, Any], what: str):
+    other = replace(ONE, key="two", **changes)
+    with pytest.raises(MixedError, match=f"several {what}, which are never mixed; choose one run with --run"):
+        choose([ONE, other], Choice())
+    assert choose([ONE, other], Choice(study="two")) == [other]
+
+
+def test_studies_that_agree_make_one_board():
+    more = replace(ONE, key="two", wanted=10, purpose="people")
+    assert choose([ONE, more], Choice()) == [ONE, more]
+
+
+def test_a_choice_among_others_leaves_no_doubt_about_the_rest():
+    """Two judges, and the second judged under two protocols: naming the first is enough."""
+    second = replace(ONE, key="two", rater=replace(JUDGE, name="xai/judge"))
+    third = replace(second, key="three", condition=replace(CONDITION, protocol="arena"))
+    assert choose([ONE, second, third], Choice(judge="openai/judge")) == [ONE]
+    with pytest.raises(MixedError, match="--protocol: arena, visit_pairwise"):
+        choose([ONE, second, third], Choice(judge="xai/judge"))
+
+
+def test_a_mistyped_name_gets_a_hint():
+    with pytest.raises(MixedError, match=r"nothing for --judge openai/jugde; did you mean 'openai/judge'\?"):
+        choose([ONE], Choice(judge="openai/jugde"))
+
+
+def test_an_empty_ledger_says_how_to_fill_it():
+    with pytest.raises(MixedError, match="no judgements for a board yet; `evenhand judge` makes some"):
+        choose([], Choice())

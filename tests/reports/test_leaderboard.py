@@ -1,0 +1,235 @@
+"""Claims about boards: who won, what counts how much, and what a board says about itself."""
+
+import itertools
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
+from evenhand.domain.vote import Vote
+from evenhand.ledger.projection import Judged, studies
+from evenhand.ledger.record import Ledger
+from evenhand.ratings.comparisons import battles
+from evenhand.ratings.elo import elo
+from evenhand.reports.leaderboard import Board, Method, board, in_fixed_order, votes_of
+from tests.ledger import scene
+from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
+
+
+def shown(
+    first: str, second: str, verdict: Verdict | NoVerdict, *, item: str = "item", replicate: int = 0, rater: str = "r"
+) -> Judged:
+    trial = Trial(item=item, responses=(first, second), rater=rater, condition="c", replicate=replicate)
+    judgement = Judgement(trial=trial.key, verdict=verdict, reader="r1", calls=(), run="run", at=0.0)
+    return Judged(seq=0, trial=trial, label=item, models=(first, second), judgement=judgement)
+
+
+def better(value: int, levels: Any = 5) -> Preference:
+    return Preference(value=value, levels=levels)
+
+
+def board_of(ledger: Ledger, method: Method = "win-rate", *, seed: int = 0) -> Board:
+    return board(ledger, studies(ledger), method=method, seed=seed)
+
+
+@pytest.mark.parametrize("value", [2, 1, 0, -1, -2])
+def test_a_model_wins_by_as_much_wherever_it_was_shown(value: int):
+    forth, back = votes_of([shown("amber", "blue", better(value)), shown("blue", "amber", better(-value))])
+    assert (forth.model_a, forth.model_b, forth.value, forth.first) == ("amber", "blue", value, "amber")
+    assert (back.model_a, back.model_b, back.value, back.first) == ("amber", "blue", value, "blue")
+
+
+def test_a_judge_that_always_takes_the_first_gives_each_a_win():
+    forth, back = votes_of([shown("amber", "blue", better(1)), shown("blue", "amber", better(1))])
+    assert (forth.sign, back.sign) == (1, -1)
+
+
+def test_what_is_no_preference_is_no_vote():
+    others = [NoVerdict(reason="unreadable"), NoVerdict(reason="timeout"), Choice(value=0)]
+    assert votes_of([shown("amber", "blue", other) for other in others]) == []
+
+
+def test_replicates_of_one_showing_share_its_weight():
+    thrice = [shown("amber", "blue", better(1), replicate=n) for n in range(3)]
+    back = shown("blue", "amber", better(1))
+    elsewhere = shown("amber", "blue", better(1), item="other")
+    person = shown("amber", "blue", better(1), rater="Ann")
+    weights = [vote.weight for vote in votes_of([*thrice, back, elsewhere, person])]
+    assert weights == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1, 1, 1])
+
+
+def test_a_replicate_that_was_not_read_leaves_its_weight_to_the_others():
+    unread = shown("amber", "blue", NoVerdict(reason="unreadable"), replicate=2)
+    read = [shown("amber", "blue", better(1), replicate=n) for n in range(2)]
+    assert [vote.weight for vote in votes_of([unread, *read])] == [0.5, 0.5]
+
+
+votes = st.lists(
+    st.builds(
+        lambda item, pair, turned, value, rater: Vote(
+            item=item,
+            model_a=pair[0],
+            model_b=pair[1],
+            first=pair[turned],
+            value=value,
+            levels=5,
+            rater=rater,
+        ),
+        st.sampled_from("123"),
+        st.sampled_from(list(itertools.combinations("WXYZ", 2))),
+        st.booleans(),
+        st.integers(-2, 2),
+        st.sampled_from(["Ann", "Bob"]),
+    ),
+    max_size=12,
+    unique_by=lambda vote: (vote.item, vote.model_a, vote.model_b, vote.first, vote.rater),
+)
+
+
+@given(votes, st.randoms(), st.integers(0, 3))
+def test_a_rating_does_not_depend_on_which_call_finished_first(given_votes: list[Vote], lots: Any, seed: int):
+    shuffled = list(given_votes)
+    lots.shuffle(shuffled)
+    one, other = (in_fixed_order(order, seed) for order in (given_votes, shuffled))
+    assert one == other
+    assert [r.rating.value for r in elo(battles(one, "visit"))] == [
+        r.rating.value for r in elo(battles(other, "visit"))
+    ]
+
+
+def test_another_seed_plays_in_another_order():
+    many = [Vote(item=str(n), model_a="X", model_b="Y", first="X", value=1, levels=2, rater="Ann") for n in range(20)]
+    assert in_fixed_order(many, 0) != in_fixed_order(many, 1)
+    assert sorted(v.item for v in in_fixed_order(many, 1)) == sorted(v.item for v in many)
+
+
+def win_for(model: str, trial: Trial) -> Judgement:
+    """The judge takes this model's answer wherever it is shown."""
+    own = {response.digest for response in scene.RESPONSES if response.model == model}
+    return prefers(trial, 1 if trial.responses[0] in own else -1)
+
+
+def test_the_model_that_wins_in_both_orders_leads(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [win_for("blue", trial) for trial in TRIALS])
+    for method in ("win-rate", "elo"):
+        made = board_of(ledger, method)
+        assert [(s.model, s.rank, s.wins, s.losses, s.ties) for s in made.standings] == [
+            ("blue", 1, 6, 0, 0),
+            ("amber", 2, 0, 6, 0),
+        ]
+        assert (made.votes, made.battles, made.items) == (6, 3, 3)
+    assert board_of(ledger).standings[0].rating.value == 1.0
+    assert board_of(ledger, "elo").standings[0].rating == board_of(ledger, "elo").standings[0].elo
+
+
+def test_models_that_did_alike_share_a_rank(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
+    assert [(s.model, s.rank) for s in board_of(ledger).standings] == [("amber", 1), ("blue", 1)]
+
+
+def test_the_board_does_not_depend_on_the_order_of_arrival(ledger: Ledger, tmp_path_factory: pytest.TempPathFactory):
+    other = Ledger(scene.url_in(tmp_path_factory.mktemp("other")))
+    said = [prefers(trial, value) for trial, value in zip(TRIALS, (1, 0, -1, -1, 1, 0), strict=True)]
+    for one, judgements in ((ledger, said), (other, said[::-1])):
+        scene.set_up(one)
+        record(one, TRIALS, judgements)
+    for method in ("win-rate", "elo"):
+        assert board_of(ledger, method).as_json() == board_of(other, method).as_json()
+    other.close()
+
+
+def test_coverage_counts_what_was_not_reached_and_why_others_have_no_verdict(ledger: Ledger):
+    scene.set_up(ledger)
+    said = [win_for("blue", TRIALS[0]), without(TRIALS[1], "unreadable"), without(TRIALS[2], "timeout")]
+    record(ledger, TRIALS[:3], said)
+    coverage = board_of(ledger).as_json()["coverage"]
+    assert coverage == {"wanted": 6, "with_verdict": 1, "reasons": {"unreadable": 1, "timeout": 1}}
+    assert board_of(ledger).reliability.coverage.not_asked == 3
+
+
+def test_a_failure_moves_no_score(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [win_for("blue", trial) for trial in TRIALS[:4]])
+    before = board_of(ledger).standings
+    record(ledger, [], [without(TRIALS[4], "unreadable"), without(TRIALS[5], "api-error")])
+    assert board_of(ledger).standings == before
+
+
+def test_a_trial_asked_again_does_not_hide_one_that_was_not_reached(ledger: Ledger):
+    scene.set_up(ledger)
+    asked = [*TRIALS[:4], again(TRIALS[0])]
+    record(ledger, asked, [without(TRIALS[0], "unreadable"), *(prefers(trial, 1) for trial in asked[1:])])
+    coverage = board_of(ledger).reliability.coverage
+    assert (coverage.wanted, coverage.with_verdict, coverage.not_asked) == (6, 4, 2)
+
+
+def test_the_json_document_has_the_shape_the_design_promises(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [win_for("blue", trial) for trial in TRIALS])
+    document = json.loads(json.dumps(board_of(ledger, "elo").as_json(), allow_nan=False))
+    assert {"schema", "method", "battles", "items", "models", "order_effect", "coverage"} <= set(document)
+    assert (document["schema"], document["method"], document["battles"], document["items"]) == (1, "elo", 3, 3)
+    for row in document["models"]:
+        estimate = {"rating", "rating_lower", "rating_upper", "rating_n"}
+        assert estimate | {"model", "rank", "wins", "losses", "ties", "note"} <= set(row)
+    assert set(document["coverage"]) == {"wanted", "with_verdict", "reasons"}
+    assert (document["benchmark"], document["judge"], document["protocol"]) == ("numbers", "openai/judge", "p")
+
+
+def constrained(ledger: Ledger, notes: dict[str, Any]) -> Board:
+    condition = Condition(protocol="p", prompt_hash="ab" * 32, readout="constrained")
+    study: Study = replace(STUDY, condition=condition.key)
+    scene.set_up(ledger, study, condition=condition)
+    trials = scene.trials_of(study)
+    record(ledger, trials, [prefers(trial, 1, notes=notes) for trial in trials], study=study)
+    return board_of(ledger)
+
+
+def test_a_board_of_free_replies_to_real_data_needs_no_note(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
+    assert board_of(ledger).notes == ()
+
+
+def test_a_board_of_a_sample_says_so(ledger: Ledger):
+    ledger.register_benchmark(replace(scene.BENCHMARK, sample=True))
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
+    made = board_of(ledger)
+    assert made.sample
+    assert made.as_json()["sample"] is True
+    assert made.notes == ("numbers is a small sample of Evenhand's own: it says nothing about real models.",)
+
+
+def test_coverage_that_was_forced_is_said_to_be(ledger: Ledger):
+    first, second = constrained(ledger, {"forced": True, "mass": 1.0}).notes
+    assert first == "Verdicts were read from the probabilities of the offered answers, without reasoning."
+    assert second == "The embedded model can only give an offered answer, so coverage is 100 % by construction."
+
+
+def test_coverage_that_was_not_forced_is_not(ledger: Ledger):
+    assert len(constrained(ledger, {"forced": False, "mass": 0.9}).notes) == 1
+
+
+def test_settings_that_were_adapted_are_told_with_their_number(ledger: Ledger):
+    scene.set_up(ledger)
+    word = "temperature was left out."
+    record(
+        ledger, TRIALS, [prefers(trial, 1, notes={"adapted": [word]} if i else {}) for i, trial in enumerate(TRIALS)]
+    )
+    assert board_of(ledger).notes == (f"Differs from the published protocol in 5 judgements: {word}",)
+
+
+def test_verdicts_got_by_asking_again_are_counted(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, [*TRIALS, again(TRIALS[0])], [without(TRIALS[0], "unreadable"), prefers(again(TRIALS[0]), 1)])
+    assert board_of(ledger).notes == ("1 verdicts came only after asking again.",)
