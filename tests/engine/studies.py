@@ -11,6 +11,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.engine.budget import Budget
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import Quote
 from evenhand.engine.retry import RetryRule
 from evenhand.engine.run import Pacing, Pricing, StopSign
@@ -90,7 +91,7 @@ class Bench:
         price: Price | None = None,
         pricing: Pricing | None = None,
         stop: StopSign | None = None,
-        only_failed: bool = False,
+        retrying: Retrying | None = None,
         seconds: float = 10.0,
     ) -> Ended:
         endpoint = self.endpoint
@@ -100,7 +101,9 @@ class Bench:
             budget=budget or Budget(None),
             pacing=pacing or Pacing(retry=SWIFT),
         )
-        return await run_study(study, ledger=self.ledger, means=means, stop=stop or StopSign(), only_failed=only_failed)
+        return await run_study(
+            study, ledger=self.ledger, means=means, stop=stop or StopSign(), retrying=Retrying(retrying=retrying)
+        )
 
 
 @asynccontextmanager

@@ -12,12 +12,15 @@ from sqlalchemy import select
 
 import evenhand.protocols
 from evenhand.domain.call import Request
+from evenhand.domain.verdict import Preference
 from evenhand.engine.budget import Budget
 from evenhand.engine.judging import Matching, Prepared
+from evenhand.engine.plan import Retrying
 from evenhand.engine.retry import RetryRule
 from evenhand.engine.run import Pacing, StopSign
 from evenhand.engine.session import Ended
 from evenhand.ledger import schema
+from evenhand.ledger.projection import judged, studies
 from evenhand.ledger.work import claim, holder_name
 from evenhand.models.errors import Misuse
 from evenhand.models.prices import Price
@@ -102,7 +105,7 @@ async def test_retrying_what_failed_plans_nothing_new(tmp_path: Path) -> None:
         asked = bodies(it)
         failed = {trial for trial, outcome in recorded(it) if outcome == "api-error"}
         more = it.study(items=5)
-        ended = await it.run(more, only_failed=True)
+        ended = await it.run(more, retrying=Retrying(only_failed=True))
         assert accounts(ended) == (4, 2, 4)
         assert Counter(bodies(it)[6:]) == Counter(asked[:2]), "the very requests that failed"
         assert {trial for trial, _ in recorded(it)[6:]} == failed
@@ -154,6 +157,22 @@ async def test_a_reply_without_a_decision_is_a_result_that_is_not_asked_for_agai
         assert accounts(await it.run(study)) == (2, 0, 0)
 
 
+async def test_a_reason_chosen_to_be_asked_again_is_asked_once_more_and_the_verdict_got_stands(tmp_path: Path) -> None:
+    refusal = Canned(body={"choices": [{"message": {"refusal": "No."}, "finish_reason": "stop"}]})
+    again = Retrying(reasons=frozenset({"refused"}))
+    async with bench(tmp_path, None, refusal, refusal, refusal) as it:
+        study = it.study(items=2)
+        assert (await it.run(study)).tally.no_verdict == {"refused": 3}
+        assert accounts(await it.run(study, retrying=Retrying(reasons=frozenset({"truncated"})))) == (4, 0, 0)
+        ended = await it.run(study, retrying=again)
+        assert accounts(ended) == (1, 3, 0)
+        assert ended.tally.verdicts == 3
+        assert it.server.stats()["repeats"] == 3
+        assert accounts(await it.run(study, retrying=again)) == (4, 0, 0)
+        on_record = judged(it.ledger, [s for s in studies(it.ledger) if s.key == study.study.key])
+        assert [isinstance(one.judgement.verdict, Preference) for one in on_record] == [True] * 4
+
+
 async def test_an_endpoint_that_never_answers_is_given_up_after_a_few_trials(tmp_path: Path) -> None:
     async with bench(tmp_path, Script(faults={"500": 1.0})) as it:
         ended = await it.run(it.study(items=40))
@@ -198,6 +217,16 @@ async def test_after_a_429_with_retry_after_no_request_of_any_trial_starts_befor
         assert ended.tally.verdicts == 20
         moments = [seen.at for seen in it.server.requests]
         assert moments[3] - moments[0] >= wait, "the first three left together; two of them failed otherwise"
+
+
+async def test_a_pause_asked_for_also_holds_back_calls_that_wait_for_their_turn_in_the_minute(tmp_path: Path) -> None:
+    wait = 0.5
+    calm = Canned(status=429, headers={"Retry-After": str(wait)}, body={"error": {"message": "Slow down."}})
+    async with bench(tmp_path, None, calm) as it:
+        await it.run(it.study(items=7), pacing=Pacing(rpm=61 * 10, retry=SWIFT))
+        moments = [seen.at for seen in it.server.requests]
+        assert len(moments) == 15
+        assert moments[10] - moments[0] >= wait
 
 
 async def test_requests_a_minute_are_respected_by_retries_too(tmp_path: Path) -> None:
@@ -327,6 +356,19 @@ async def test_after_the_grace_time_calls_in_flight_are_given_up(tmp_path: Path,
         async with asyncio.timeout(5):
             ended = await run
         assert ended.tally.failed == {"interrupted": in_flight}
+
+
+async def test_after_an_interrupt_calls_that_only_wait_for_their_turn_are_not_sent_any_more(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(latency=0.1)) as it:
+        study, stop = it.study(items=4), StopSign()
+        run = asyncio.create_task(it.run(study, stop=stop, pacing=Pacing(rpm=6)))
+        await it.seen(1)
+        stop.interrupt()
+        async with asyncio.timeout(5):
+            ended = await run
+        assert (ended.tally.verdicts, ended.tally.failed) == (1, {"interrupted": 7})
+        assert accounts(await it.run(study)) == (1, 7, 0)
+        assert it.server.stats()["repeats"] == 0
 
 
 async def test_a_wrong_key_stops_the_run_and_what_was_answered_before_stays(tmp_path: Path) -> None:

@@ -70,7 +70,13 @@ async def test_nothing_is_acknowledged_before_it_is_committed(ledger: Ledger):
 async def test_100_records_are_committed_together_though_more_are_in_flight(ledger: Ledger):
     commits = Commits(ledger)
     async with writing(ledger, lambda: 10 * BATCH) as writer:
-        await asyncio.gather(*(writer.put(entries(number)) for number in range(BATCH)))
+        waiting = [asyncio.create_task(writer.put(entries(number))) for number in range(BATCH - 1)]
+        await asyncio.sleep(0)
+        assert writer._committing == 0
+        waiting.append(asyncio.create_task(writer.put(entries(BATCH))))
+        await asyncio.sleep(0)
+        assert writer._committing == BATCH  # at once, not after the pause
+        await asyncio.gather(*waiting)
         assert (commits.count, stored(ledger)) == (1, BATCH)
 
 
@@ -108,9 +114,10 @@ async def test_an_error_reaches_every_waiter_and_nothing_of_the_batch_is_kept(le
     broken = entries(1)
     broken.judgements[0] = replace(broken.judgements[0], run=None)
     async with writing(ledger, lambda: 3) as writer:
-        outcomes = await asyncio.gather(
+        together = asyncio.gather(
             *(writer.put(one) for one in (entries(0), broken, entries(2))), return_exceptions=True
         )
+        outcomes = await asyncio.wait_for(together, timeout=20)
         assert [type(outcome) for outcome in outcomes] == [LedgerError] * 3
         assert stored(ledger) == 0
         await asyncio.wait_for(writer.put(entries(3)), timeout=20)

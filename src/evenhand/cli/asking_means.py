@@ -168,7 +168,7 @@ def guard_key(
 
 
 def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
-    """The resolved flags, as they are kept with a run; without what may hold a secret: the store, an address's query."""
+    """The resolved flags, as they are kept with a run, but for what may hold a secret: the store, a URL's query."""
     kept = {name: _plain(value) for name, value in flags.items() if value not in (None, ()) and name != "store"}
     for name, value in kept.items():
         if name.endswith("base_url") and isinstance(value, str):

@@ -40,6 +40,12 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 @option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
 @option("--replace", is_flag=True, help="Let new answers stand where the ledger holds other ones.")
 @option("--retry-failed", is_flag=True, help="Ask only what failed before; plan nothing new.")
+@option(
+    "--retry-reason",
+    multiple=True,
+    type=click.Choice(["refused", "truncated", "unreadable", "conflicting"]),
+    help="Ask again what ended so; the first verdict got counts. Repeatable.",
+)
 @asking_flags.settings_flags
 @asking_flags.how_much_flags
 @options.store

@@ -20,6 +20,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.naming import hint
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import DryRun, dry_run
 from evenhand.engine.session import run_study
 from evenhand.ledger.opening import sqlite_path
@@ -37,10 +38,10 @@ class Order:
     prepared: Prepared
     settings: Mapping[str, Json]
     """The resolved flags, as they are kept with the run."""
-    only_failed: bool = False
+    retrying: Retrying | None = None
 
     def dry_run(self) -> DryRun:
-        chunks = self.prepared.plan(self.ledger, only_failed=self.only_failed)
+        chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
         return dry_run(chunks, self.judge.quote, openai_images=self.judge.counts_images_as_openai)
 
 
@@ -78,7 +79,7 @@ def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         judge=judge,
         prepared=prepared,
         settings=recorded(flags),
-        only_failed=flags["retry_failed"],
+        retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
     )
 
 
@@ -93,7 +94,7 @@ async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Out
             stop=stop,
             command=command,
             settings=order.settings,
-            only_failed=order.only_failed,
+            retrying=order.retrying,
             around=progress(known_price=order.judge.quote.known, quiet=quiet),
         )
     return Outcome(ended=ended)

@@ -11,7 +11,7 @@ from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wante
 from evenhand.domain.trial import Condition, Readout, See, Trial
 from evenhand.engine.asking import Asking
 from evenhand.engine.errand import PlannedChunk
-from evenhand.engine.plan import plan
+from evenhand.engine.plan import Retrying, plan
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
 from evenhand.protocols.protocol import Protocol
@@ -70,8 +70,8 @@ class Prepared:
     def trials(self) -> Iterator[Trial]:
         return wanted(self.study, self.answers)
 
-    def plan(self, ledger: Ledger, *, only_failed: bool = False) -> Iterator[PlannedChunk[Trial]]:
-        return plan(self.trials(), asking=self.asking, ledger=ledger, only_failed=only_failed)
+    def plan(self, ledger: Ledger, *, retrying: Retrying | None = None) -> Iterator[PlannedChunk[Trial]]:
+        return plan(self.trials(), asking=self.asking, ledger=ledger, retrying=retrying)
 
 
 def prepare(

@@ -1,7 +1,8 @@
 """What is still to be asked: the wanted trials minus what the ledger knows. Reads the ledger, changes nothing."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from evenhand.domain.trial import Trial
 from evenhand.engine.asking import Asking
@@ -9,17 +10,32 @@ from evenhand.engine.errand import Due, PlannedChunk
 from evenhand.ledger.record import CHUNK, Ledger
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrying:
+    """What to ask of that which was asked before."""
+
+    only_failed: bool = False
+    """Ask what got no reply, and nothing that was never asked."""
+    reasons: frozenset[str] = frozenset()
+    """Ask again, under a new attempt number, trials whose last reply held no decision for one of these reasons."""
+
+
 def plan(
-    trials: Iterable[Trial], *, asking: Asking, ledger: Ledger, only_failed: bool = False
+    trials: Iterable[Trial], *, asking: Asking, ledger: Ledger, retrying: Retrying | None = None
 ) -> Iterator[PlannedChunk[Trial]]:
-    """In chunks, so that a million trials do not sit in memory; `only_failed` plans nothing that was never asked."""
+    """In chunks, so that a million trials do not sit in memory."""
+    retrying = retrying or Retrying()
     stream = iter(trials)
     while chunk := list(itertools.islice(stream, CHUNK)):
         decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
         open_trials = [trial for trial in chunk if trial.key not in decided]
-        if only_failed:
+        if retrying.only_failed:
             failed = ledger.failed(trial.key for trial in open_trials)
             open_trials = [trial for trial in open_trials if trial.key in failed]
+        if retrying.reasons:
+            again = _asked_again([trial for trial in chunk if trial.key in decided], asking, ledger, retrying.reasons)
+            decided -= again.keys()
+            open_trials += again.values()
         requests = {trial.key: asking.request(trial) for trial in open_trials}
         stored = ledger.find_calls(request.key for request in requests.values())
         yield PlannedChunk(
@@ -34,3 +50,19 @@ def plan(
                 for trial in open_trials
             ),
         )
+
+
+def _asked_again(decided: Sequence[Trial], asking: Asking, ledger: Ledger, reasons: frozenset[str]) -> dict[str, Trial]:
+    """By the key of the first attempt, the next attempt at each trial whose last one ended for one of the reasons."""
+    again: dict[str, Trial] = {}
+    last = {trial.key: trial for trial in decided}
+    while last:
+        found = ledger.reasons((trial.key for trial in last.values()), reader=asking.protocol.reader)
+        for first, trial in list(last.items()):
+            if trial.key not in found:
+                again[first] = trial  # this attempt has not been made yet
+            if found.get(trial.key) in reasons:
+                last[first] = replace(trial, attempt=trial.attempt + 1)
+            else:
+                del last[first]
+    return again

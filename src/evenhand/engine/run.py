@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol
 
 from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.verdict import NoVerdict
@@ -78,6 +78,11 @@ class StopSign:
     def raised(self) -> bool:
         return self._raised.is_set()
 
+    @property
+    def pressing(self) -> bool:
+        """An interrupt or an error: what has not been sent yet is not sent any more."""
+        return self._pressing.is_set()
+
     async def wait(self) -> None:
         await self._raised.wait()
 
@@ -118,6 +123,8 @@ class Runner(Generic[S, R]):
         self._holder = holder_name(run)
         self._writer = Writer(ledger, study=errand.study, in_flight=lambda: self.concurrency.in_flight)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[Any] | None] = set()
+        """Those whose request is on its way; the others wait for their turn, or to try again."""
         self._leftovers = Entries()
         self._heard = False
         """Whether any reply has come."""
@@ -180,12 +187,14 @@ class Runner(Generic[S, R]):
 
     async def _ask_and_record(self, due: Due[S], estimate: float | None) -> None:
         entries = Entries(release=[due.key])
+        concluded = False
         try:
             result = await self._result(due, estimate, entries)
+            concluded = True
             self._conclude(due, result, entries)
             await self._writer.put(entries)
         except asyncio.CancelledError:
-            if not (entries.judgements or entries.responses):
+            if not concluded:
                 self._conclude(due, _INTERRUPTED, entries)
                 self._leftovers.extend(entries)
         except Exception as error:  # noqa: BLE001  whatever it was, a run that lost a trial must not end as if all were well
@@ -219,13 +228,21 @@ class Runner(Generic[S, R]):
                 await self._requests_pace.take()
                 await self._tokens_pace.take(self._pricing.tokens(request) if self._pacing.tpm else 0.0)
                 if not self.concurrency.held:
-                    return await self._client.complete(request)
+                    return await self._send(request)
 
         reply = await with_retries(
             once, rule=self._pacing.retry, concurrency=self.concurrency, heard=lambda: self._heard
         )
         self._heard = True
         return reply
+
+    async def _send(self, request: Request) -> Reply:
+        task = asyncio.current_task()
+        self._sending.add(task)
+        try:
+            return await self._client.complete(request)
+        finally:
+            self._sending.discard(task)
 
     def _conclude(self, due: Due[S], result: R | NoVerdict, entries: Entries) -> None:
         if due.stored is None:
@@ -250,6 +267,9 @@ class Runner(Generic[S, R]):
         if isinstance(outcome, Exception):
             self._stop.fail(outcome)
         if self._tasks:
+            if self._stop.pressing:
+                for task in self._tasks - self._sending:
+                    task.cancel()
             hurry = asyncio.create_task(self._stop.end_of_patience(self._pacing.grace_seconds))
             everyone = asyncio.gather(*self._tasks, return_exceptions=True)
             await asyncio.wait((everyone, hurry), return_when=asyncio.FIRST_COMPLETED)

@@ -11,6 +11,7 @@ from evenhand.domain.identity import Json
 from evenhand.engine.budget import Budget
 from evenhand.engine.errand import Errand, PlannedChunk, R, S
 from evenhand.engine.judging import Prepared
+from evenhand.engine.plan import Retrying
 from evenhand.engine.run import Pacing, Pricing, Runner, StopSign
 from evenhand.engine.tally import Tally
 from evenhand.ledger.opening import LedgerError
@@ -51,14 +52,14 @@ async def run_study(
     stop: StopSign,
     command: str = "judge",
     settings: Mapping[str, Json] | None = None,
-    only_failed: bool = False,
+    retrying: Retrying | None = None,
     around: Around = lambda _: nullcontext(),
 ) -> Ended:
     """Asks what the study still wants. The client is closed in any case."""
     asking = prepared.asking
     ledger.register_study(prepared.study, rater=asking.rater, condition=asking.condition, wanted=prepared.wanted)
     run = ledger.begin_run(command, settings or {}, study=prepared.study.key, version=__version__)
-    chunks = prepared.plan(ledger, only_failed=only_failed)
+    chunks = prepared.plan(ledger, retrying=retrying)
     return await run_errand(
         asking, chunks, planned=prepared.wanted, run=run, ledger=ledger, means=means, stop=stop, around=around
     )

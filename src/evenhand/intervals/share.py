@@ -2,19 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
-
-LEVEL = 0.95
-"""Confidence of an interval where nothing else is asked for."""
-
-FEW_CLUSTERS = 30
-"""Below this many clusters Student's t with one degree less stands for the normal quantile."""
+from evenhand.intervals.quantile import LEVEL, reach
 
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 Labels: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
@@ -29,15 +23,14 @@ def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, l
     Raises ValueError on lengths that differ, successes outside [0, 1] and weights below 0.
     """
     won, weight, cluster = _checked(successes, weights, clusters)
-    if not 0 < level < 1:
-        raise ValueError(f"A confidence level lies between 0 and 1; {level} does not.")
     n = float(weight.sum())
     if n == 0:
         return Estimate(value=None, reason="no cases")
     groups = int(cluster.max()) + 1
     share = min(max(float(weight @ won) / n, 0.0), 1.0)
     residuals = np.bincount(cluster, weights=weight * (won - share)).astype(np.float64)
-    quantile = _quantile(groups, level)
+    # In Wilson's formula t for z is the same as Korn and Graubard's n_eff (z/t)^2.
+    quantile = reach(groups, level)
     lower, upper = _wilson(share, _effective_cases(share, n, residuals), quantile)
     # One failure in many cases shows some spread and so may count more cases than none at all; it must not look surer.
     highest_lower, _ = _wilson(1.0, min(n, groups), quantile)
@@ -83,18 +76,6 @@ def _effective_cases(share: float, n: float, residuals: _FloatArray) -> float:
         return n
     design_effect = variance * (n - 1) / (share * (1 - share))
     return n / max(design_effect, 1.0)
-
-
-def _quantile(groups: int, level: float) -> float:
-    """In Wilson's formula t for z is the same as Korn and Graubard's n_eff (z/t)^2."""
-    upper_tail = 0.5 + level / 2
-    if groups >= FEW_CLUSTERS:
-        return NormalDist().inv_cdf(upper_tail)
-    # A third of a second of CPU, which a large board need not pay.
-    from scipy.special import stdtrit
-
-    # One cluster has no degree of freedom; one is the widest t there is, so that it never looks surer than two.
-    return float(stdtrit(max(groups - 1, 1), upper_tail))
 
 
 def _wilson(share: float, cases: float, quantile: float) -> tuple[float, float]:

@@ -245,6 +245,15 @@ class Ledger:
                 for trial in connection.execute(statements.DECIDED, {"keys": some, "reader": reader}).scalars()
             }
 
+    def reasons(self, trials: Iterable[str], *, reader: str) -> dict[str, str | None]:
+        """Of the trials that have a result by this reader: why the last one holds no verdict, None where it does."""
+        with self.reading() as connection:
+            return {
+                row.trial: row.reason
+                for some in chunks(trials)
+                for row in connection.execute(statements.REASONS, {"keys": some, "reader": reader})
+            }
+
     def failed(self, trials: Iterable[str]) -> set[str]:
         """Those of the trials that were asked and got no reply."""
         with self.reading() as connection:

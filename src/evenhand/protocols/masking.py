@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.folding import Folded, places, squeezed
@@ -82,6 +83,12 @@ class _Candidate:
         )
 
 
+@lru_cache(maxsize=128)  # the answers to one item are shown in pair after pair
+def _words_of(shown: str) -> tuple[str, str]:
+    words = plain(shown)
+    return words, squeezed(words)
+
+
 class Masks:
     """The candidates' words in one reply. `text` is the reply's plain text; positions are positions in it."""
 
@@ -122,7 +129,7 @@ class Masks:
     def _may_be_written(self, decision: str) -> bool:
         """Whether a candidate may have written it: the common answer, no, is had without folding anything."""
         if self._words is None:
-            self._words = {words: squeezed(words) for words in map(plain, self._shown)}
+            self._words = dict(map(_words_of, self._shown))
         if decision not in self._written:
             self._written[decision] = any(decision in candidate for candidate in self._words.values())
         self.overrun = self.overrun or len(self._written) > MOST_DECISIONS

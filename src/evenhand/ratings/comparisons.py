@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.vote import Joining, Vote, joined_sign
+from evenhand.ratings.codes import Codes, Column, Signs, coded_items, coded_names
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -18,30 +18,41 @@ class Comparisons:
     """Rows in the order they are to be played; `model_a` and `model_b` are indices into `models`."""
 
     models: tuple[str, ...]
-    model_a: IntArray
-    model_b: IntArray
-    outcome: FloatArray
-    """1 where model_a won, 0 where model_b did, 0.5 for a tie."""
-    weight: FloatArray
-    """A trial's replicates share the weight 1."""
-    item: IntArray
-    """Rows with the same number are of one item and not independent."""
+    model_a: Codes
+    model_b: Codes
+    sign: Signs
+    """1 where model_a won, -1 where model_b did, 0 for a tie."""
+    weight: FloatArray | None = None
+    """A trial's replicates share the weight 1. None: every row counts 1."""
+    item: Codes | None = None
+    """Rows with the same number are of one item and not independent. None: no two rows share an item."""
+    self_battles: int = 0
+    """Rows left out because they set a model against itself."""
 
     def __post_init__(self) -> None:
-        columns = (self.model_a, self.model_b, self.outcome, self.weight, self.item)
-        if len({column.shape for column in columns}) != 1 or self.outcome.ndim != 1:
+        columns = [self.model_a, self.model_b, self.sign]
+        columns += [column for column in (self.weight, self.item) if column is not None]
+        if len({column.shape for column in columns}) != 1 or self.sign.ndim != 1:
             raise ValueError(f"Columns of one length are needed, not {[column.shape for column in columns]}.")
-        codes = np.concatenate((self.model_a, self.model_b))
-        if codes.size and not 0 <= codes.min() <= codes.max() < len(self.models):
-            raise ValueError(f"A model's number lies between 0 and {len(self.models) - 1}.")
+        for codes in (self.model_a, self.model_b):
+            if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < len(self.models):
+                raise ValueError(f"A model's number lies between 0 and {len(self.models) - 1}.")
         _none_may(self.model_a == self.model_b, "compares a model with itself")
-        _none_may(~np.isin(self.outcome, (0.0, 0.5, 1.0)), "has an outcome that is not 0, 0.5 or 1")
-        _none_may(
-            ~((self.weight >= 0) & np.isfinite(self.weight)), "has a weight that is not a finite number from 0 up"
-        )
+        _none_may((self.sign < -1) | (self.sign > 1), "has a sign that is not 1, 0 or -1")
+        if self.item is not None:
+            _none_may(self.item < 0, "has an item number below 0")
+        if self.weight is not None:
+            _none_may(
+                ~((self.weight >= 0) & np.isfinite(self.weight)), "has a weight that is not a finite number from 0 up"
+            )
 
     def __len__(self) -> int:
-        return len(self.outcome)
+        return len(self.sign)
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(len(self)) if self.weight is None else float(self.weight.sum())
 
     @classmethod
     def of_votes(cls, votes: Sequence[Vote], *, models: Iterable[str] = ()) -> "Comparisons":
@@ -51,11 +62,32 @@ class Comparisons:
         item_code: dict[str, int] = {}
         return cls(
             models=tuple(named),
-            model_a=np.array([model_code[v.model_a] for v in votes], dtype=np.int64),
-            model_b=np.array([model_code[v.model_b] for v in votes], dtype=np.int64),
-            outcome=np.array([(v.sign + 1) / 2 for v in votes], dtype=np.float64),
+            model_a=np.array([model_code[v.model_a] for v in votes], dtype=np.int32),
+            model_b=np.array([model_code[v.model_b] for v in votes], dtype=np.int32),
+            sign=np.array([v.sign for v in votes], dtype=np.int8),
             weight=np.array([v.weight for v in votes], dtype=np.float64),
-            item=np.array([item_code.setdefault(v.item, len(item_code)) for v in votes], dtype=np.int64),
+            item=np.array([item_code.setdefault(v.item, len(item_code)) for v in votes], dtype=np.int32),
+        )
+
+    @classmethod
+    def of_columns(
+        cls, model_a: Column, model_b: Column, sign: Signs, *, item: Column | None = None, weight: FloatArray | None = None
+    ) -> "Comparisons":
+        """Rows of a table; those that set a model against itself are left out and counted.
+
+        Raises ValueError where a name is missing or not text, and on weights below 0.
+        """
+        named = coded_names(model_a, model_b)
+        first, second = named.columns
+        items = None if item is None else coded_items(item)
+        apart = first != second
+        alone = int(len(apart) - np.count_nonzero(apart))
+        if alone:
+            first, second, sign = first[apart], second[apart], sign[apart]
+            items = None if items is None else items[apart]
+            weight = None if weight is None else weight[apart]
+        return cls(
+            models=named.names, model_a=first, model_b=second, sign=sign, item=items, weight=weight, self_battles=alone
         )
 
 
@@ -79,6 +111,5 @@ def battles(votes: Sequence[Vote], rule: Joining, *, models: Iterable[str] = ())
 
 
 def _none_may(wrong: npt.NDArray[np.bool_], fault: str) -> None:
-    rows = np.flatnonzero(wrong)
-    if rows.size:
-        raise ValueError(f"Row {int(rows[0]) + 1} {fault}.")
+    if wrong.any():
+        raise ValueError(f"Row {int(wrong.argmax()) + 1} {fault}.")

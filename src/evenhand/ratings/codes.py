@@ -1,0 +1,116 @@
+"""Columns of names as integer codes, made once, without a loop over rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Codes: TypeAlias = npt.NDArray[np.int32]
+Signs: TypeAlias = npt.NDArray[np.int8]
+Column: TypeAlias = "Sequence[str] | Sequence[int] | npt.NDArray[Any] | pl.Series"
+
+WINNERS = {
+    "model_a": 1, "left": 1,
+    "model_b": -1, "right": -1,
+    "tie": 0, "tie (bothbad)": 0,
+}  # fmt: skip
+"""What a winner column may say, and its sign in favour of model_a."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coded:
+    names: tuple[str, ...]
+    """Sorted; a code is an index into it."""
+    columns: tuple[Codes, ...]
+
+
+def coded_names(*columns: Column) -> Coded:
+    """The columns over one list of names. Raises ValueError where a name is missing or not text."""
+    import polars as pl
+
+    texts = [_text(column) for column in columns]
+    names = pl.concat([text.unique() for text in texts]).unique().sort()
+    kind = pl.Enum(names)
+    return Coded(names=tuple(names.to_list()), columns=tuple(_codes(text.cast(kind)) for text in texts))
+
+
+def coded_items(column: Column) -> Codes:
+    """Each distinct item's own number, from 0 on, in no stated order; raises ValueError where one is missing."""
+    import polars as pl
+
+    series = _series(column)
+    _refuse_missing(series, "item")
+    if series.dtype.is_integer():
+        return _dense(series.to_numpy())
+    # A categorical column is hashed once, where an Enum would be hashed and looked up; its codes may have gaps.
+    return _dense(_codes(series.cast(pl.String).cast(pl.Categorical())))
+
+
+def winner_signs(winners: Column) -> Signs:
+    """+1 for model_a, -1 for model_b, 0 for a tie, from the words of a winner column.
+
+    Raises ValueError naming the first row whose word is none of `WINNERS`: an unknown word is never a tie.
+    """
+    import polars as pl
+
+    text = _text(winners, what="winner")
+    words = text.unique()
+    unknown = words.filter(~words.is_in(list(WINNERS)))
+    if len(unknown):
+        row = int(text.is_in(unknown).arg_max() or 0)
+        known = ", ".join(WINNERS)
+        raise ValueError(f"Row {row + 1} names the winner {text[row]!r}; one of {known} is expected.")
+    order = words.to_list()
+    signs = np.array([WINNERS[word] for word in order], dtype=np.int8)
+    return signs[_codes(text.cast(pl.Enum(order)))]
+
+
+def _series(column: Column) -> "pl.Series":
+    import polars as pl
+
+    if isinstance(column, pl.Series):
+        return column
+    try:
+        return pl.Series(values=column, nan_to_null=True)
+    except TypeError as mixed:
+        raise ValueError(f"A column of names holds values of different types: {mixed}") from mixed
+
+
+def _text(column: Column, *, what: str = "model") -> "pl.Series":
+    import polars as pl
+
+    series = _series(column)
+    _refuse_missing(series, what)
+    if series.dtype not in (pl.String, pl.Categorical, pl.Enum) and len(series):
+        raise ValueError(f"A column of {what} names is text, not {series.dtype}.")
+    return series.cast(pl.String)
+
+
+def _refuse_missing(series: "pl.Series", what: str) -> None:
+    missing = series.is_null()
+    if series.dtype.is_float():
+        missing = missing | series.is_nan()
+    if missing.any():
+        raise ValueError(f"Row {int(missing.arg_max() or 0) + 1} has no {what}.")
+
+
+def _codes(categorical: "pl.Series") -> Codes:
+    return categorical.to_physical().to_numpy().astype(np.int32)
+
+
+def _dense(numbers: npt.NDArray[Any]) -> Codes:
+    """Renumbered from 0 without gaps."""
+    if not numbers.size:
+        return np.zeros(0, dtype=np.int32)
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low > 8 * numbers.size + 1024:
+        return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
+    offset = numbers - low
+    seen = np.zeros(high - low + 1, dtype=np.bool_)
+    seen[offset] = True
+    return (np.cumsum(seen, dtype=np.int32) - 1)[offset]
