@@ -25,17 +25,28 @@ def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, l
     won, weight, cluster = _checked(successes, weights, clusters)
     n = float(weight.sum())
     if n == 0:
-        return Estimate(value=None, reason="no cases")
-    groups = int(cluster.max()) + 1
+        return share_of_sums(0.0, 0.0, 0.0, 0, level=level)
     share = min(max(float(weight @ won) / n, 0.0), 1.0)
-    residuals = np.bincount(cluster, weights=weight * (won - share)).astype(np.float64)
+    residuals = np.bincount(cluster, weights=weight * (won - share))
+    return share_of_sums(share, n, float(residuals @ residuals), len(residuals), level=level)
+
+
+def share_of_sums(
+    share: float, n: float, squared_residuals: float, clusters: int, *, level: float = LEVEL
+) -> Estimate:
+    """`clustered_share` where the sums are at hand already.
+
+    `squared_residuals` is the sum over clusters of the squared sum of weight x (success - share).
+    """
+    if n == 0:
+        return Estimate(value=None, reason="no cases")
     # In Wilson's formula t for z is the same as Korn and Graubard's n_eff (z/t)^2.
-    quantile = reach(groups, level)
-    lower, upper = _wilson(share, _effective_cases(share, n, residuals), quantile)
+    quantile = reach(clusters, level)
+    lower, upper = _wilson(share, _effective_cases(share, n, squared_residuals, clusters), quantile)
     # One failure in many cases shows some spread and so may count more cases than none at all; it must not look surer.
-    highest_lower, _ = _wilson(1.0, min(n, groups), quantile)
+    highest_lower, _ = _wilson(1.0, min(n, clusters), quantile)
     lower, upper = min(lower, highest_lower), max(upper, 1 - highest_lower)
-    return Estimate(value=share, lower=lower, upper=upper, n=n, clusters=groups)
+    return Estimate(value=share, lower=lower, upper=upper, n=n, clusters=clusters)
 
 
 def _checked(
@@ -59,16 +70,15 @@ def _checked(
     return won[counted], weight[counted], numbered
 
 
-def _effective_cases(share: float, n: float, residuals: _FloatArray) -> float:
+def _effective_cases(share: float, n: float, squared_residuals: float, groups: int) -> float:
     """n over the design effect, never above n.
 
     Design effect (Kish 1965, Survey Sampling, 8.2): the variance of the ratio, linearised and taken between clusters,
     over that of a simple random sample, p(1-p)/(n-1). With every case its own cluster it is 1.
     """
-    groups = len(residuals)
     if groups == 1:
         return min(n, 1.0)
-    variance = groups / (groups - 1) * float(np.sum((residuals / n) ** 2))
+    variance = groups / (groups - 1) * squared_residuals / n**2
     # Where no cluster differs from another the spread says nothing: each cluster then counts as one case at most.
     if math.isclose(variance, 0.0, abs_tol=1e-24):
         return min(n, float(groups))

@@ -2,8 +2,10 @@
 
 import secrets
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) ->
             )
         path.parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(url, connect_args={"timeout": wait_seconds, "check_same_thread": False})
-    event.listen(engine, "connect", _prepare_connection)
+    event.listen(engine, "connect", partial(_prepare_connection, wait_seconds))
     event.listen(engine, "begin", _begin)
     return engine
 
@@ -62,11 +64,26 @@ def _server_engine(url: str) -> Engine:
         raise LedgerError(f"The store {where} needs a database driver that is not installed ({error.name}).") from error
 
 
-def _prepare_connection(connection: sqlite3.Connection, _record: object) -> None:
+def _prepare_connection(wait_seconds: float, connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by _begin, as pysqlite would begin them too late
-    connection.execute("PRAGMA journal_mode=WAL")
+    _log_ahead(connection, wait_seconds)
     connection.execute("PRAGMA synchronous=FULL")  # a pulled plug loses nothing that was committed
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _log_ahead(connection: sqlite3.Connection, wait_seconds: float) -> None:
+    # SQLite does not wait here by itself: of processes that make one ledger at once, all but the first are refused.
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:

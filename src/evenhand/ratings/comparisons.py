@@ -54,6 +54,17 @@ class Comparisons:
         """The sum of the weights."""
         return float(len(self)) if self.weight is None else float(self.weight.sum())
 
+    def rows(self, kept: npt.NDArray[np.bool_]) -> "Comparisons":
+        return Comparisons(
+            models=self.models,
+            model_a=self.model_a[kept],
+            model_b=self.model_b[kept],
+            sign=self.sign[kept],
+            weight=None if self.weight is None else self.weight[kept],
+            item=None if self.item is None else self.item[kept],
+            self_battles=self.self_battles,
+        )
+
     @classmethod
     def of_votes(cls, votes: Sequence[Vote], *, models: Iterable[str] = ()) -> "Comparisons":
         """One row per vote, in their order. `models` adds names that no vote mentions."""
@@ -71,7 +82,7 @@ class Comparisons:
 
     @classmethod
     def of_columns(
-        cls, model_a: Column, model_b: Column, sign: Signs, *, item: Column | None = None, weight: FloatArray | None = None
+        cls, model_a: Column, model_b: Column, sign: Signs, *, item: "Column | None" = None, weight: FloatArray | None = None
     ) -> "Comparisons":
         """Rows of a table; those that set a model against itself are left out and counted.
 

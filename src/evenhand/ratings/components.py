@@ -92,3 +92,27 @@ def _by_size(labels: IntArray) -> IntArray:
     found, size = np.unique(labels[labels >= 0], return_counts=True)
     number = {int(found[place]): new for new, place in enumerate(np.lexsort((found, -size)))}
     return np.array([number.get(int(label), -1) for label in labels], dtype=np.int64)
+
+
+def davidson_is_finite(table: PairTable) -> bool:
+    """Whether Davidson's likelihood has a finite maximum on a table within one group.
+
+    It needs a tie, and no set of strengths with every win a step of at least 1 down and every tie a step of at most 1:
+    along such a one losses become ever less probable while wins and ties keep their odds.
+    """
+    won, tied, lost = (table.counts[:, column] > 0 for column in (WIN, TIE, LOSS))
+    if not tied.any():
+        return False
+    if (won & lost).any():
+        return True
+    # Differences bounded from above: feasible if and only if relaxing them comes to rest (Bellman and Ford).
+    source = np.concatenate((table.first[won], table.second[lost], table.first[tied], table.second[tied]))
+    target = np.concatenate((table.second[won], table.first[lost], table.second[tied], table.first[tied]))
+    step = np.where(np.arange(len(source)) < np.count_nonzero(won) + np.count_nonzero(lost), -1, 1)
+    strength = np.zeros(table.models, dtype=np.int64)
+    for _ in range(table.models + 1):
+        before = strength.copy()
+        np.minimum.at(strength, target, before[source] + step)
+        if np.array_equal(before, strength):
+            return False
+    return True

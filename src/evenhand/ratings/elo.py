@@ -7,6 +7,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.win_rate import win_rates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +33,8 @@ def elo(
     steepness = math.log(base) / (2 * scale)
     first: list[int] = comparisons.model_a.tolist()
     second: list[int] = comparisons.model_b.tolist()
-    scores: list[float] = comparisons.outcome.tolist()
-    weights: list[float] = comparisons.weight.tolist()
+    scores: list[float] = (comparisons.sign / 2 + 0.5).tolist()
+    weights: list[float] = (np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight).tolist()
     for a, b, outcome, weight in zip(first, second, scores, weights, strict=True):
         expected = 0.5 + 0.5 * math.tanh((ratings[a] - ratings[b]) * steepness)
         gain = k * weight * (outcome - expected)
@@ -43,20 +44,12 @@ def elo(
 
 
 def _named(comparisons: Comparisons, ratings: list[float]) -> tuple[EloRating, ...]:
-    players = np.concatenate((comparisons.model_a, comparisons.model_b))
-    played = np.bincount(
-        players, weights=np.concatenate((comparisons.weight, comparisons.weight)), minlength=len(ratings)
-    )
-    items = np.concatenate((comparisons.item, comparisons.item))
-    # One number per model and item: numpy finds distinct numbers many times faster than distinct rows.
-    item_count = int(items.max(initial=-1)) + 1
-    items_of = np.bincount(np.unique(players * item_count + items) // max(item_count, 1), minlength=len(ratings))
     return tuple(
         EloRating(
-            model=model,
-            rating=Estimate(value=rating, n=float(n), clusters=int(clusters))
-            if n > 0
+            model=rate.model,
+            rating=Estimate(value=rating, n=rate.win_rate.n, clusters=rate.win_rate.clusters)
+            if rate.win_rate.n > 0
             else Estimate(value=None, reason="no battles"),
         )
-        for model, rating, n, clusters in zip(comparisons.models, ratings, played, items_of, strict=True)
+        for rate, rating in zip(win_rates(comparisons), ratings, strict=True)
     )

@@ -140,12 +140,12 @@ def _many_pair_items(scores: _RowScores, items: int) -> Scores:
         seen = np.zeros(block.items * models, dtype=np.bool_)
         seen[within + one] = True
         seen[within + other] = True
-        items_of += seen.reshape(-1, models).sum(axis=0)
+        items_of += seen.reshape(block.items, models).sum(axis=0)
         pull, cells = scores.pull[block.rows], block.items * models
         sums = np.bincount(within + one, weights=pull, minlength=cells)
         sums -= np.bincount(within + other, weights=pull, minlength=cells)
         extras = [np.bincount(block.item, weights=extra[block.rows], minlength=block.items) for extra in scores.extras]
-        product += _with_itself(np.column_stack([sums.reshape(-1, models), *extras]))
+        product += _with_itself(np.column_stack([sums.reshape(block.items, models), *extras]))
     return Scores(product=product, clusters=items, clusters_of=items_of)
 
 
