@@ -233,3 +233,13 @@ def test_verdicts_got_by_asking_again_are_counted(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, [*TRIALS, again(TRIALS[0])], [without(TRIALS[0], "unreadable"), prefers(again(TRIALS[0]), 1)])
     assert board_of(ledger).notes == ("1 verdicts came only after asking again.",)
+
+
+def test_a_trial_that_two_studies_want_is_missing_once_or_not_at_all(ledger: Ledger):
+    """A study that was cut short and a larger one that asked the rest leave nothing missing."""
+    part = replace(STUDY, items=STUDY.items[:2])
+    scene.set_up(ledger, part, STUDY)
+    record(ledger, TRIALS[:2], [prefers(trial, 1) for trial in TRIALS[:2]], study=part)
+    assert board_of(ledger).reliability.coverage.not_asked == 4  # of the six that the larger one wants
+    record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS[2:]])
+    assert board_of(ledger).as_json()["coverage"] == {"wanted": 6, "with_verdict": 6, "reasons": {}}

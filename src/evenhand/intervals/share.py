@@ -31,9 +31,7 @@ def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, l
     return share_of_sums(share, n, float(residuals @ residuals), len(residuals), level=level)
 
 
-def share_of_sums(
-    share: float, n: float, squared_residuals: float, clusters: int, *, level: float = LEVEL
-) -> Estimate:
+def share_of_sums(share: float, n: float, squared_residuals: float, clusters: int, *, level: float = LEVEL) -> Estimate:
     """`clustered_share` where the sums are at hand already.
 
     `squared_residuals` is the sum over clusters of the squared sum of weight x (success - share).

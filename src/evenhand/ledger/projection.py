@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Row, func, select
@@ -10,7 +10,7 @@ from sqlalchemy import Row, func, select
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
-from evenhand.domain.study import Purpose
+from evenhand.domain.study import Purpose, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger import rows, schema
@@ -112,6 +112,27 @@ def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord]) -> list[Judged]:
     ordered = sorted(results.values(), key=lambda row: row.seq)
     models = response_models(ledger, {digest for row in ordered for digest in json.loads(row.responses)})
     return [_judged(row, labels, models) for row in ordered]
+
+
+def not_reached(ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Iterable[Judged]) -> int:
+    """How many trials these studies want, each counted once, that were neither asked nor known when they ended.
+
+    Only studies that were cut short are worked out again, against the answers that stand now.
+    """
+    short = [study.key for study in chosen if study.reached < study.wanted]
+    if not short:
+        return 0
+    with ledger.reading() as connection:
+        table = schema.studies
+        found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
+    wanted_keys: set[str] = set()
+    for study in map(rows.study_from, found):
+        answers: dict[str, dict[str, str]] = {}
+        for response in ledger.responses_to(study.items, variant=study.variant):
+            if response.model in study.models:
+                answers.setdefault(response.item, {})[response.model] = response.digest
+        wanted_keys |= {trial.key for trial in wanted(study, answers)}
+    return len(wanted_keys - {replace(one.trial, attempt=0).key for one in results})
 
 
 def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str]) -> Judged:

@@ -11,6 +11,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
+from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json, verdict_json
 
@@ -77,6 +78,12 @@ def condition_row(condition: Condition) -> Fields:
 
 def condition_from(row: Row[Any]) -> Condition:
     return Condition(**{name: getattr(row, name) for name in _CONDITION_FIELDS})
+
+
+def study_from(content: str) -> Study:
+    fields: Fields = json.loads(content)
+    fields["items"], fields["models"] = tuple(fields["items"]), tuple(fields["models"])
+    return Study(**fields)
 
 
 def trial_row(trial: Trial) -> Fields:

@@ -28,7 +28,7 @@ class Claimed:
 
 def holder_name(run: str) -> str:
     """Names a run and its process, so that another one on this machine can tell whether it still lives."""
-    return f"{socket.gethostname()}|{os.getpid()}|{_started(os.getpid())}|{run}"
+    return f"{_here()}|{os.getpid()}|{_started(os.getpid())}|{run}"
 
 
 def claim(ledger: Ledger, trials: Sequence[str], *, reader: str, holder: str) -> Claimed:
@@ -78,7 +78,15 @@ def _bury_the_dead(connection: Connection, keys: Sequence[str], *, now: float) -
 def _is_dead(holder: str) -> bool:
     """True only where this machine can see that the process is gone; a run elsewhere keeps its claim until it ends."""
     host, pid, started, _run = holder.rsplit("|", 3)
-    return host == socket.gethostname() and _started(int(pid)) != started
+    return host == _here() and _started(int(pid)) != started
+
+
+def _here() -> str:
+    """Where process numbers mean the same: this machine, and on Linux this container."""
+    try:
+        return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return socket.gethostname()
 
 
 def _started(pid: int) -> str:

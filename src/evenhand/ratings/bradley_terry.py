@@ -1,22 +1,16 @@
 """Bradley-Terry ratings with intervals, and sentences about what the data cannot tell."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons, FloatArray
-from evenhand.ratings.components import IntArray
 from evenhand.ratings.likelihood import Ties
-from evenhand.ratings.notes import notes_on, unbounded_notes
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import Solution, solve
 from evenhand.ratings.spread import Spread, spread
-from evenhand.ratings.undefeated import Unbounded, unbounded_models
+from evenhand.ratings.undefeated import unbounded_models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

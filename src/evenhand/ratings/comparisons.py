@@ -82,7 +82,13 @@ class Comparisons:
 
     @classmethod
     def of_columns(
-        cls, model_a: Column, model_b: Column, sign: Signs, *, item: "Column | None" = None, weight: FloatArray | None = None
+        cls,
+        model_a: Column,
+        model_b: Column,
+        sign: Signs,
+        *,
+        item: "Column | None" = None,
+        weight: FloatArray | None = None,
     ) -> "Comparisons":
         """Rows of a table; those that set a model against itself are left out and counted.
 

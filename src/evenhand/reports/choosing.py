@@ -44,17 +44,33 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnReco
     for flag, wanted, value_of in named:
         left = _narrowed(left, flag, wanted, value_of)
     hidden: tuple[tuple[str, Callable[[StudyOnRecord], str]], ...] = (
-        ("data files", lambda s: s.data),
-        ("endpoints or settings of the judge", lambda s: s.rater.key),
-        ("prompt texts or ways of showing", lambda s: s.condition.key),
+        ("data files", lambda s: f"data {s.data[:12]}"),
+        ("endpoints or settings of the judge", _judge_words),
+        ("prompt texts or ways of showing", _condition_words),
     )
-    for what, value_of in hidden:
-        if len({value_of(study) for study in left}) > 1:
+    for what, words_of in hidden:
+        words = sorted({words_of(study) for study in left})
+        if len(words) > 1:
             raise MixedError(
-                f"The ledger holds judgements under several {what}, which are never mixed; "
-                f"choose one run with --run (see `evenhand runs`)."
+                f"The ledger holds judgements under several {what}, which are never mixed: {'; '.join(words)}. "
+                f"Choose one run with --run (see `evenhand runs`)."
             )
     return left
+
+
+def _judge_words(study: StudyOnRecord) -> str:
+    settings = ", ".join(f"{name} {value}" for name, value in study.rater.settings.as_json().items())
+    return f"{study.rater.endpoint or study.rater.kind} with {settings or 'no settings'}"
+
+
+def _condition_words(study: StudyOnRecord) -> str:
+    condition = study.condition
+    parts = [f"prompt {condition.prompt_hash[:8]}", f"sees {condition.see}"]
+    parts += ["fenced"] if condition.fenced else []
+    parts += [f"image detail {condition.image_detail}"] if condition.image_detail else []
+    parts += [f"images up to {condition.max_image_edge}"] if condition.max_image_edge else []
+    parts += [f"extracted by {condition.extractor[:8]}"] if condition.extractor else []
+    return " ".join(parts)
 
 
 def _narrowed(

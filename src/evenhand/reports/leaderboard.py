@@ -9,7 +9,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json, draw
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import Vote
-from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
+from evenhand.ledger.projection import Judged, StudyOnRecord, judged, not_reached, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ratings.comparisons import Comparisons, battles
 from evenhand.ratings.elo import elo
@@ -89,7 +89,7 @@ def board(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, method: Method = "
     results = judged(ledger, chosen)
     votes = votes_of(results)
     played = battles(in_fixed_order(votes, seed), "visit")
-    missing = sum(max(0, study.wanted - study.reached) for study in chosen)
+    missing = not_reached(ledger, chosen, results)
     coverage = Coverage.of((one.judgement.verdict for one in results), wanted=len(results) + missing)
     return Board(
         benchmark=first.benchmark,
