@@ -79,8 +79,9 @@ class Bench:
 
     async def seen(self, requests: int) -> None:
         """Returns once the server has seen so many."""
-        while self.server.attempts.total() < requests:  # noqa: ASYNC110  the server is not to know of the test
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(20):
+            while self.server.attempts.total() < requests:  # noqa: ASYNC110  the server is not to know of the test
+                await asyncio.sleep(0.005)
 
     async def run(
         self,
@@ -101,9 +102,7 @@ class Bench:
             budget=budget or Budget(None),
             pacing=pacing or Pacing(retry=SWIFT),
         )
-        return await run_study(
-            study, ledger=self.ledger, means=means, stop=stop or StopSign(), retrying=Retrying(retrying=retrying)
-        )
+        return await run_study(study, ledger=self.ledger, means=means, stop=stop or StopSign(), retrying=retrying)
 
 
 @asynccontextmanager

@@ -65,7 +65,7 @@ def test_several_are_listed_and_one_is_chosen_by_its_flag(
 )
 def test_what_no_flag_names_is_not_mixed_either(changes: dict[str, Any], what: str):
     other = replace(ONE, key="two", **changes)
-    with pytest.raises(MixedError, match=f"several {what}, which are never mixed; choose one run with --run"):
+    with pytest.raises(MixedError, match=rf"several {what}, which are never mixed: .+; .+\. Choose one run with --run"):
         choose([ONE, other], Choice())
     assert choose([ONE, other], Choice(study="two")) == [other]
 

@@ -3,21 +3,24 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons, FloatArray
 from evenhand.ratings.likelihood import Ties
+from evenhand.ratings.notes import model_notes, notes_on
+from evenhand.ratings.placement import Placement, items_of, placement
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import Solution, solve
 from evenhand.ratings.spread import Spread, spread
-from evenhand.ratings.undefeated import unbounded_models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rated:
     model: str
     rating: Estimate
-    """Points. The interval is of the model against the mean of its component, whether or not a scale is anchored."""
+    """Points; the interval is of the model against the mean of its component, whether or not the scale is anchored."""
     component: int | None
     """From 0; models of different components cannot be compared. None: no battles."""
     rank: int | None
@@ -33,7 +36,7 @@ class BradleyTerry:
     """In the order of the comparisons' models."""
     solution: Solution
     spread: Spread
-    """Of the sandwich, also where the intervals are a bootstrap's."""
+    """Of the sandwich, also where the models' intervals are a bootstrap's."""
     scale: Scale
     level: float
     notes: tuple[str, ...]
@@ -41,7 +44,7 @@ class BradleyTerry:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Differences:
-    """M x M, rating of the row's model minus that of the column's, in points.
+    """M x M: rating of the row's model minus that of the column's, in points.
 
     NaN between models that no finite number tells apart, and in the bounds where there is no interval.
     """
@@ -50,6 +53,15 @@ class Differences:
     error: FloatArray
     lower: FloatArray
     upper: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bounds:
+    """Points, one for each model; NaN: none is given, infinite: there is none."""
+
+    lower: FloatArray
+    upper: FloatArray
+    median: FloatArray | None = None
 
 
 def bradley_terry(
@@ -62,19 +74,84 @@ def bradley_terry(
 ) -> BradleyTerry:
     """Maximum likelihood, with intervals by the sandwich, clustered by item unless told otherwise.
 
-    Each component's mean is the scale's start; where some models are unbounded, the mean of its largest group that is
-    not. An anchor moves the values of its component and leaves the intervals: they stay those against the mean, so the
-    anchor keeps its own and the others do not carry the anchor's. Raises ValueError where the anchor has no rating.
+    Each component's mean is the scale's start; where some of its models are unbounded, the mean of its largest group of
+    models that are not. An anchor moves the values of its component and leaves the intervals: they stay those against
+    the mean, so the anchor keeps its own and no other carries the anchor's. Raises ValueError where the anchor has no
+    rating.
     """
     scale = scale or Scale()
     solution = solve(comparisons, ties=ties)
     around = spread(solution, clustered=clustered)
-    errors = around.errors_of_strengths() * around.reach_of_strengths(level) * scale.unit
-    unbounded = unbounded_models(solution, level)
-    values = ratings_of(solution, scale, unbounded)
+    placed = placement(solution, scale, level)
+    half = around.errors_of_strengths() * around.reach_of_strengths(level) * scale.unit
+    bounds = Bounds(lower=placed.value - half, upper=placed.value + half)
+    return board(solution, around, placed, bounds, scale=scale, level=level)
 
-    def bounds(model: int) -> tuple[float | None, float | None]:
-        half = float(errors[model])
-        return (None, None) if math.isnan(half) else (values[model] - half, values[model] + half)
 
-    return assembled(solution, around, scale=scale, level=level, bounds=bounds, unbounded=unbounded)
+def differences(rated: BradleyTerry) -> Differences:
+    """Of every two models, with intervals for each pair alone: nothing is adjusted for their number."""
+    strength, group = rated.solution.fit.strength, rated.solution.structure.group
+    unit = rated.scale.unit
+    same = (group[:, None] == group[None, :]) & ~np.eye(len(group), dtype=np.bool_)
+    value = np.where(same, (strength[:, None] - strength[None, :]) * unit, np.nan)
+    error = np.where(same, rated.spread.errors_of_differences() * unit, np.nan)
+    half = error * rated.spread.reach_of_differences(rated.level)
+    return Differences(value=value, error=error, lower=value - half, upper=value + half)
+
+
+def board(
+    solution: Solution, around: Spread, placed: Placement, bounds: Bounds, *, scale: Scale, level: float
+) -> BradleyTerry:
+    """The ratings under their names; models without a finite rating keep what `placed` knows of their bounds."""
+    names = solution.everything.models
+    finite = np.isfinite(placed.value)
+    lower = np.where(finite, bounds.lower, placed.lower)
+    upper = np.where(finite, bounds.upper, placed.upper)
+    weight = solution.table.counts.sum(axis=1)
+    played = np.bincount(solution.table.first, weights=weight, minlength=len(names)) + np.bincount(
+        solution.table.second, weights=weight, minlength=len(names)
+    )
+    clusters = around.clusters_of.copy()
+    for code in np.flatnonzero(~finite):
+        clusters[code] = items_of(solution.everything, int(code))
+    own_notes = model_notes(solution, placed)
+    component = solution.structure.component
+    models = tuple(
+        Rated(
+            model=name,
+            rating=_estimate(
+                float(placed.value[code]), float(lower[code]), float(upper[code]), n=float(played[code]),
+                clusters=int(clusters[code]), reason=own_notes[code],
+            ),
+            component=int(component[code]) if played[code] else None,
+            rank=int(placed.rank[code]) if played[code] else None,
+            median=None if bounds.median is None or not finite[code] else _number(float(bounds.median[code])),
+            note=own_notes[code],
+        )
+        for code, name in enumerate(names)
+    )  # fmt: skip
+    return BradleyTerry(
+        models=models,
+        solution=solution,
+        spread=around,
+        scale=scale,
+        level=level,
+        notes=notes_on(solution, around, placed, scale),
+    )
+
+
+def _estimate(value: float, lower: float, upper: float, *, n: float, clusters: int, reason: str | None) -> Estimate:
+    below, above = math.isinf(lower), math.isinf(upper)
+    return Estimate(
+        value=_number(value),
+        lower=_number(lower),
+        upper=_number(upper),
+        n=n,
+        clusters=clusters,
+        unbounded="both" if below and above else "lower" if below else "upper" if above else None,
+        reason=None if math.isfinite(value) else reason,
+    )
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -32,7 +32,7 @@ class Structure:
 def structure(table: PairTable) -> Structure:
     links = _links(table)
     played = links.any(axis=0) | links.any(axis=1)
-    if played.all() and table.models and _all_linked(links):
+    if not table.models or (played.all() and _all_linked(links)):
         zeros = np.zeros(table.models, dtype=np.int64)
         return Structure(component=zeros, group=zeros, above=np.zeros_like(links))
     reached = _closure(links)

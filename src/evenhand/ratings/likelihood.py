@@ -88,6 +88,11 @@ def slopes_at(table: PairTable, fitted: Fit) -> Slopes:
     return _slopes(table, np.concatenate((fitted.strength, fitted.slopes, tie)), fitted.log_tie is not None)
 
 
+def log_win_probability(difference: FloatArray, log_tie: float | None) -> FloatArray:
+    at = _half(difference) if log_tie is None else _davidson(difference, log_tie)
+    return at.log_probability[:, WIN]
+
+
 def centred_inverse(information: FloatArray, gauge: Gauge) -> FloatArray:
     """The inverse on the space where strengths have mean 0 in each gauge group."""
     constant, size = _constant_direction(information, gauge)

@@ -43,13 +43,13 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnReco
     )
     for flag, wanted, value_of in named:
         left = _narrowed(left, flag, wanted, value_of)
-    hidden: tuple[tuple[str, Callable[[StudyOnRecord], str]], ...] = (
-        ("data files", lambda s: f"data {s.data[:12]}"),
-        ("endpoints or settings of the judge", _judge_words),
-        ("prompt texts or ways of showing", _condition_words),
+    hidden: tuple[tuple[str, Callable[[StudyOnRecord], tuple[str, str]]], ...] = (
+        ("data files", lambda s: (s.data, f"data {s.data[:12]}")),
+        ("endpoints or settings of the judge", lambda s: (s.rater.key, _judge_words(s))),
+        ("prompt texts or ways of showing", lambda s: (s.condition.key, _condition_words(s))),
     )
-    for what, words_of in hidden:
-        words = sorted({words_of(study) for study in left})
+    for what, identity_of in hidden:
+        words = sorted(dict(map(identity_of, left)).values())
         if len(words) > 1:
             raise MixedError(
                 f"The ledger holds judgements under several {what}, which are never mixed: {'; '.join(words)}. "

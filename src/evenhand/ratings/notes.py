@@ -1,0 +1,128 @@
+"""Sentences about what a Bradley-Terry fit recognised in its data."""
+
+import numpy as np
+
+from evenhand.intervals import FEW_CLUSTERS
+from evenhand.ratings.comparisons import FloatArray
+from evenhand.ratings.components import IntArray
+from evenhand.ratings.placement import Placement
+from evenhand.ratings.scale import Scale
+from evenhand.ratings.solution import Solution
+from evenhand.ratings.spread import Spread
+from evenhand.ratings.table import LOSS, TIE, WIN
+
+_NAMED = 5
+
+
+def model_notes(solution: Solution, placed: Placement) -> list[str | None]:
+    """For each model, why it has no finite rating; None where it has one."""
+    counts = solution.table.of_models()
+    names = solution.everything.models
+    return [
+        None if np.isfinite(placed.value[code]) else _why(solution, code, name, counts[code])
+        for code, name in enumerate(names)
+    ]
+
+
+def notes_on(solution: Solution, around: Spread, placed: Placement, scale: Scale) -> tuple[str, ...]:
+    return (
+        *_data_notes(solution),
+        *dict.fromkeys(note for note in model_notes(solution, placed) if note is not None),
+        *_interval_notes(solution, around),
+        *_anchor_notes(scale),
+    )
+
+
+def _why(solution: Solution, code: int, name: str, counts: FloatArray) -> str:
+    found = solution.structure
+    played = float(counts.sum())
+    if not played:
+        return f"{name} has no battles: it has no rating."
+    if not counts[LOSS] and not counts[TIE]:
+        return f"{name} won {_all(played)}: its rating has no upper bound."
+    if not counts[WIN] and not counts[TIE]:
+        return f"{name} lost {_all(played)}: its rating has no lower bound."
+    members = [solution.everything.models[other] for other in found.members(int(found.group[code]))]
+    below, above = bool(found.above[code].any()), bool(found.above[:, code].any())
+    if below and above:
+        return f"{_listed(members)} won against some models and lost against others, and never the other way: no finite rating."
+    met = "against every other model met" if len(members) > 1 else "every battle"
+    whose = "their ratings have" if len(members) > 1 else "its rating has"
+    if below:
+        return f"{_listed(members)} won {met}: {whose} no upper bound."
+    return f"{_listed(members)} lost {met}: {whose} no lower bound."
+
+
+def _data_notes(solution: Solution) -> list[str]:
+    notes: list[str] = []
+    left_out = solution.everything.self_battles
+    if left_out:
+        notes.append(f"{_counted(left_out, 'row')} set a model against itself: left out.")
+    components = int(solution.structure.component.max(initial=-1)) + 1
+    if components > 1:
+        notes.append(
+            f"The models fall into {components} components that no battle joins: each is ranked apart, with its own mean."
+        )
+    if solution.ties_asked == "davidson" and solution.fit.log_tie is None:
+        notes.append("Davidson's model has no finite fit to these battles: a tie counts as half a win instead.")
+    return notes
+
+
+def _interval_notes(solution: Solution, around: Spread) -> list[str]:
+    if not len(solution.comparisons):
+        return []
+    notes: list[str] = []
+    if not around.clustered:
+        notes.append("Intervals are not clustered: they take every row for independent of every other.")
+    elif solution.comparisons.item is None:
+        notes.append("No items are named: every row is taken for independent of every other.")
+    core = around.clusters_of > 0
+    noun = "item" if around.clustered and solution.comparisons.item is not None else "row"
+    outnumbered = np.flatnonzero(core & ~around.determined)
+    if outnumbered.size:
+        one = int(outnumbered[0])
+        mates = len(solution.structure.members(int(solution.structure.group[one])))
+        notes.append(
+            f"{_counted(mates, 'rating')} rest on {_counted(int(around.clusters[one]), noun)}, too few for an interval of each: "
+            "only differences of two models have one."
+        )
+    few = around.clusters_of[core & (around.clusters_of < FEW_CLUSTERS)]
+    if few.size:
+        notes.append(_few(few, noun))
+    if around.flat:
+        notes.append(
+            f"Some models' results do not differ between {noun}s at all: there each {noun} counts as one case."
+        )
+    return notes
+
+
+def _few(clusters: IntArray, noun: str) -> str:
+    least, most = int(clusters.min()), int(clusters.max())
+    counts = str(least) if least == most else f"{least} to {most}"
+    return (
+        f"{_counted(len(clusters), 'model')} met on {counts} {noun}{'' if most == 1 else 's'}: Student's t with one degree "
+        "less widens the intervals."
+    )
+
+
+def _anchor_notes(scale: Scale) -> list[str]:
+    if scale.anchor is None:
+        return []
+    return [
+        f"{scale.anchor} is set to {scale.anchor_value:g}: this moves all ratings alike; intervals are against the mean of the "
+        "models, so the anchor has one too."
+    ]
+
+
+def _all(battles: float) -> str:
+    return "its only battle" if battles == 1 else f"all of its {battles:g} battles"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
