@@ -17,7 +17,11 @@ from evenhand.protocols.catalog import load_protocol
 
 MODEL = "scripted"
 PICTURES_EACH = 3
-_WORDS = ["the", "a", "red", "blue", "small", "wooden", "boat", "house", "child", "dog", "river", "bridge", "light", "stands", "near", "behind", "under", "holds", "shows", "because", "two", "three", "people", "walking", "toward", "an", "old", "market", "where", "fruit", "is", "sold", "in", "the", "early", "morning", "and", "nobody", "looks", "up"]
+_PHRASE = (
+    "the a red blue small wooden boat house child dog river bridge light stands near behind under holds shows "
+    "because two three people walking toward an old market where fruit is sold in the early morning and nobody looks up"
+)
+_WORDS = _PHRASE.split()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +36,7 @@ class Generated:
             self.benchmark,
             self.responses,
             items=self.benchmark.items,
-            judge=Rater(
-                kind="model", name=endpoint.name, endpoint=endpoint.identity, settings=protocol.settings
-            ),
+            judge=Rater(kind="model", name=endpoint.name, endpoint=endpoint.identity, settings=protocol.settings),
             model=endpoint.model,
             showing=Showing(protocol=protocol, see=see),
             matching=Matching(),

@@ -21,10 +21,11 @@ from bench.figures import Figure, median_figure, print_table
 from bench.generated import Generated, endpoint_at, generated
 from evenhand.domain.trial import See
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means, Pacing
 from evenhand.engine.judging import Prepared
 from evenhand.engine.quote import Quote
-from evenhand.engine.run import Pacing, StopSign
-from evenhand.engine.session import Means, run_study
+from evenhand.engine.session import run_study
+from evenhand.engine.stopping import StopSign
 from evenhand.ledger.record import Ledger
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.openai_wire import OpenAIWire

@@ -22,10 +22,11 @@ from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.verdict import Preference
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means, Pacing
 from evenhand.engine.judging import Prepared
 from evenhand.engine.quote import Quote, dry_run
-from evenhand.engine.run import Pacing, StopSign
-from evenhand.engine.session import Means, run_study
+from evenhand.engine.session import run_study
+from evenhand.engine.stopping import StopSign
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.models.prices import PriceList
 
@@ -118,9 +119,7 @@ def plan_a_million() -> dict[str, float]:
         ledger = Ledger(f"sqlite:///{Path(folder)}/ledger.db")
         begun, wall = time.process_time(), time.perf_counter()
         prepared = study.prepared(ledger, endpoint=_ENDPOINT)
-        quoted = dry_run(
-            prepared.plan(ledger), Quote(_ENDPOINT, PriceList(), ledger.images.get), openai_images=False
-        )
+        quoted = dry_run(prepared.plan(ledger), Quote(_ENDPOINT, PriceList(), ledger.images.get), openai_images=False)
         cpu, seconds = time.process_time() - begun, time.perf_counter() - wall
         ledger.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

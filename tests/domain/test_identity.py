@@ -33,7 +33,7 @@ NAMES = {
     "rater": "5e4c9a67e589a11dd09b781e2662b13906b5bdda5804abd19b859c0197435365",
     "condition": "03dfc7c4146341591875f99654febb967af6f3bed43c74957df1cc9292719846",
     "trial": "f3b01b04a7c2f2b136d3747d79e1abca4eae0150901515583c32f8a03f231e9d",
-    "study": "56fafd862db3362d82c003d39bc9d7c192b2a482fd5fda4611d117c384f1ce73",
+    "study": "9b6662cc1953651564df6725f1e91864ebdd99116c08f19c3efcc35968f46d13",
     "benchmark": "d0de3022dd774d4f0f8a864d63f4a45268680e1d870a96416a6bf66a7d1e6b00",
     "draw": "129380220904956045",
     "trials": "84b26b1b9e3ab9afaecbaa9f969e7f709306a2791ac050953b2db92a79cac903",
@@ -239,7 +239,7 @@ def test_every_field_of_a_trial_and_a_study_is_its_identity():
     for name in {f.name for f in fields(Trial) if f.init} - {"responses"}:
         value = getattr(fixed.TRIAL, name)
         assert replace(fixed.TRIAL, **{name: value * 2}).key != fixed.TRIAL.key, name
-    others = {"against": "amber", "pairing": "round-robin", "orders": "both", "purpose": "board"}
+    others = {"against": "amber", "pairing": "round-robin", "orders": "both", "purpose": "board", "answers": "ab"}
     for name in set(fixed.STUDY.content()):
         value = others.get(name) or getattr(fixed.STUDY, name) * 2
         assert replace(fixed.STUDY, **{name: value}).key != fixed.STUDY.key, name

@@ -10,17 +10,18 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means, Pacing, Pricing
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
 from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import Quote
 from evenhand.engine.retry import RetryRule
-from evenhand.engine.run import Pacing, Pricing, StopSign
-from evenhand.engine.session import Ended, Means, run_study
+from evenhand.engine.session import Ended, run_study
+from evenhand.engine.stopping import StopSign
 from evenhand.ledger.record import Ledger
 from evenhand.models.endpoint import Endpoint, resolve
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.prices import Price, PriceList
-from evenhand.models.wire_transport import Timeouts
+from evenhand.models.timeouts import Timeouts
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
 from tests.scripted_server import Canned, Script, ScriptedServer

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.call import Reply
 from evenhand.engine.limits import Concurrency
-from evenhand.engine.retry import RetryRule, with_retries
+from evenhand.engine.retry import LongPause, RetryRule, with_retries
 from evenhand.models.errors import CallFailure
 from tests.engine.skipping_loop import at_once, now
 
@@ -48,8 +48,18 @@ def test_retries_stop_at_the_cap(retries: int, tries: int) -> None:
     assert (wait is None) == (tries > retries)
 
 
-def test_an_endpoint_that_asks_for_an_hour_is_asked_another_day() -> None:
-    assert RetryRule().wait(failure(retry_after=3600, status=429), 1, heard=True) is None
+def test_an_endpoint_that_asks_for_an_hour_ends_the_run_and_holds_nobody_back() -> None:
+    async def story() -> None:
+        concurrency = Concurrency(8)
+
+        async def call() -> Reply:
+            raise failure(retry_after=3600, status=429)
+
+        with pytest.raises(LongPause, match="asks for a pause of 3600 s"):
+            await with_retries(call, rule=RetryRule(), concurrency=concurrency, heard=lambda: True)
+        assert not concurrency.held
+
+    at_once(story())
 
 
 @pytest.mark.parametrize("status", [None, 200])

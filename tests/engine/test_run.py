@@ -14,11 +14,12 @@ import evenhand.protocols
 from evenhand.domain.call import Request
 from evenhand.domain.verdict import Preference
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Pacing
 from evenhand.engine.judging import Matching, Prepared
 from evenhand.engine.plan import Retrying
 from evenhand.engine.retry import RetryRule
-from evenhand.engine.run import Pacing, StopSign
 from evenhand.engine.session import Ended
+from evenhand.engine.stopping import StopSign
 from evenhand.ledger import schema
 from evenhand.ledger.projection import judged, studies
 from evenhand.ledger.work import claim, holder_name
@@ -26,6 +27,7 @@ from evenhand.models.errors import Misuse
 from evenhand.models.prices import Price
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
+from tests.ledger.scene import linked
 from tests.scripted_server import Canned, Fault, Script
 
 
@@ -377,7 +379,7 @@ async def test_a_wrong_key_stops_the_run_and_what_was_answered_before_stays(tmp_
         assert isinstance(ended.error, Misuse)
         assert len(bodies(it)) <= 16
         assert recorded(it) == []
-        assert it.ledger.linked(it.study(items=40).study.key) == 0
+        assert linked(it.ledger, it.study(items=40).study) == 0
 
 
 async def test_fenced_trials_are_the_same_bytes_on_a_rerun_and_other_bytes_in_another_ledger(tmp_path: Path) -> None:

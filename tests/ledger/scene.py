@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import func, select
+
 from evenhand.domain.call import Message, Reply, Request, Usage
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
@@ -16,6 +18,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Reason
+from evenhand.ledger import schema
 from evenhand.ledger.record import Entries, Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +87,13 @@ def again(trial: Trial, attempt: int = 1) -> Trial:
 
 def record(ledger: Ledger, trials: Sequence[Trial], judgements: Iterable[Judgement], *, study: Study = STUDY) -> None:
     ledger.commit(Entries(study=study.key, trials=list(trials), judgements=list(judgements)))
+
+
+def linked(ledger: Ledger, study: Study) -> int:
+    """How many trials the study is linked to."""
+    links = schema.study_trials
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).where(links.c.study == study.key)).scalar_one()
 
 
 def asked(words: str = "Which is better?") -> Request:

@@ -3,12 +3,13 @@
 import sqlite3
 import subprocess
 import sys
+import traceback
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.opening import BUSY_SECONDS, LedgerError
+from evenhand.ledger.opening import BUSY_SECONDS, HEAD, LedgerError
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.upkeep import info
 from tests.ledger import scene
@@ -47,6 +48,26 @@ def test_an_unknown_database_is_refused_and_its_password_not_told():
     assert "hunter2" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        (
+            "postgresql//bob:hunter2@db/x",
+            "The store is not a database URL; write sqlite:///PATH/ledger.db or postgresql:",
+        ),
+        ("postgresql://bob:hunter2", "The port in the store's URL is not a number; write postgresql://USER:PASSWORD@"),
+        ("postgresql://bob:hunter2@db:main/x", "The port in the store's URL is not a number"),
+        ("sqlite://bob:hunter2@db/x", "A SQLite store is a file, not a host; write three slashes"),
+        ("sqlite://ledger.db", "A SQLite store is a file, not a host; write three slashes"),
+    ],
+)
+def test_a_store_that_cannot_be_taken_apart_is_a_sentence_that_does_not_repeat_it(url: str, sentence: str):
+    with pytest.raises(LedgerError) as refused:
+        Ledger(url)
+    assert str(refused.value).startswith(sentence)
+    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
+
+
 def test_a_ledger_of_a_newer_version_is_refused_and_unchanged(tmp_path: Path):
     Ledger(scene.url_in(tmp_path)).close()
     path = tmp_path / "ledger.db"
@@ -78,6 +99,28 @@ def test_the_database_of_another_program_is_refused_and_gets_no_tables(tmp_path:
         Ledger(scene.url_in(tmp_path))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        ["CREATE TABLE bookmarks (url TEXT)"],
+        ["CREATE TABLE meta (key TEXT)"],
+        ["CREATE TABLE meta (name TEXT, value TEXT)", "INSERT INTO meta VALUES ('version', '3')"],
+    ],
+    ids=["no meta", "another meta", "a meta that names no ledger"],
+)
+@pytest.mark.parametrize("version", [HEAD, "9999", "ae1027a6acf"])
+def test_another_program_that_keeps_its_version_as_we_do_is_not_taken_for_a_ledger(
+    tmp_path: Path, tables: list[str], version: str
+):
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
+        for statement in (*tables, "CREATE TABLE alembic_version (version_num TEXT)"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO alembic_version VALUES (?)", (version,))
+        connection.commit()
+    with pytest.raises(LedgerError, match=r"another program's \(it holds a table '(bookmarks|meta)'\); choose another"):
+        Ledger(scene.url_in(tmp_path))
 
 
 def test_an_empty_file_becomes_a_ledger(tmp_path: Path):

@@ -13,13 +13,17 @@ import pytest
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
+from evenhand.images import digest
 from evenhand.ledger import upkeep
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import CHUNK, Entries, Ledger
 from evenhand.ledger.runs import find_run, runs
+from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import RESPONSES, STUDY, TRIALS
+
+PNG = encoded(photo(), "PNG")
 
 
 def counts(ledger: Ledger) -> dict[str, int]:
@@ -45,7 +49,7 @@ def test_a_commit_that_fails_in_its_last_part_leaves_nothing_of_its_first(ledger
     with pytest.raises(LedgerError, match="NOT NULL constraint failed"):
         ledger.commit(entries)
     assert counts(ledger) == before
-    assert ledger.linked(STUDY.key) == 0
+    assert scene.linked(ledger, STUDY) == 0
 
 
 def test_a_commit_is_there_for_whoever_opens_the_ledger_next(ledger: Ledger, tmp_path: Path):
@@ -97,7 +101,7 @@ def test_the_same_entries_twice_make_one_trial_and_one_call(ledger: Ledger):
         entries = Entries(study=STUDY.key, trials=TRIALS)
         entries.add_call(scene.asked(), replace(scene.REPLY, text=words), run="run", at=0.0, cost_usd=None)
         ledger.commit(entries)
-    assert (counts(ledger)["trials"], counts(ledger)["calls"], ledger.linked(STUDY.key)) == (6, 1, 6)
+    assert (counts(ledger)["trials"], counts(ledger)["calls"], scene.linked(ledger, STUDY)) == (6, 1, 6)
     assert ledger.find_calls([scene.asked().key])[scene.asked().key].reply.text == "first"
 
 
@@ -149,10 +153,10 @@ def test_a_study_may_want_trials_that_are_on_record_already(ledger: Ledger):
     second = replace(STUDY, seed=1)
     scene.set_up(ledger, STUDY, second)
     scene.record(ledger, TRIALS, [])
-    assert (ledger.linked(STUDY.key), ledger.linked(second.key)) == (6, 0)
+    assert (scene.linked(ledger, STUDY), scene.linked(ledger, second)) == (6, 0)
     ledger.link(second.key, keys()[:4])
     ledger.link(second.key, keys()[2:])
-    assert ledger.linked(second.key) == 6
+    assert scene.linked(ledger, second) == 6
     assert counts(ledger)["trials"] == 6
 
 
@@ -304,6 +308,54 @@ def test_a_file_that_may_not_grow_is_a_sentence_and_what_was_committed_is_there(
     assert kind == "LedgerError"
     assert "is full or cannot be written" in str(words)
     assert reopened(tmp_path)["calls"] == done != 0
+
+
+def test_images_that_find_no_place_are_a_sentence_and_no_item_is_registered(ledger: Ledger, tmp_path: Path):
+    (tmp_path / "images").write_text("I am no folder")
+    with pytest.raises(LedgerError, match=r"The ledger at .*/images cannot be used: "):
+        ledger.register_benchmark(replace(scene.BENCHMARK, pictures={digest(PNG): PNG}))
+    assert counts(ledger)["items"] == 0
+
+
+STORES = """
+import resource
+from dataclasses import replace
+from tests.images.pictures import encoded, photo
+png = encoded(photo(), "PNG")
+resource.setrlimit(resource.RLIMIT_FSIZE, (len(png) // 2, len(png) // 2))
+try:
+    ledger.register_benchmark(replace(scene.BENCHMARK, pictures={"any": png}))
+except Exception as error:
+    tell([type(error).__name__, str(error)])
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_an_image_that_the_disk_has_no_room_for_is_the_same_sentence(ledger: Ledger, tmp_path: Path):
+    with scene.child(STORES, ledger.url) as process:
+        said = scene.heard(process)
+        process.communicate("\n")
+    assert said.startswith(f'["LedgerError", "The disk of the ledger at {tmp_path}/images is full or cannot be written')
+
+
+def test_rows_with_names_go_in_by_name_and_judgements_as_they_came(ledger: Ledger):
+    """Two runs on PostgreSQL that insert the same rows in different orders would wait for each other for ever."""
+    backwards = sorted(TRIALS, key=lambda trial: trial.key, reverse=True)
+    entries = Entries(
+        study=STUDY.key,
+        trials=backwards,
+        judgements=[scene.prefers(trial, 1) for trial in backwards],
+        release=keys(),
+    )
+    ledger.commit(entries)
+    with ledger.reading() as connection:
+        rowids = {
+            table: [name for (name,) in connection.exec_driver_sql(f"SELECT {column} FROM {table} ORDER BY rowid")]
+            for table, column in (("trials", "key"), ("study_trials", "trial"), ("judgements", "trial"))
+        }
+    assert rowids["trials"] == rowids["study_trials"] == sorted(keys())
+    assert rowids["judgements"] == sorted(keys(), reverse=True)
 
 
 def keys() -> list[str]:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from evenhand.domain.item import Item
+from evenhand.images import digest
 from evenhand.ledger import upkeep
 from evenhand.ledger.opening import HEAD, LedgerError
 from evenhand.ledger.record import Entries, Ledger
@@ -25,7 +27,11 @@ def filled(ledger: Ledger) -> Ledger:
     scene.set_up(ledger)
     ledger.images.put(PNG)
     entries = Entries(
-        study=scene.STUDY.key, trials=TRIALS[:2], judgements=[scene.prefers(trial, 1) for trial in TRIALS[:2]]
+        study=scene.STUDY.key,
+        trials=TRIALS[:2],
+        judgements=[
+            scene.prefers(trial, 1, calls=(scene.asked(words).key,)) for trial, words in zip(TRIALS, "ab", strict=False)
+        ],
     )
     for words, cost in (("a", 0.25), ("b", 0.5), ("c", None)):
         entries.add_call(scene.asked(words), scene.REPLY, run="run", at=0.0, cost_usd=cost)
@@ -72,6 +78,13 @@ def test_a_flipped_bit_in_an_image_is_found(filled: Ledger):
         ("item", "UPDATE items SET content = replace(content, 'What is 1', 'What is 9') WHERE digest = '{item}'"),
         ("response", "UPDATE responses SET text = 'better now' WHERE digest = '{response}'"),
         ("response", "UPDATE responses SET model = 'coral' WHERE digest = '{response}'"),
+        ("response", "UPDATE responses SET flags = 'gone' WHERE digest = '{response}'"),
+        ("rater", "UPDATE raters SET endpoint = 'elsewhere' WHERE key = '{rater}'"),
+        ("rater", """UPDATE raters SET settings = '{{"heat": 1}}' WHERE key = '{rater}'"""),
+        ("condition", "UPDATE conditions SET fenced = 1 WHERE key = '{condition}'"),
+        ("study", "UPDATE studies SET content = replace(content, 'round-robin', 'random') WHERE key = '{study}'"),
+        ("study", "UPDATE studies SET purpose = 'audit' WHERE key = '{study}'"),
+        ("trial", "UPDATE trials SET replicate = 1 WHERE key = '{trial}'"),
     ],
 )
 def test_what_was_altered_is_found(filled: Ledger, kind: str, statement: str):
@@ -82,6 +95,10 @@ def test_what_was_altered_is_found(filled: Ledger, kind: str, statement: str):
         "call": scene.asked().key,
         "item": scene.ITEMS[0].digest,
         "response": scene.RESPONSES[0].digest,
+        "rater": scene.JUDGE.key,
+        "condition": scene.CONDITION.key,
+        "study": scene.STUDY.key,
+        "trial": TRIALS[0].key,
     }
     tamper(filled, statement.format(**names))
     assert upkeep.check(filled) == [f"The {kind} {names[kind][:12]} does not hold the content its name says."]
@@ -90,14 +107,52 @@ def test_what_was_altered_is_found(filled: Ledger, kind: str, statement: str):
 @pytest.mark.parametrize(
     ("statement", "complaints"),
     [
-        ("DELETE FROM trials WHERE key = '{trial}'", ["1 judgements name no trial."]),
-        ("DELETE FROM raters", ["2 trials name no rater."]),
-        ("DELETE FROM items WHERE digest = '{item}'", ["2 trials name no item."]),
+        (
+            "DELETE FROM trials WHERE key = '{trial}'",
+            ["1 links from a study to a trial name no trial on record.", "1 judgements name no trial on record."],
+        ),
+        ("DELETE FROM raters", ["1 studies name no rater on record.", "2 trials name no rater on record."]),
+        ("DELETE FROM conditions", ["1 studies name no condition on record.", "2 trials name no condition on record."]),
+        (
+            "DELETE FROM items WHERE digest = '{item}'",
+            ["1 places in benchmarks name no item on record.", "2 trials name no item on record."],
+        ),
+        ("DELETE FROM studies", ["2 links from a study to a trial name no study on record."]),
+        (
+            "DELETE FROM responses WHERE digest = '{response}'",
+            [
+                "1 choices of the answer that stands name none on record.",
+                "2 trials name responses that are not on record.",
+            ],
+        ),
+        ("DELETE FROM calls WHERE key = '{call}'", ["1 judgements name calls that are not on record."]),
+        ("UPDATE judgements SET calls = 'gone' WHERE seq = 1", ["1 judgements name calls that are not on record."]),
     ],
 )
 def test_what_is_named_and_not_there_is_found(filled: Ledger, statement: str, complaints: list[str]):
-    tamper(filled, statement.format(trial=TRIALS[0].key, item=scene.ITEMS[0].digest))
+    names = {
+        "trial": TRIALS[0].key,
+        "item": scene.ITEMS[0].digest,
+        "response": scene.RESPONSES[0].digest,
+        "call": scene.asked("a").key,
+    }
+    tamper(filled, statement.format(**names))
     assert upkeep.check(filled) == complaints
+
+
+def test_an_image_that_an_item_names_and_that_is_gone_is_found_and_addresses_are_not_missed(ledger: Ledger):
+    name = digest(PNG)
+    items = (
+        Item(label="with", instruction="What is this?", images=(name,)),
+        Item(label="elsewhere", instruction="What is that?", images=("https://example.org/a.png",)),
+    )
+    ledger.register_benchmark(replace(scene.BENCHMARK, items=items, pictures={name: PNG}))
+    assert upkeep.check(ledger) == []
+    ledger.images.path(name).unlink()
+    assert upkeep.check(ledger) == [
+        f"1 images that items name are not in {ledger.images.root} (the first is {name}); "
+        "import the files they came with again."
+    ]
 
 
 def test_a_damaged_file_is_found(filled: Ledger, tmp_path: Path):

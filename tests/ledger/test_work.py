@@ -3,8 +3,9 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import event, func, select, update
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Entries, Ledger
@@ -82,6 +83,34 @@ def test_a_commit_ends_the_claims_it_names(ledger: Ledger):
     taken(ledger, MINE)
     ledger.commit(Entries(release=KEYS[:2]))
     assert taken(ledger, THEIRS).mine == set(KEYS[:2])
+
+
+def test_a_commit_does_not_end_a_claim_that_another_run_has_taken_over(ledger: Ledger):
+    taken(ledger, ELSEWHERE, KEYS[:2])
+    expire(ledger, ELSEWHERE)
+    taken(ledger, MINE, KEYS[:1])
+    ledger.commit(Entries(release=KEYS[:2], holder=ELSEWHERE))
+    assert taken(ledger, THEIRS, KEYS[:2]) == Claimed(mine={KEYS[1]}, decided=set(), others={KEYS[0]})
+
+
+def test_what_another_run_decides_while_we_claim_is_not_ours(ledger: Ledger):
+    """PostgreSQL shows a transaction what others commit meanwhile; here it is done within ours, before we insert."""
+    scene.record(ledger, TRIALS[:1], [scene.prefers(TRIALS[0], 1, reader="not yet")])
+
+    def decide(_connection: Any, cursor: Any, statement: str, *_rest: Any) -> None:
+        if statement.startswith("INSERT INTO claims"):
+            cursor.connection.execute("UPDATE judgements SET reader = 'r1'")
+
+    event.listen(ledger.engine, "before_cursor_execute", decide)
+    assert taken(ledger, MINE) == Claimed(mine=set(KEYS[1:]), decided={KEYS[0]}, others=set())
+    assert held(ledger) == len(KEYS) - 1
+
+
+def test_claims_are_made_in_the_order_of_their_keys(ledger: Ledger):
+    taken(ledger, MINE, sorted(KEYS, reverse=True))
+    with ledger.reading() as connection:
+        made = connection.exec_driver_sql("SELECT what FROM claims ORDER BY rowid").scalars().all()
+    assert made == sorted(KEYS)
 
 
 def test_releasing_gives_back_what_is_ones_own_and_no_more(ledger: Ledger):

@@ -12,6 +12,7 @@ from sqlalchemy import event
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.upkeep import info
+from evenhand.ledger.work import claim_calls, holder_name
 from evenhand.ledger.writer import BATCH, PAUSE_SECONDS, Writer
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS
@@ -30,7 +31,7 @@ class Commits:
 
 @asynccontextmanager
 async def writing(ledger: Ledger, in_flight: Callable[[], int]) -> AsyncGenerator[Writer]:
-    writer = Writer(ledger, study=STUDY.key, in_flight=in_flight)
+    writer = Writer(ledger, study=STUDY.key, holder="", in_flight=in_flight)
     try:
         yield writer
     finally:
@@ -52,7 +53,7 @@ async def test_what_is_acknowledged_is_on_disk_for_everybody(ledger: Ledger):
         for number in range(1, 4):
             await writer.put(entries(number))
             assert stored(other) == number
-    assert ledger.linked(STUDY.key) == 3
+    assert scene.linked(ledger, STUDY) == 3
     other.close()
 
 
@@ -135,13 +136,23 @@ async def test_a_waiter_that_gave_up_does_not_lose_its_record(ledger: Ledger):
 
 async def test_closing_commits_what_is_pending_then_the_last_then_does_one_more_thing(ledger: Ledger):
     seen: list[int] = []
-    writer = Writer(ledger, study=STUDY.key, in_flight=lambda: 50)
+    writer = Writer(ledger, study=STUDY.key, holder="", in_flight=lambda: 50)
     pending = asyncio.create_task(writer.put(entries(1)))
     await asyncio.sleep(0)
     await writer.close(last=entries(2), then=lambda: seen.append(stored(ledger)))
     await pending
     assert seen == [2]
-    assert ledger.linked(STUDY.key) == 2
+    assert scene.linked(ledger, STUDY) == 2
+
+
+async def test_a_writer_ends_the_claims_of_its_own_run_only(ledger: Ledger):
+    ours, theirs = holder_name("ours"), holder_name("theirs")
+    claim_calls(ledger, ["a", "c"], holder=ours)
+    claim_calls(ledger, ["b", "d"], holder=theirs)
+    writer = Writer(ledger, study=STUDY.key, holder=ours, in_flight=lambda: 1)
+    await writer.put(Entries(release=["a", "b"]))
+    await writer.close(last=Entries(release=["c", "d"]), then=lambda: None)
+    assert claim_calls(ledger, ["a", "b", "c", "d"], holder=ours).others == {"b", "d"}
 
 
 async def test_other_ledger_work_goes_in_order_with_the_commits(ledger: Ledger):
@@ -156,7 +167,7 @@ async def test_other_ledger_work_goes_in_order_with_the_commits(ledger: Ledger):
 async def test_the_thread_ends_also_when_the_last_commit_fails(ledger: Ledger):
     last = entries(1)
     last.judgements[0] = replace(last.judgements[0], run=None)
-    writer = Writer(ledger, study=STUDY.key, in_flight=lambda: 1)
+    writer = Writer(ledger, study=STUDY.key, holder="", in_flight=lambda: 1)
     with pytest.raises(LedgerError, match="NOT NULL"):
         await writer.close(last=last, then=lambda: None)
     with pytest.raises(RuntimeError, match="after shutdown"):

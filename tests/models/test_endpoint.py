@@ -162,6 +162,39 @@ def test_a_server_of_ones_own_needs_no_key_unless_a_variable_is_named() -> None:
         named.key({})
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-hunter22",
+        "sk-ant-api03-" + "hunter22" * 10,
+        "hf_hunter22" + "AbCdEfGhIj" * 3,
+        "gsk_hunter22" + "a1B2c3D4" * 6,
+        "hunter22AIzaSyA0b1C2d3E4f5G6h7I8j9K0l1M2n3",
+        "hunter22" + "0123456789abcdef" * 3,
+        "hunter22 ",
+        "$hunter22",
+        "2hunter22",
+    ],
+)
+def test_a_key_given_for_its_variables_name_is_refused_unshown(key: str) -> None:
+    with pytest.raises(Misuse, match="name of the variable") as caught:
+        resolve("vllm/m", api_key_env=key, environment={})
+    assert "hunter22" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "variable", ["k", "_KEY", "OPENAI_API_KEY_2", "MY_DEPARTMENTOFLINGUISTICS_PROJECT_KEY", "evaluationsharedkey"]
+)
+def test_a_variables_name_may_be_long_and_in_either_case(variable: str) -> None:
+    assert resolve("vllm/m", api_key_env=variable, environment={}).key({variable: "abc"}) == "abc"
+
+
+def test_a_variable_that_is_set_has_a_name_whatever_it_looks_like() -> None:
+    variable = "key4evaluations2026Team"
+    endpoint = resolve("vllm/m", api_key_env=variable, environment={variable: "abc"})
+    assert endpoint.key({variable: "abc"}) == "abc"
+
+
 def test_an_unlisted_server_is_sent_no_other_services_key() -> None:
     assert at("http://elsewhere/v1", "llava").key({"OPENAI_API_KEY": "sk-1"}) is None
 

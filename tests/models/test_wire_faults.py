@@ -4,12 +4,13 @@ from time import time
 
 import pytest
 
+from evenhand.domain.call import Usage
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import resolve
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.wire_transport import MOST_BYTES, Timeouts
-from tests.models.asking import KEY, Asking, asking, completion
+from tests.models.asking import KEY, OFFER, Asking, asking, completion
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 # As a server may write it in JSON; the first letter is enough to hide it from a search in the bytes.
@@ -241,6 +242,60 @@ async def test_json_that_is_no_completion_is_a_bad_reply(body: bytes) -> None:
 async def test_no_content_is_an_empty_reply(content: object) -> None:
     failure = await failing(completion({"role": "assistant", "content": content}))
     assert failure.reason == "empty-reply"
+
+
+BILLED = {"prompt_tokens": 10, "completion_tokens": 5}
+
+
+@pytest.mark.parametrize(
+    "canned",
+    [
+        completion("", usage=BILLED),
+        completion("<think>Hmm.</think>", usage=BILLED),
+        Canned(body={"choices": [], "usage": BILLED}),
+        Canned(body={"usage": BILLED}),
+        Canned(body={**error("Busy.", code=502), "usage": BILLED}),
+        Canned(body={"error": "just words", "usage": BILLED}),
+        Canned(body={"choices": [{"error": {"code": 429, "message": "Busy."}}], "usage": BILLED}),
+    ],
+)
+async def test_a_reply_of_no_use_says_what_it_was_billed(canned: Canned) -> None:
+    assert (await failing(canned)).usage == Usage(input=10, output=5)
+
+
+async def test_log_probabilities_that_go_missing_are_billed_too() -> None:
+    async with asking() as it:
+        await it.ask(offer=OFFER)
+        it.server.then(completion("A", usage=BILLED))
+        with pytest.raises(CallFailure) as caught:
+            await it.ask(offer=OFFER)
+    assert caught.value.usage == Usage(input=10, output=5)
+
+
+@pytest.mark.parametrize(
+    "canned",
+    [completion(""), completion("", usage={"x": 1}), Canned(body=b"{"), Canned(status=500, body={"usage": BILLED})],
+)
+async def test_a_failure_that_says_nothing_of_tokens_has_no_usage(canned: Canned) -> None:
+    assert (await failing(canned)).usage is None
+
+
+@pytest.mark.parametrize(
+    "canned",
+    [
+        Canned(status=500, body=error("\x1b[2JAll is \x9bwell.\x07")),
+        Canned(status=401, body=error("\x1b[2JAll is \x9bwell.\x07")),
+        Canned(status=200, body=error("\x1b[2JAll is \x9bwell.\x07")),
+        Canned(status=502, body="\x1b[2JAll is \x9bwell.\x07".encode()),
+        Canned(status=200, body="\x1b[2JAll is \x9bwell.\x07".encode()),
+        Canned(status=307, headers={"Location": "https://all\x9bwell.example/"}),
+    ],
+)
+async def test_a_servers_words_cannot_steer_the_terminal(canned: Canned) -> None:
+    async with asking(canned=(canned,)) as it:
+        with pytest.raises((Misuse, CallFailure), match=r"\\x9bwell") as caught:
+            await it.ask()
+    assert str(caught.value).isprintable()
 
 
 async def test_a_body_beyond_all_measure_is_refused() -> None:

@@ -61,7 +61,13 @@ async def test_a_reply_used_up_by_reasoning_is_truncated_not_empty() -> None:
         ({"content": "<think>\nA, A\n</think>\n\nB"}, "B", "A, A"),
         ({"content": " \n<think>A</think>B"}, "B", "A"),
         ({"content": "<think>he wrote </think> A, so</think>B"}, "B", "he wrote </think> A, so"),
-        ({"content": "I <think> B </think> is"}, "I <think> B </think> is", ""),
+        ({"content": "Overall, Response A is better? No.\n</think>\n\nB"}, "B", "Overall, Response A is better? No."),
+        ({"content": "he wrote </think> A, so</think>B"}, "B", "he wrote </think> A, so"),
+        ({"content": "he wrote <think>A</think>, so</think>B"}, "B", "he wrote <think>A</think>, so"),
+        # A parser that splits at the first mark leaves the rest of the thought in the content.
+        ({"content": " A, so</think>B", "reasoning_content": "he wrote"}, "B", "he wrote\n\nA, so"),
+        ({"content": "<think>A</think>B", "reasoning": "A"}, "B", "A"),
+        ({"content": "A thought is begun with <think>."}, "A thought is begun with <think>.", ""),
         (
             {
                 "content": [
@@ -85,15 +91,20 @@ async def test_a_thought_that_was_cut_off_is_no_answer() -> None:
     assert (reply.text, reply.finish) == ("", "length")
 
 
-async def test_a_thought_without_an_answer_is_an_empty_reply() -> None:
+@pytest.mark.parametrize("opened", ["<think>", ""])
+async def test_a_thought_without_an_answer_is_an_empty_reply(opened: str) -> None:
     with pytest.raises(CallFailure) as caught:
-        await replied(completion("<think>Overall, Response A is better.</think>"))
+        await replied(completion(f"{opened}Overall, Response A is better.</think>"))
     assert caught.value.reason == "empty-reply"
 
 
-@given(thought=st.text(), answer=st.text(min_size=1).filter(lambda text: "</think>" not in text))
-def test_no_thought_ever_reaches_the_answer(thought: str, answer: str) -> None:
-    read = wire_reply.answer({"finish_reason": "stop"}, {"content": f"<think>{thought}</think>{answer}"})
+@given(
+    opened=st.sampled_from(["<think>", ""]),
+    thought=st.text(),
+    answer=st.text(min_size=1).filter(lambda text: "</think>" not in text),
+)
+def test_no_thought_ever_reaches_the_answer(opened: str, thought: str, answer: str) -> None:
+    read = wire_reply.answer({"finish_reason": "stop"}, {"content": f"{opened}{thought}</think>{answer}"})
     assert read.text == answer.lstrip()
 
 

@@ -180,7 +180,10 @@ async def test_refused_defaults_are_adapted_once_and_remembered() -> None:
         settings = Settings(temperature=0, max_tokens=100, top_p=0.5)
         first = await it.ask(settings=settings)
         assert first.requests == 3
-        assert first.adapted == ("openai/o3 does not take temperature: its default was used instead of 0.0.",)
+        assert first.adapted == (
+            "openai/o3 does not take temperature: its default was used instead of 0.0.",
+            "openai/o3 does not take max_tokens: it was sent as max_completion_tokens, which means the same.",
+        )
         assert "temperature" not in it.sent
         assert (it.sent["max_completion_tokens"], it.sent["top_p"]) == (100, 0.5)
         second = await it.ask("Another", settings=settings)
@@ -196,10 +199,23 @@ async def test_many_at_once_adapt_together() -> None:
         assert (await it.ask(settings=settings)).requests == 1
 
 
-async def test_a_new_name_for_the_same_limit_is_no_deviation_even_where_explicit() -> None:
+async def test_a_limit_is_sent_by_its_other_name_and_said_so_even_where_explicit() -> None:
+    renamed = "openai/o3 does not take max_tokens: it was sent as max_completion_tokens, which means the same."
     async with asking(model="openai/o3", explicit=("max_tokens",)) as it:
         reply = await it.ask(settings=Settings(max_tokens=100))
-        assert (reply.adapted, it.sent["max_completion_tokens"]) == ((), 100)
+        assert (reply.adapted, it.sent["max_completion_tokens"]) == ((renamed,), 100)
+        assert (await it.ask(offer=OFFER)).adapted == (renamed,)
+        assert (await it.ask()).adapted == ()
+
+
+def test_a_name_of_the_limit_that_is_known_from_the_start_is_no_adaptation() -> None:
+    endpoint = resolve("openai/gpt-4o", environment={})
+    request = Request(endpoint="openai", model="gpt-4o", messages=(), settings=Settings(max_tokens=9))
+    writer = BodyWriter(endpoint, explicit=frozenset(), pictures=None)
+    assert writer.fixed(request, Shape.of(endpoint)).adapted == ()
+    assert writer.fixed(request, Shape.of(endpoint).renamed()).adapted == (
+        "openai/gpt-4o does not take max_completion_tokens: it was sent as max_tokens, which means the same.",
+    )
 
 
 async def test_a_refused_explicit_setting_is_misuse_that_names_it() -> None:
@@ -293,22 +309,33 @@ async def test_extra_body_cannot_replace_the_question(name: str) -> None:
 
 async def test_a_proxy_is_used_for_other_hosts_and_never_for_loopback() -> None:
     async with ScriptedServer() as proxy:
-        environment = {"HTTP_PROXY": f"http://user:hunter22@127.0.0.1:{proxy.base_url.split(':')[2]}"}
+        proxies = {"HTTP_PROXY": f"http://user:hunter22@127.0.0.1:{proxy.base_url.split(':')[2]}"}
         remote = resolve("m", base_url="http://far.example/v1", environment={})
-        client = OpenAIWire(remote, environment=environment)
+        client = OpenAIWire(remote, environment={}, proxies=proxies)
         assert (await client.complete(_hello())).text
         assert proxy.requests[-1].headers["Host"] == "far.example"
         assert proxy.requests[-1].headers["Proxy-Authorization"] == "Basic dXNlcjpodW50ZXIyMg=="
         await client.close()
-        direct = OpenAIWire(remote, environment={**environment, "no_proxy": "localhost,.example"})
+        direct = OpenAIWire(remote, environment={}, proxies={**proxies, "no_proxy": "localhost,.example"})
         with pytest.raises(CallFailure, match="not found"):
             await direct.complete(_hello())
         await direct.close()
         async with ScriptedServer() as near:
-            client = OpenAIWire(resolve("m", base_url=near.base_url, environment={}), environment=environment)
+            client = OpenAIWire(resolve("m", base_url=near.base_url, environment={}), environment={}, proxies=proxies)
             await client.complete(_hello())
             assert (len(near.requests), len(proxy.requests)) == (1, 1)
             await client.close()
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
+async def test_a_proxy_named_where_the_keys_come_from_is_not_used(variable: str) -> None:
+    async with ScriptedServer() as proxy:
+        remote = resolve("m", base_url="http://far.invalid/v1", api_key_env="PLANTED", environment={})
+        client = OpenAIWire(remote, environment={"PLANTED": KEY, variable: proxy.base_url})
+        with pytest.raises(CallFailure, match="not found"):
+            await client.complete(_hello())
+        await client.close()
+        assert proxy.requests == []
 
 
 async def test_a_proxy_between_is_never_shown_the_key() -> None:
@@ -320,8 +347,9 @@ async def test_a_proxy_between_is_never_shown_the_key() -> None:
         writer.close()
 
     async with await asyncio.start_server(proxy, "127.0.0.1", 0) as server:
-        environment = {"https_proxy": f"user:pw@127.0.0.1:{server.sockets[0].getsockname()[1]}", "OPENAI_API_KEY": KEY}
-        client = OpenAIWire(resolve("openai/gpt-4o", environment={}), environment=environment)
+        proxies = {"https_proxy": f"user:pw@127.0.0.1:{server.sockets[0].getsockname()[1]}"}
+        openai = resolve("openai/gpt-4o", environment={})
+        client = OpenAIWire(openai, environment={"OPENAI_API_KEY": KEY}, proxies=proxies)
         with pytest.raises(CallFailure, match="the proxy refused") as caught:
             await client.complete(_hello())
         await client.close()

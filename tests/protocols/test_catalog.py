@@ -26,11 +26,10 @@ def test_a_folder_is_found_by_its_path_or_that_of_its_file(tmp_path: Path):
 
 
 def test_a_near_name_is_suggested():
-    with pytest.raises(ProtocolError, match=r"no protocol 'visit-pairwize'\. Did you mean visit_pairwise\?"):
+    none = "There is no protocol '{}' and no folder of that name; {}"
+    with pytest.raises(ProtocolError, match=none.format("visit-pairwize", r"did you mean 'visit_pairwise'\?")):
         load_protocol("visit-pairwize")
-    with pytest.raises(
-        ProtocolError, match=r"no protocol 'zzz' and no folder of that name\. Known are .*visit_pairwise"
-    ):
+    with pytest.raises(ProtocolError, match=none.format("zzz", "there is .*visit_pairwise")):
         load_protocol("zzz")
 
 
@@ -56,6 +55,17 @@ def test_an_installed_protocol_is_found_by_its_entry_point(tmp_path: Path, monke
     monkeypatch.syspath_prepend(tmp_path)
     assert "guest_protocol" in protocol_names()
     assert load_protocol("guest-protocol").name == "guest"
+
+
+def test_an_installed_protocol_is_asked_for_no_slot_that_nothing_fills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    code = (
+        "from dataclasses import replace\nfrom evenhand.protocols.catalog import load_protocol\n"
+        "def make():\n    return replace(load_protocol('visit_pairwise'), slots=frozenset({'criteria'}))\n"
+    )
+    install(tmp_path, "rubric = guest_rubric_module:make", code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ProtocolError, match="Protocol visit_pairwise: nothing fills criteria; the slots that can be"):
+        load_protocol("rubric")
 
 
 def test_an_entry_point_that_is_no_protocol_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

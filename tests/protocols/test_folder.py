@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
-from tests.protocols.folders import PREFERENCE, reading_only, write_folder
+from tests.protocols.folders import PREFERENCE, USER, reading_only, write_folder
 
 GRADES = reading_only("grades", "pattern = 'A (\\d+) B (\\d+)'\n")
 CONSTRAINED = PREFERENCE.replace(
@@ -36,8 +36,8 @@ def refusal(folder: Path, toml: str, **files: str) -> str:
         ("levels = 2", "levels = 4", "key levels: 4 is not known; it is one of 2, 3, 5"),
         ("levels = 2", "levels = true", "key levels: True is not known"),
         ("levels = 2\n", "", "key levels: it is missing"),
-        ("levels = 2", "levels = 2\nlevel = 3", "key level: it is not known; did you mean levels?"),
-        ("[reading]", "[reading]\nzzz = 1", "key reading.zzz: it is not known; known are"),
+        ("levels = 2", "levels = 2\nlevel = 3", "key level: it is not known; did you mean 'levels'"),
+        ("[reading]", "[reading]\nzzz = 1", "key reading.zzz: it is not known; there is ignore_case, ignore_space,"),
         ("'Verdict: (A|B)'", "'Verdict: A'", "key reading.pattern: it has no group"),
         ("'Verdict: (A|B)'", "'(?=x)(A)'", "key reading.pattern: RE2 refuses it"),
         ("'Verdict: (A|B)'", "'(A|B'", "key reading.pattern: RE2 refuses it"),
@@ -63,10 +63,15 @@ def refusal(folder: Path, toml: str, **files: str) -> str:
         ('"user.md"', '"ask.md"', "key turns[1].file: the file ask.md does not exist"),
         ('"user.md"', '"."', "key turns[1].file: the file . cannot be read"),
         ('role = "user"', 'role = "judge"', "key turns[1].role: 'judge' is not known; it is one of system, user"),
-        ('role = "user"', 'role = "user"\nrool = 1', "key turns[1].rool: it is not known; did you mean role?"),
+        ('role = "user"', 'role = "user"\nrool = 1', "key turns[1].rool: it is not known; did you mean 'role'?"),
         ('"response_1", "response_2"', '"response_1"', "key slots: it declares response_1, but the prompt files have"),
         ('"response_1", "response_2"', '"response_1", 2', "key slots: it must be a list of texts"),
         ('slots = ["response_1", "response_2"]', 'slots = "x"', "key slots: it must be a list, not 'x'"),
+        (
+            "name =",
+            "extraction = 'x'\nname =",
+            "out of a reply is not built yet.",
+        ),
         ("[[turns]]", "[settings]\ntemperature = 'hot'\n[[turns]]", "key settings.temperature: it must be a number"),
         (
             "[[turns]]",
@@ -173,6 +178,67 @@ def test_the_prompts_hash_is_of_every_word_sent_and_of_the_roles(tmp_path: Path)
     assert load_protocol(renamed).prompt_hash == hashes["base"]
 
 
+TWO_TURNS = PREFERENCE.replace("[reading]", '[[turns]]\nrole = "user"\nfile = "more.md"\n[reading]')
+
+
+@pytest.mark.parametrize(
+    ("toml", "swapped", "files"),
+    [
+        (TWO_TURNS, ("user.md", "more.md"), {"more": "Be brief.\n"}),
+        (CONSTRAINED, ("closing.md", "constrained.md"), ENDINGS),
+    ],
+    ids=["turns", "endings"],
+)
+def test_the_prompts_hash_tells_where_each_file_is_used(
+    tmp_path: Path, toml: str, swapped: tuple[str, str], files: dict[str, str]
+):
+    one, other = swapped
+    crossed = toml.replace(one, "?").replace(other, one).replace("?", other)
+    straight = load_protocol(write_folder(tmp_path / "straight", toml, **files))
+    assert load_protocol(write_folder(tmp_path / "crossed", crossed, **files)).prompt_hash != straight.prompt_hash
+
+
+def test_the_prompts_hash_is_of_the_words_and_not_of_how_files_keep_them(tmp_path: Path):
+    base = load_protocol(write_folder(tmp_path / "base", CONSTRAINED, **ENDINGS))
+    renamed = CONSTRAINED.replace("user.md", "asking.md").replace("closing.md", "last.md")
+    (tmp_path / "same").mkdir()
+    for name, text in {"asking": USER, "last": ENDINGS["closing"], "constrained": ENDINGS["constrained"]}.items():
+        (tmp_path / "same" / f"{name}.md").write_bytes(text.replace("\n", "\r\n").encode())
+    (tmp_path / "same" / "protocol.toml").write_text(renamed, encoding="utf-8")
+    same = load_protocol(tmp_path / "same")
+    values = {"response_1": "x", "response_2": "y"}
+    assert same.messages(values) == base.messages(values)
+    assert same.prompt_hash == base.prompt_hash
+
+
+def test_a_slot_and_a_text_that_looks_like_one_are_not_the_same_prompt(tmp_path: Path):
+    slot = load_protocol(write_folder(tmp_path / "slot", user="{{response_1}}{{response_2}} {{response_1}}"))
+    text = load_protocol(write_folder(tmp_path / "text", user="{{response_1}}{{response_2}} {{{{response_1}}"))
+    assert slot.prompt_hash != text.prompt_hash
+
+
+def test_the_words_that_stand_for_a_caption_are_part_of_the_prompts_hash(tmp_path: Path):
+    hashes: set[str] = set()
+    for words in ("(no image)", "(image attached)"):
+        see = f'[see]\nallowed = ["caption", "images"]\n[see.instead]\nimages = "{words}"\n[[turns]]'
+        hashes.add(load_protocol(write_folder(tmp_path / words, PREFERENCE.replace("[[turns]]", see))).prompt_hash)
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("slot", ["criteria", "question", "response_0", "response_01", "response_4", "response_a"])
+def test_a_slot_that_nothing_fills_is_refused_with_those_that_can_be(tmp_path: Path, slot: str):
+    toml = PREFERENCE.replace('"response_2"', f'"response_2", "{slot}"')
+    message = refusal(tmp_path, toml, user="{{response_1}}{{response_2}}{{" + slot + "}}")
+    assert message.endswith(
+        f"protocol.toml, key slots: nothing fills {slot}; the slots that can be filled are caption, instruction, "
+        "reference, ground_truth, and response_1, response_2, … without a gap."
+    )
+
+
+def test_a_folder_that_only_reads_may_declare_any_slots(tmp_path: Path):
+    assert load_protocol(write_folder(tmp_path, 'slots = ["criteria"]\n' + GRADES)).slots == {"criteria"}
+
+
 def test_a_folder_runs_no_code(tmp_path: Path):
     folder = write_folder(tmp_path / "tiny")
     (folder / "__init__.py").write_text("raise SystemExit('run')", encoding="utf-8")
@@ -180,8 +246,7 @@ def test_a_folder_runs_no_code(tmp_path: Path):
     assert load_protocol(folder).name == "tiny"
 
 
-def test_settings_and_a_second_step_are_read(tmp_path: Path):
+def test_settings_are_read(tmp_path: Path):
     toml = PREFERENCE.replace("[[turns]]", "[settings]\ntemperature = 1\nstop = ['x']\n[[turns]]")
-    protocol = load_protocol(write_folder(tmp_path, 'extraction = "tiny_extraction"\n' + toml))
+    protocol = load_protocol(write_folder(tmp_path, toml))
     assert protocol.settings.as_json() == {"temperature": 1.0, "stop": ["x"]}
-    assert protocol.extraction == "tiny_extraction"

@@ -62,7 +62,7 @@ def test_constrained_readout_ends_otherwise_and_offers_the_two_letters(visit: Pr
 
 def test_the_settings_are_those_of_the_folder(visit: Protocol):
     assert visit.settings.as_json() == {"temperature": 0.0, "max_tokens": 1024}
-    assert (visit.kind, visit.levels, visit.responses, visit.extraction) == ("preference", 2, 2, None)
+    assert (visit.kind, visit.levels, visit.responses) == ("preference", 2, 2)
     assert "Fig. 16" in visit.source
 
 

@@ -1,30 +1,25 @@
 """Claims about online Elo."""
 
+import importlib
 import math
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
-from evenhand.ratings import Comparisons, elo
-
-games = st.lists(st.tuples(st.sampled_from("WXYZ"), st.sampled_from("WXYZ"), st.sampled_from([1, 0, -1]))).map(
-    lambda drawn: [game for game in drawn if game[0] != game[1]]
-)
+from evenhand.ratings import Comparisons, Resampling, Scale, elo, elo_bootstrap
+from evenhand.ratings.resampling import Unit, resampled_orders
+from tests.ratings.made import drawn, games, played
 
 
-def played(battles: list[tuple[str, str, int]], *, weight: float = 1.0) -> Comparisons:
-    return Comparisons.of_votes(
-        [
-            Vote(item=str(i), model_a=a, model_b=b, first=a, value=value, levels=3, rater="judge", weight=weight)
-            for i, (a, b, value) in enumerate(battles)
-        ]
-    )
-
-
-def ratings(battles: list[tuple[str, str, int]], **settings: float) -> dict[str, float | None]:
-    return {rated.model: rated.rating.value for rated in elo(played(battles), **settings)}
+def ratings(
+    battles: list[tuple[str, str, int]], *, k: float = 4, scale: Scale | None = None
+) -> dict[str, float | None]:
+    return {rated.model: rated.rating.value for rated in elo(played(battles), k=k, scale=scale)}
 
 
 def fastchat(battles: list[tuple[str, str, int]]) -> dict[str, float]:
@@ -61,7 +56,7 @@ def test_it_is_fastchats(battles: list[tuple[str, str, int]]):
 
 @given(games, st.floats(500, 2000))
 def test_the_mean_stays_where_it_started(battles: list[tuple[str, str, int]], start: float):
-    values = [value for value in ratings(battles, start=start).values() if value is not None]
+    values = [value for value in ratings(battles, scale=Scale(start=start)).values() if value is not None]
     assert not values or math.fsum(values) / len(values) == pytest.approx(start, abs=1e-6)
 
 
@@ -78,10 +73,10 @@ def test_names_do_not_matter(battles: list[tuple[str, str, int]]):
 
 
 def test_parameters_are_honoured():
-    assert ratings([("X", "Y", 1)], k=32, start=1500) == {"X": 1516.0, "Y": 1484.0}
+    assert ratings([("X", "Y", 1)], k=32, scale=Scale(start=1500)) == {"X": 1516.0, "Y": 1484.0}
     # After X's 10 points the gap is 20 = one scale; base 4 expects X to win 4 of 5.
     expected = {"X": 110 + 20 * 0.2, "Y": 90 - 20 * 0.2}
-    assert ratings([("X", "Y", 1)] * 2, k=20, scale=20, base=4, start=100) == pytest.approx(expected)
+    assert ratings([("X", "Y", 1)] * 2, k=20, scale=Scale(points=20, base=4, start=100)) == pytest.approx(expected)
 
 
 def test_half_the_weight_moves_half_as_far():
@@ -103,7 +98,95 @@ def test_battles_and_items_behind_a_rating_are_counted():
     assert (x.model, x.rating.n, x.rating.clusters) == ("X", 2, 2)
 
 
-@pytest.mark.parametrize("settings", [{"k": 0}, {"scale": -1}, {"base": 1}])
-def test_parameters_that_make_no_elo_are_refused(settings: dict[str, float]):
-    with pytest.raises(ValueError, match="Elo needs"):
-        ratings([("X", "Y", 1)], **settings)
+def test_parameters_that_make_no_elo_are_refused():
+    with pytest.raises(ValueError, match="k > 0"):
+        ratings([("X", "Y", 1)], k=0)
+    for points, base in ((-1, 10), (400, 1)):
+        with pytest.raises(ValueError, match="points > 0 and base > 1"):
+            Scale(points=points, base=base)
+    with pytest.raises(ValueError, match="no anchor"):
+        ratings([("X", "Y", 1)], scale=Scale(anchor="X"))
+
+
+def fastchat_rows(table: Comparisons, rows: np.ndarray) -> dict[str, float]:
+    names = table.models
+    return fastchat(
+        [
+            (names[a], names[b], int(v))
+            for a, b, v in zip(table.model_a[rows], table.model_b[rows], table.sign[rows], strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("unit", ["items", "battles"])
+def test_resamples_are_played_as_fastchats_and_summed_up_by_their_percentiles(unit: Unit):
+    table = drawn(rows=200, models=4, items=25, seed=1)
+    resampling = Resampling(rounds=30, unit=unit, seed=4)
+    boot = elo_bootstrap(table, resampling)
+    rounds = [fastchat_rows(table, np.asarray(order)) for order in resampled_orders(table, resampling)]
+    for one, plain in zip(boot.ratings, elo(table), strict=True):
+        values = [found[one.model] for found in rounds]
+        assert one.rating.value == plain.rating.value
+        assert (one.rating.lower, one.median, one.rating.upper) == pytest.approx(
+            tuple(np.quantile(values, (0.025, 0.5, 0.975))), abs=1e-9
+        )
+
+
+def test_items_are_drawn_whole_and_their_rows_keep_their_order():
+    table = drawn(rows=200, models=4, items=25, seed=2)
+    assert table.item is not None
+    (order,) = resampled_orders(table, Resampling(rounds=1, seed=1))
+    items = table.item[order].tolist()
+    place = 0
+    while place < len(items):
+        own = np.flatnonzero(table.item == items[place]).tolist()
+        assert np.asarray(order)[place : place + len(own)].tolist() == own
+        place += len(own)
+
+
+def test_the_same_seed_gives_the_same_intervals():
+    table = drawn(rows=200, models=4, items=25, seed=3)
+    one, same, other = (elo_bootstrap(table, Resampling(rounds=20, seed=seed)) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+
+
+def test_a_model_that_a_resample_leaves_out_is_not_counted_there():
+    boot = elo_bootstrap(played([("X", "Y", 1)] * 9 + [("W", "X", 1)]), Resampling(rounds=40, seed=1))
+    w = boot.ratings[0]
+    assert w.rating.lower is not None
+    assert w.rating.lower > 1001
+    assert any("resamples leave out some model" in note for note in boot.notes)
+
+
+def test_no_battles_give_no_bootstrap():
+    boot = elo_bootstrap(played([], models=["X"]), Resampling(rounds=3))
+    assert [one.rating.value for one in boot.ratings] == [None]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [4, 40])
+def test_compiled_or_not_the_ratings_are_the_same(monkeypatch: pytest.MonkeyPatch, weighted: bool, k: float):
+    pytest.importorskip("numba", reason="numba, the extra `fast`, is not installed")
+    table = drawn(rows=5000, models=30, items=900, seed=5, weighted=weighted)
+    plain = elo_bootstrap(table, Resampling(rounds=3), k=k)
+    monkeypatch.setattr(importlib.import_module("evenhand.ratings.elo"), "COMPILED_FROM", 1)
+    compiled = elo_bootstrap(table, Resampling(rounds=3), k=k)
+    for one, other in zip(plain.ratings, compiled.ratings, strict=True):
+        for field in ("value", "lower", "upper", "n", "clusters"):
+            assert getattr(one.rating, field) == pytest.approx(getattr(other.rating, field), abs=1e-9)
+
+
+def test_small_inputs_import_neither_numba_nor_scipy():
+    script = """
+import sys
+from evenhand.ratings import Resampling, Scale, bradley_terry, bradley_terry_bootstrap, elo, elo_bootstrap, win_rates
+from tests.ratings.made import drawn
+for items in (12, 200):
+    table = drawn(rows=400, models=5, items=items, seed=1)
+    elo(table), elo_bootstrap(table, Resampling(rounds=5)), win_rates(table)
+    bradley_terry(table), bradley_terry(table, ties="davidson"), bradley_terry_bootstrap(table, Resampling(rounds=5))
+print(*(name for name in ("numba", "scipy") if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

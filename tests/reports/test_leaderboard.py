@@ -28,7 +28,7 @@ def shown(
 ) -> Judged:
     trial = Trial(item=item, responses=(first, second), rater=rater, condition="c", replicate=replicate)
     judgement = Judgement(trial=trial.key, verdict=verdict, reader="r1", calls=(), run="run", at=0.0)
-    return Judged(seq=0, trial=trial, label=item, models=(first, second), judgement=judgement)
+    return Judged(seq=0, trial=trial, label=item, models=(first, second), judgement=judgement, stands=True)
 
 
 def better(value: int, levels: Any = 5) -> Preference:

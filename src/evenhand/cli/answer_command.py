@@ -28,7 +28,7 @@ from evenhand.cli.surroundings import Surroundings
 @option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it.")
 @option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels.")
 @option("--replace", is_flag=True, help="Ask again where the ledger holds another answer, and let the new one stand.")
-@option("--out", type=click.Path(path_type=Path), help="Also write the answers to this JSONL file.")
+@option("--out", type=click.Path(path_type=Path), help="Also write the answers to this .jsonl, .csv or .parquet file.")
 @asking_flags.settings_flags
 @asking_flags.how_much_flags
 @options.store

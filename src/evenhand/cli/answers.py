@@ -1,7 +1,5 @@
 """From the flags of `answer` to a run, and its answers as a file."""
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.answering import GREEDY, Answering, check_pictures
 from evenhand.engine.quote import DryRun, dry_run
 from evenhand.engine.session import run_errand
+from evenhand.exchange.tables import Table, check_target, write_table
 from evenhand.ledger.record import Ledger
 
 
@@ -74,10 +73,9 @@ class AnswerOrder:
             for item in self.items
             if item.digest in answers
         ]
-        unfinished = path.with_name(path.name + ".part")
+        table = Table(columns={"item": "text", "model": "text", "response": "text"}, rows=rows)
         try:
-            unfinished.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-            os.replace(unfinished, path)
+            write_table(table, path)
         except OSError as error:
             raise WrongUse(f"The answers are on record, but {path} cannot be written: {error.strerror}.") from error
 
@@ -85,6 +83,8 @@ class AnswerOrder:
 def answer_order(
     ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
 ) -> AnswerOrder:
+    if flags["out"]:
+        check_target(flags["out"], force=True)
     benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
     items = chosen_items(benchmark, flags)
     check_pictures(benchmark, items)

@@ -4,6 +4,10 @@ import click
 
 from evenhand.cli.options import all_of, option
 
+trust_folder = option(
+    "--trust-folder", is_flag=True, help="Let a base URL from this folder's files get keys of your own."
+)
+
 settings_flags = all_of(
     [
         option("--temperature", type=click.FloatRange(0, 5), help="Sampling temperature."),
@@ -28,6 +32,6 @@ how_much_flags = all_of(
         option("--max-cost", type=click.FloatRange(0), help="Dollars at most; the run stops cleanly before."),
         option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25]."),
         option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
-        option("--trust-folder", is_flag=True, help="Let a base URL from this folder's files get keys of your own."),
+        trust_folder,
     ]
 )

@@ -13,14 +13,13 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means, Pacing
 from evenhand.engine.quote import Quote
 from evenhand.engine.retry import RetryRule
-from evenhand.engine.run import Pacing
-from evenhand.engine.session import Means
 from evenhand.ledger.record import Ledger
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
-from evenhand.models.wire_transport import Timeouts
+from evenhand.models.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +79,9 @@ class Contact:
     budget: Budget
     pacing: Pacing
     environment: Mapping[str, str]
+    """Where keys are looked up."""
+    proxies: Mapping[str, str]
+    """Where proxies are looked up: never in the folder's files, for a proxy sees what is sent."""
     explicit: frozenset[str] = frozenset()
     timeouts: Timeouts | None = None
 
@@ -96,6 +98,7 @@ class Contact:
         client = self.model.client(
             environment=self.environment,
             explicit=self.explicit,
+            proxies=self.proxies,
             pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
             timeouts=self.timeouts,
         )
@@ -137,7 +140,8 @@ def contact(
         budget=Budget(flags["max_cost"]),
         pacing=pacing(flags, embedded=model.endpoint is None),
         environment=surroundings.environment,
-        explicit=given.explicit,
+        proxies=surroundings.own_environment,
+        explicit=given.explicit | ({"image_detail"} if flags["image_detail"] else set[str]()),
         timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
     )
 
@@ -149,12 +153,8 @@ def guard_key(
     endpoint = model.endpoint
     if endpoint is None or trust_folder or not endpoint.own:
         return
-    source = ctx.get_parameter_source(flag)
-    variable = "EVENHAND_" + flag.upper()
-    from_file = (
-        source is ParameterSource.DEFAULT_MAP
-        or (source is ParameterSource.ENVIRONMENT and variable in surroundings.from_folder)
-        or (endpoint.url_variable is not None and endpoint.url_variable in surroundings.from_folder)
+    from_file = ctx.get_parameter_source(flag) is ParameterSource.DEFAULT_MAP or (
+        endpoint.url_variable is not None and endpoint.url_variable in surroundings.from_folder
     )
     own_keys = [
         name for name in endpoint.key_variables

@@ -7,7 +7,10 @@ from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any, Literal
 
+import click
+
 from evenhand import __version__
+from evenhand.cli.asking_means import guard_key
 from evenhand.cli.surroundings import Surroundings
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
 from evenhand.domain.identity import Json
@@ -22,7 +25,7 @@ from evenhand.models.local import resolve_local
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.models.provider import providers
-from evenhand.models.wire_transport import Timeouts
+from evenhand.models.timeouts import Timeouts
 
 _PACKAGES = ("aiohttp", "orjson", "sqlalchemy", "polars", "numpy", "scipy", "google-re2", "genai-prices", "xllamacpp")
 
@@ -80,7 +83,7 @@ def _keys(environment: Mapping[str, str]) -> Finding:
     return Finding(what="keys", state="ok" if found else "no", words=words)
 
 
-async def check_endpoint(flags: Mapping[str, Any], surroundings: Surroundings) -> list[Finding]:
+async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings) -> list[Finding]:
     """Does it answer; does it see images, give log-probabilities and take the settings?"""
     square = _red_square()
     try:
@@ -91,9 +94,11 @@ async def check_endpoint(flags: Mapping[str, Any], surroundings: Surroundings) -
             base_url=flags["base_url"],
             api_key_env=flags["api_key_env"],
         )
+        guard_key(ctx, model, surroundings, flag="base_url", trust_folder=flags["trust_folder"])
         client = model.client(
             environment=surroundings.environment,
             explicit=frozenset(),
+            proxies=surroundings.own_environment,
             pictures=lambda _: _data_url(square),
             timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
         )

@@ -18,9 +18,9 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Preference
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Pacing
 from evenhand.engine.judging import Matching, Showing, prepare
 from evenhand.engine.quote import Quote
-from evenhand.engine.run import Pacing
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.models.named import NamedModel, named_model
@@ -120,10 +120,16 @@ async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | 
     battles = battles or _battles_before(ledger, order(PROBE))
     calls = 0
     if battles is None:
-        _say(quiet, f"{JUDGE} judges {2 * BATTLES} pairs of answers; the first two tell how fast this machine is.")
-        probe = await carry_out(order(PROBE), quiet=quiet, command="demo")
-        calls += probe.ended.tally.called
-        battles = _affordable(probe) if not probe.exit_code else PROBE
+        _say(
+            quiet,
+            f"{JUDGE} judges {BATTLES} pairs of answers in both orders; the first two calls show how fast it is here.",
+        )
+        outcome = await carry_out(order(PROBE), quiet=quiet, command="demo")
+        calls += outcome.ended.tally.called
+        if outcome.exit_code:
+            outcome.print_summary()
+            raise click.exceptions.Exit(outcome.exit_code)
+        battles = _affordable(outcome)
     outcome = await carry_out(order(battles), quiet=quiet, command="demo")
     chosen = _studies(ledger, order(PROBE))
     return Demonstration(
@@ -153,6 +159,7 @@ def _order(
         budget=Budget(None),
         pacing=Pacing(max_connections=1),
         environment=surroundings.environment,
+        proxies={},
     )
     prepared = prepare(
         benchmark,

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import click
 
-from evenhand.cli import options
+from evenhand.cli import asking_flags, options
 from evenhand.cli.options import option
 from evenhand.cli.surroundings import Surroundings
 
@@ -16,6 +16,7 @@ from evenhand.cli.surroundings import Surroundings
 @option("--base-url", help="Address of the model's server.")
 @option("--api-key-env", help="Variable that holds the key.")
 @option("--timeout", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
+@asking_flags.trust_folder
 @options.store
 @options.as_json
 @click.pass_context
@@ -29,7 +30,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     surroundings = cast(Surroundings, ctx.obj)
     findings: list[Finding] = check_here(flags["store"], surroundings)
     if flags["model"]:
-        findings += asyncio.run(check_endpoint(flags, surroundings))
+        findings += asyncio.run(check_endpoint(ctx, flags, surroundings))
     if flags["as_json"]:
         document = {"schema": 1, "findings": [finding.as_json() for finding in findings]}
         click.echo(json.dumps(document, ensure_ascii=False))

@@ -1,5 +1,7 @@
 """What `judge` and `demo` share: from flags to a prepared study, and running it."""
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import DryRun, dry_run
 from evenhand.engine.session import run_study
 from evenhand.ledger.opening import sqlite_path
+from evenhand.ledger.projection import adaptations
 from evenhand.ledger.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 
@@ -60,6 +63,7 @@ def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         defaults=showing.protocol.settings,
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
     )
+    _refuse_adapted(judge, ledger)
     say_notes(benchmark.notes)
     responses = _responses(benchmark, flags, ledger)
     digests = {item.digest for item in items}
@@ -81,6 +85,17 @@ def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         settings=recorded(flags),
         retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
     )
+
+
+def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
+    """A setting given explicitly is not taken as honoured because replies without it are on record."""
+    for sentence in sorted(adaptations(ledger, judge.rater.key)):
+        for setting in sorted(judge.explicit - {"max_tokens"}):
+            if setting in sentence:
+                raise WrongUse(
+                    f"--{setting.replace('_', '-')} was given, but this judge's replies on record were made without it: "
+                    f"{sentence} Leave it out."
+                )
 
 
 async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Outcome:
@@ -163,5 +178,6 @@ def ledger_for(url: str, *, dry_run: bool) -> Ledger:
     path = sqlite_path(url)
     if dry_run and path is not None and not path.exists():
         folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return Ledger(f"sqlite:///{folder}/ledger.db")
     return Ledger(url)

@@ -5,12 +5,11 @@ import importlib
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evenhand import __version__
-from evenhand.cli.surroundings import Surroundings, WrongUse, look_around
+from evenhand.cli.surroundings import look_around
 
 COMMANDS = {
     "demo": "The whole story on an embedded model and the bundled sample.",
@@ -65,27 +64,10 @@ def evenhand(ctx: click.Context) -> None:
     """
     surroundings = look_around(Path.cwd())
     ctx.obj = surroundings
-    ctx.default_map = _defaults(ctx, surroundings)
+    if surroundings.folder_flags:
+        from evenhand.cli.folder_flags import defaults
 
-
-def _defaults(ctx: click.Context, surroundings: Surroundings) -> dict[str, dict[str, Any]]:
-    """The flags of evenhand.toml for each command that has them; a flag that no command has is an error."""
-    if not surroundings.toml:
-        return {}
-    defaults: dict[str, dict[str, Any]] = {}
-    known: set[str] = set()
-    for name in COMMANDS:
-        command = evenhand.get_command(ctx, name)
-        assert command is not None
-        flags = {p.name for p in command.params if isinstance(p, click.Option) and p.name}
-        known |= flags
-        defaults[name] = {flag: value for flag, value in surroundings.toml.items() if flag in flags}
-    for flag in surroundings.toml:
-        if flag not in known:
-            near = difflib.get_close_matches(flag, known, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else "."
-            raise WrongUse(f"evenhand.toml sets '{flag}', which is no flag of any command{hint}")
-    return defaults
+        ctx.default_map = defaults(evenhand, ctx, surroundings)
 
 
 def main() -> None:
@@ -113,7 +95,9 @@ def _told(error: Exception) -> int:
 
     code = exit_code_of(error)
     if code is not None:
-        click.echo(f"Error: {error}", err=True)
+        from evenhand.domain.printable import printable
+
+        click.echo(f"Error: {printable(str(error))}", err=True)
         return code
     report = _keep_traceback(error)
     click.echo(f"Error: Evenhand failed in a way nobody foresaw ({type(error).__name__}). {report}", err=True)

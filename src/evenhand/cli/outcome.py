@@ -9,8 +9,10 @@ import click
 from evenhand.cli.progress import duration
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.identity import Json
+from evenhand.domain.printable import printable
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import Ended
+from evenhand.models.errors import Misuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,7 @@ class Outcome:
     def print_summary(self) -> None:
         """On standard error: what was done, what is missing and how to go on."""
         for sentence in self.sentences():
-            click.echo(sentence, err=True)
+            click.echo(printable(sentence), err=True)
 
     def sentences(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally
@@ -59,7 +61,7 @@ class Outcome:
             )
         if ended.error is not None:
             said.append(f"Error: {ended.error}")
-        if self.exit_code:
+        if self.exit_code and not isinstance(ended.error, Misuse):
             said.append("Run the same command again: only what is missing is asked.")
         return said
 
@@ -69,7 +71,9 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _cost(dollars: float, *, unknown: int) -> str:
-    return "price unknown" if unknown else f"${dollars:.4f}"
+    if not unknown:
+        return f"${dollars:.4f}"
+    return f"${dollars:.4f} and {unknown} replies of unknown price" if dollars else "price unknown"
 
 
 def print_dry_run(quoted: DryRun, *, as_json: bool, noun: str = "trials") -> None:

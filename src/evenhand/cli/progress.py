@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, TextIO
 
-from evenhand.engine.run import Runner, StopSign
+from evenhand.engine.run import Runner
 from evenhand.engine.session import Around
+from evenhand.engine.stopping import StopSign
 from evenhand.engine.tally import Tally
 
 REDRAW_SECONDS = 0.25

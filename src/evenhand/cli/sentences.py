@@ -2,6 +2,7 @@
 
 from evenhand.benchmarks.data_error import BenchmarkError, ResponsesError
 from evenhand.cli.surroundings import WrongUse
+from evenhand.engine.retry import LongPause
 from evenhand.exchange.replies import ExchangeError
 from evenhand.images import ImageError
 from evenhand.ledger.opening import LedgerError
@@ -19,6 +20,8 @@ def exit_code_of(error: Exception) -> int | None:
     """None for an error that nobody foresaw."""
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
+    if isinstance(error, LongPause):
+        return INCOMPLETE
     if isinstance(error, LedgerError | CallFailure | FetchFailed):
         return FAILED
     return None

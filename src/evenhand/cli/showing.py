@@ -9,6 +9,7 @@ import click
 
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.naming import hint
+from evenhand.domain.printable import printable
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict, verdict_json
 from evenhand.ledger.lookup import CallOnRecord, TrialOnRecord, responses_by_digest
 from evenhand.ledger.projection import Judged, StudyOnRecord, items_of, judged, studies
@@ -144,7 +145,7 @@ def print_run(document: Mapping[str, Any]) -> None:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(document["at"]))
     _heading(f"Run {document['run']}: {document['command']}, {started}")
     for name, value in document["settings"].items():
-        click.echo(f"  {name:18} {value}")
+        click.echo(printable(f"  {name:18} {value}"))
     if document["outcome"]:
         for name in ("planned", "known", "called", "verdicts", "no_verdict", "failed", "cost_usd", "wall_s"):
             click.echo(f"  {name:18} {document['outcome'][name]}")
@@ -197,12 +198,12 @@ def _print_lines(document: Mapping[str, Any]) -> None:
         _heading("Trials")
     for one in document["trials"]:
         words = one["means"] if one["verdict"] else f"no verdict: {one['reason']}"
-        click.echo(f"  {one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}")
+        click.echo(printable(f"  {one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}"))
 
 
 def _heading(words: str) -> None:
-    click.secho(f"\n{words}", bold=True)
+    click.secho(f"\n{printable(words)}", bold=True)
 
 
 def _indented(words: str) -> str:
-    return textwrap.indent(words, "  ")
+    return textwrap.indent(printable(words), "  ")

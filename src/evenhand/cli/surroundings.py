@@ -20,6 +20,17 @@ class Surroundings:
     """Variables that only the folder's `.env` sets."""
     toml: Mapping[str, Any]
     """Flags from `evenhand.toml`, by their names with underscores."""
+    dotenv: Mapping[str, str]
+    """What `.env` says, whether or not the real environment says otherwise."""
+
+    @property
+    def own_environment(self) -> dict[str, str]:
+        """Without what only the folder says."""
+        return {name: value for name, value in self.environment.items() if name not in self.from_folder}
+
+    @property
+    def folder_flags(self) -> bool:
+        return bool(self.toml) or any(name.startswith("EVENHAND_") for name in self.dotenv)
 
     @property
     def cache(self) -> Path:
@@ -38,6 +49,7 @@ def look_around(folder: Path) -> Surroundings:
         environment={**dotenv, **real},
         from_folder=frozenset(dotenv) - frozenset(real),
         toml=_toml(folder / "evenhand.toml"),
+        dotenv=dotenv,
     )
 
 

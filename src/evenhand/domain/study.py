@@ -24,6 +24,8 @@ class Study:
     models: tuple[str, ...]
     rater: str
     condition: str
+    answers: str = ""
+    """Digest of the answers that are compared, so that other answers make another study."""
     pairing: Pairing = "round-robin"
     against: str | None = None
     battles: int | None = None
@@ -44,6 +46,7 @@ class Study:
             "data": self.data,
             "items": list(self.items),
             "models": list(self.models),
+            "answers": self.answers,
             "rater": self.rater,
             "condition": self.condition,
             "pairing": self.pairing,

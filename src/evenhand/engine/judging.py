@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from evenhand.domain.identity import content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.naming import hint
 from evenhand.domain.rater import Rater
@@ -14,6 +15,7 @@ from evenhand.engine.errand import PlannedChunk
 from evenhand.engine.plan import Retrying, plan
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
+from evenhand.protocols.fence import fence_hash
 from evenhand.protocols.protocol import Protocol
 
 
@@ -32,9 +34,10 @@ class Showing:
     def condition(self) -> Condition:
         see = self.see or self.protocol.seeing.default
         pictures = see in ("images", "both")
+        words = self.protocol.prompt_hash
         return Condition(
             protocol=self.protocol.name,
-            prompt_hash=self.protocol.prompt_hash,
+            prompt_hash=content_hash("fenced", [words, fence_hash()]) if self.fenced else words,
             readout=self.readout,
             see=see,
             fenced=self.fenced,
@@ -95,6 +98,7 @@ def prepare(
         data=benchmark.digest,
         items=tuple(item.digest for item in items),
         models=models,
+        answers=content_hash("answers", sorted(response.digest for response in responses)),
         rater=judge.key,
         condition=condition.key,
         pairing=matching.pairing,

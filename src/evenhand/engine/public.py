@@ -13,10 +13,11 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means, Pacing
 from evenhand.engine.judging import Matching, Showing, prepare
 from evenhand.engine.quote import Quote
-from evenhand.engine.run import Pacing, StopSign
-from evenhand.engine.session import Means, run_study
+from evenhand.engine.session import run_study
+from evenhand.engine.stopping import StopSign
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
 from evenhand.models.named import named_model
@@ -93,6 +94,7 @@ async def judge(
     client = model.client(
         environment=os.environ,
         explicit=frozenset(terms.settings.as_json()) if terms.settings else frozenset(),
+        proxies=os.environ,
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
     ledger.register_benchmark(benchmark)

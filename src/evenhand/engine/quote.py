@@ -45,7 +45,7 @@ class Quote:
 
     def output_tokens(self, request: Request) -> int:
         if request.offer is not None:
-            return 1
+            return 1 + estimate_tokens(request.offer.begin)  # where a turn cannot be begun, the model writes it
         return request.settings.max_tokens or UNLIMITED_OUTPUT
 
 

@@ -10,13 +10,17 @@ from evenhand.engine.limits import Concurrency
 from evenhand.models.errors import CallFailure
 
 
+class LongPause(Exception):
+    """The endpoint asks for a longer pause than a run waits for. A sentence."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryRule:
     retries: int = 6
     first_wait: float = 0.5
     longest_wait: float = 60.0
     longest_obeyed: float = 600.0
-    """A Retry-After beyond this many seconds is not waited for: the trial fails and is asked another day."""
+    """A Retry-After beyond this many seconds is not waited for: the run ends and goes on another time."""
 
     unheard_retries: int = 2
     """Retries of a call to which nothing in HTTP came, or a 200 that no model writes, while no reply has ever come."""
@@ -29,8 +33,6 @@ class RetryRule:
         if not failure.transient or tries > allowed:
             return None
         asked = failure.retry_after or 0.0
-        if asked > self.longest_obeyed:
-            return None
         # Full jitter: calls that failed together do not come back together.
         backoff = random.random() * min(self.longest_wait, self.first_wait * 2 ** (tries - 1))
         return asked + backoff
@@ -39,7 +41,10 @@ class RetryRule:
 async def with_retries(
     call: Callable[[], Awaitable[Reply]], *, rule: RetryRule, concurrency: Concurrency, heard: Callable[[], bool]
 ) -> Reply:
-    """The reply, with the number of requests it took; raises the last CallFailure with `requests` set likewise."""
+    """The reply, with the number of requests it took; raises the last CallFailure with `requests` set likewise.
+
+    Raises LongPause where the endpoint closes for longer than the rule waits.
+    """
     tries = 0
     while True:
         tries += 1
@@ -47,6 +52,8 @@ async def with_retries(
             reply = await call()
         except CallFailure as failure:
             failure.requests = tries
+            if failure.retry_after is not None and failure.retry_after > rule.longest_obeyed:
+                raise LongPause(f"{failure} It asks for a pause of {failure.retry_after:.0f} s.") from failure
             _tell(concurrency, failure)
             wait = rule.wait(failure, tries, heard=heard())
             if wait is None:

@@ -3,22 +3,20 @@
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol
+from dataclasses import replace
+from typing import Generic
 
-from evenhand.domain.call import Reply, Request, Usage
+from evenhand.domain.call import Request
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Answer, Asked, Caller, Means
 from evenhand.engine.errand import Circumstances, Due, Errand, PlannedChunk, R, S
-from evenhand.engine.limits import Concurrency, Pace
-from evenhand.engine.retry import RetryRule, with_retries
+from evenhand.engine.limits import Concurrency
+from evenhand.engine.stopping import StopSign
 from evenhand.engine.tally import Tally
 from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.record import Entries, Ledger, StoredCall
 from evenhand.ledger.work import LEASE_SECONDS, holder_name, release_all, renew
 from evenhand.ledger.writer import Writer
-from evenhand.models.client import ModelClient
 from evenhand.models.errors import CallFailure, Misuse
 
 HOPELESS = 5
@@ -27,107 +25,27 @@ HOPELESS = 5
 CLAIM_BATCH = 100
 
 
-class Pricing(Protocol):
-    def cost(self, usage: Usage) -> float | None: ...
-
-    def estimate(self, request: Request) -> float | None:
-        """An upper estimate in dollars, None where the price is unknown."""
-        ...
-
-    def tokens(self, request: Request) -> int:
-        """An upper estimate of input and output together."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pacing:
-    max_connections: int = 64
-    rpm: float | None = None
-    tpm: float | None = None
-    retry: RetryRule = field(default_factory=RetryRule)
-    grace_seconds: float = 30.0
-
-
-class StopSign:
-    """Why a run should end early; set from a signal, a wrong key, a full disk or a spent budget."""
-
-    def __init__(self) -> None:
-        self.interrupted = False
-        self.error: Exception | None = None
-        self._raised = asyncio.Event()
-        self._pressing = asyncio.Event()
-        self._hurried = asyncio.Event()
-
-    def interrupt(self) -> None:
-        """The first time: begin nothing new. The second time: give up what is in flight."""
-        if self.interrupted:
-            self._hurried.set()
-        self.interrupted = True
-        self._pressing.set()
-        self._raised.set()
-
-    def fail(self, error: Exception) -> None:
-        self.error = self.error or error
-        self._pressing.set()
-        self._raised.set()
-
-    def stop(self) -> None:
-        self._raised.set()
-
-    @property
-    def raised(self) -> bool:
-        return self._raised.is_set()
-
-    @property
-    def pressing(self) -> bool:
-        """An interrupt or an error: what has not been sent yet is not sent any more."""
-        return self._pressing.is_set()
-
-    async def wait(self) -> None:
-        await self._raised.wait()
-
-    async def end_of_patience(self, grace_seconds: float) -> None:
-        """Returns so long after an interrupt or an error, or at a second interrupt; a spent budget is no hurry."""
-        await self._pressing.wait()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._hurried.wait(), grace_seconds)
-
-
 class Runner(Generic[S, R]):
     """One run over all that is due."""
 
     def __init__(
-        self,
-        errand: Errand[S, R],
-        *,
-        ledger: Ledger,
-        client: ModelClient,
-        run: str,
-        pricing: Pricing,
-        budget: Budget,
-        pacing: Pacing,
-        stop: StopSign,
+        self, errand: Errand[S, R], *, ledger: Ledger, means: Means, run: str, planned: int, stop: StopSign
     ) -> None:
-        self.tally = Tally()
-        self.concurrency = Concurrency(pacing.max_connections)
-        self.budget = budget
+        self.tally = Tally(planned=planned)
+        self.concurrency = Concurrency(means.pacing.max_connections)
         self._errand = errand
         self._ledger = ledger
-        self._client = client
+        self._means = means
         self._run = run
-        self._pricing = pricing
-        self._pacing = pacing
-        self._requests_pace = Pace(pacing.rpm)
-        self._tokens_pace = Pace(pacing.tpm)
         self._stop = stop
         self._holder = holder_name(run)
-        self._writer = Writer(ledger, study=errand.study, in_flight=lambda: self.concurrency.in_flight)
+        self._writer = Writer(
+            ledger, study=errand.study, holder=self._holder, in_flight=lambda: self.concurrency.in_flight
+        )
+        self._caller = Caller(means, concurrency=self.concurrency, tally=self.tally)
+        self._asked = Asked()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._sending: set[asyncio.Task[Any] | None] = set()
-        """Those whose request is on its way; the others wait for their turn, or to try again."""
         self._leftovers = Entries()
-        self._heard = False
-        """Whether any reply has come."""
 
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
@@ -148,6 +66,7 @@ class Runner(Generic[S, R]):
     async def _work_through(self, chunks: Iterator[PlannedChunk[S]]) -> None:
         """Feeds the plan to the calls, a chunk at a time, as places become free."""
         while (chunk := await self._writer.run(lambda: next(chunks, None))) is not None:
+            self._asked.turn_over()
             self.tally.known += len(chunk.known)
             await self._link(list(chunk.known))
             for start in range(0, len(chunk.due), CLAIM_BATCH):
@@ -174,22 +93,30 @@ class Runner(Generic[S, R]):
 
     async def _start(self, due: Due[S]) -> None:
         """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
+        twin = self._asked.get(due.request.key)
+        paying = due.stored is None and twin is None
         # Without a limit nobody asks: an estimate counts words, and decodes the images that are shown.
-        asked = due.stored is None and self.budget.limited
-        estimate = self._pricing.estimate(due.request) if asked else None
-        if due.stored is None and not await self.budget.reserve(estimate):
+        estimate = self._means.pricing.estimate(due.request) if paying and self._means.budget.limited else None
+        if paying and not await self._means.budget.reserve(estimate):
             self.concurrency.release()
             self._stop.stop()
             return
-        task = asyncio.create_task(self._ask_and_record(due, estimate))
+        if paying:
+            self._asked.add(due.request.key)
+        task = asyncio.create_task(self._ask_and_record(due, estimate, twin))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _ask_and_record(self, due: Due[S], estimate: float | None) -> None:
+    async def _ask_and_record(self, due: Due[S], estimate: float | None, twin: Answer | None) -> None:
         entries = Entries(release=[due.key])
+        paying = due.stored is None and twin is None
+        said: StoredCall | NoVerdict = _INTERRUPTED
         concluded = False
         try:
-            result = await self._result(due, estimate, entries)
+            said = await (self._ask(due.request, estimate, entries) if paying else self._at_hand(due, twin))
+            if not paying and isinstance(said, StoredCall):
+                due = replace(due, stored=said)
+            result = said if isinstance(said, NoVerdict) else self._errand.read(due, said.reply)
             concluded = True
             self._conclude(due, result, entries)
             await self._writer.put(entries)
@@ -200,49 +127,28 @@ class Runner(Generic[S, R]):
         except Exception as error:  # noqa: BLE001  whatever it was, a run that lost a trial must not end as if all were well
             self._stop.fail(error)
         finally:
+            if paying:
+                self._asked.answer(due.request.key, said)  # only now, when the call itself is on record
             self.concurrency.release()
 
-    async def _result(self, due: Due[S], estimate: float | None, entries: Entries) -> R | NoVerdict:
+    async def _at_hand(self, due: Due[S], twin: Answer | None) -> StoredCall | NoVerdict:
+        """What is on record, or what is being said to the very same request of another trial."""
         if due.stored is not None:
-            return self._errand.read(due, due.stored.reply)
-        paid = None
+            return due.stored
+        assert twin is not None
+        return await asyncio.shield(twin)
+
+    async def _ask(self, request: Request, estimate: float | None, entries: Entries) -> StoredCall | NoVerdict:
         try:
-            reply = await self._reply(due.request)
-            cost = self._pricing.cost(reply.usage)
-            # Where the endpoint does not say what it used, the budget takes it for the most it can have been.
-            paid = estimate if cost is None else cost
+            reply = await self._caller.reply(request, estimate)
         except CallFailure as failure:
             self.tally.requests += failure.requests
             self._give_up_if_hopeless(failure)
             return NoVerdict(reason=failure.reason, detail=str(failure))
-        finally:
-            self.budget.settle(estimate, paid)
+        cost = self._means.pricing.cost(reply.usage)
         self.tally.add_reply(reply, cost)
-        entries.add_call(due.request, reply, run=self._run, at=time.time(), cost_usd=cost)
-        return self._errand.read(due, reply)
-
-    async def _reply(self, request: Request) -> Reply:
-        async def once() -> Reply:
-            while True:  # a pause asked for while this call waited for its turn holds it back too
-                await self.concurrency.pass_hold()
-                await self._requests_pace.take()
-                await self._tokens_pace.take(self._pricing.tokens(request) if self._pacing.tpm else 0.0)
-                if not self.concurrency.held:
-                    return await self._send(request)
-
-        reply = await with_retries(
-            once, rule=self._pacing.retry, concurrency=self.concurrency, heard=lambda: self._heard
-        )
-        self._heard = True
-        return reply
-
-    async def _send(self, request: Request) -> Reply:
-        task = asyncio.current_task()
-        self._sending.add(task)
-        try:
-            return await self._client.complete(request)
-        finally:
-            self._sending.discard(task)
+        entries.add_call(request, reply, run=self._run, at=time.time(), cost_usd=cost)
+        return StoredCall(reply=reply, cost_usd=cost)
 
     def _conclude(self, due: Due[S], result: R | NoVerdict, entries: Entries) -> None:
         if due.stored is None:
@@ -256,7 +162,7 @@ class Runner(Generic[S, R]):
 
     def _give_up_if_hopeless(self, failure: CallFailure) -> None:
         failures = sum(self.tally.failed.values()) + 1
-        if not self._heard and failures >= HOPELESS:
+        if not self._caller.heard and failures >= HOPELESS:
             self._stop.fail(Misuse(f"The first {failures} trials all failed and no reply has come. {failure}"))
 
     async def _let_finish(self, producer: "asyncio.Task[None]") -> None:
@@ -268,9 +174,9 @@ class Runner(Generic[S, R]):
             self._stop.fail(outcome)
         if self._tasks:
             if self._stop.pressing:
-                for task in self._tasks - self._sending:
+                for task in self._tasks - self._caller.sending:
                     task.cancel()
-            hurry = asyncio.create_task(self._stop.end_of_patience(self._pacing.grace_seconds))
+            hurry = asyncio.create_task(self._stop.end_of_patience(self._means.pacing.grace_seconds))
             everyone = asyncio.gather(*self._tasks, return_exceptions=True)
             await asyncio.wait((everyone, hurry), return_when=asyncio.FIRST_COMPLETED)
             hurry.cancel()

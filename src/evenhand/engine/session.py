@@ -8,15 +8,16 @@ from typing import Any, TypeAlias
 
 from evenhand import __version__
 from evenhand.domain.identity import Json
-from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means
 from evenhand.engine.errand import Errand, PlannedChunk, R, S
 from evenhand.engine.judging import Prepared
 from evenhand.engine.plan import Retrying
-from evenhand.engine.run import Pacing, Pricing, Runner, StopSign
+from evenhand.engine.retry import LongPause
+from evenhand.engine.run import Runner
+from evenhand.engine.stopping import StopSign
 from evenhand.engine.tally import Tally
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
-from evenhand.models.client import ModelClient
 from evenhand.models.errors import Misuse
 
 
@@ -28,16 +29,6 @@ class Ended:
     over_budget: bool
     error: Exception | None
     """What stopped the run early, already a sentence; what was answered before is on record."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What a run asks with."""
-
-    client: ModelClient
-    pricing: Pricing
-    budget: Budget
-    pacing: Pacing
 
 
 Around: TypeAlias = Callable[[Runner[Any, Any]], AbstractAsyncContextManager[None]]
@@ -55,7 +46,7 @@ async def run_study(
     retrying: Retrying | None = None,
     around: Around = lambda _: nullcontext(),
 ) -> Ended:
-    """Asks what the study still wants. The client is closed in any case."""
+    """Asks what the study still wants, and closes the client."""
     asking = prepared.asking
     ledger.register_study(prepared.study, rater=asking.rater, condition=asking.condition, wanted=prepared.wanted)
     run = ledger.begin_run(command, settings or {}, study=prepared.study.key, version=__version__)
@@ -76,33 +67,25 @@ async def run_errand(
     stop: StopSign,
     around: Around = lambda _: nullcontext(),
 ) -> Ended:
-    runner = Runner(
-        errand,
-        ledger=ledger,
-        client=means.client,
-        run=run,
-        pricing=means.pricing,
-        budget=means.budget,
-        pacing=means.pacing,
-        stop=stop,
-    )
-    runner.tally.planned = planned
+    runner = Runner(errand, ledger=ledger, means=means, run=run, planned=planned, stop=stop)
     try:
         with _older_objects_at_rest():
             async with around(runner):
                 await runner.run(chunks)
-    except (Misuse, LedgerError) as error:
+    except Exception as error:
         stop.fail(error)
+        if not isinstance(error, (Misuse, LedgerError, LongPause)):
+            raise
     finally:
         await means.client.close()
-    ended = Ended(
-        run=run,
-        tally=runner.tally,
-        interrupted=stop.interrupted,
-        over_budget=means.budget.reached,
-        error=stop.error,
-    )
-    ledger.end_run(run, _outcome(ended))
+        ended = Ended(
+            run=run,
+            tally=runner.tally,
+            interrupted=stop.interrupted,
+            over_budget=means.budget.reached,
+            error=stop.error,
+        )
+        ledger.end_run(run, _outcome(ended))
     return ended
 
 

@@ -40,11 +40,14 @@ class Tally:
         usage = reply.usage
         for name in ("input", "output", "cached", "reasoning"):
             self.tokens[name] += getattr(usage, name) or 0
+        self.add_cost(cost_usd)
+        self.adapted.update(reply.adapted)
+
+    def add_cost(self, cost_usd: float | None) -> None:
         if cost_usd is None:
             self.cost_unknown += 1
         else:
             self.cost_usd += cost_usd
-        self.adapted.update(reply.adapted)
 
     def add_result(self, lacking: NoVerdict | None) -> None:
         """A verdict or an answer, or why it is lacking."""

@@ -41,7 +41,7 @@ def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: b
     model_a is the one shown first where only one order was shown, as readers of such files take it to be; else the
     first by name. Raises ExchangeError where the judgements compare no pairs.
     """
-    results = judged(ledger, chosen)
+    results = [one for one in judged(ledger, chosen) if one.stands]
     words = reply_texts(ledger, results) if replies else {}
     raters = {study.rater.key: study.rater for study in chosen}
     conditions = {study.condition.key: study.condition for study in chosen}

@@ -4,7 +4,7 @@ import base64
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +79,10 @@ class ImageStore:
         for path in self._files():
             if (named := self._digest_named_by(path)) is not None:
                 yield named
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Of an item's names for images the digests that are not here, in order; the other names are addresses."""
+        return sorted(name for name in names if _DIGEST.fullmatch(name) and not self.path(name).exists())
 
     def check(self) -> list[StoreProblem]:
         """What is wrong with the files, each read whole; empty when all is well."""

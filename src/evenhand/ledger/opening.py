@@ -1,5 +1,6 @@
 """Opening a ledger: its address, its engine, its version. The one place that knows SQLite's pragmas."""
 
+import errno
 import secrets
 import sqlite3
 import time
@@ -9,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from evenhand.ledger import schema
@@ -19,6 +20,9 @@ HEAD = "0001"
 
 BUSY_SECONDS = 30
 
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
+
 
 class LedgerError(Exception):
     """The ledger cannot be opened, read or written. A sentence."""
@@ -26,17 +30,28 @@ class LedgerError(Exception):
 
 def sqlite_path(url: str) -> Path | None:
     """The file behind a sqlite URL, or None for another database."""
-    try:
-        parsed = make_url(url)
-    except ArgumentError as error:
-        raise LedgerError(
-            f"The store '{url}' is not a database URL; write sqlite:///PATH/ledger.db or postgresql://HOST/NAME."
-        ) from error
+    parsed = _parsed(url)
     if parsed.get_backend_name() != "sqlite":
         return None
+    if parsed.host or parsed.username:
+        raise LedgerError("A SQLite store is a file, not a host; write three slashes: sqlite:///PATH/ledger.db.")
     if not parsed.database or parsed.database == ":memory:":
         raise LedgerError("A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.")
     return Path(parsed.database)
+
+
+def _parsed(url: str) -> URL:
+    # Neither sentence repeats what was given: where a URL cannot be taken apart, a password in it cannot be hidden.
+    try:
+        return make_url(url)
+    except ArgumentError:
+        raise LedgerError(
+            "The store is not a database URL; write sqlite:///PATH/ledger.db or postgresql://USER:PASSWORD@HOST/NAME."
+        ) from None
+    except ValueError:
+        raise LedgerError(
+            "The port in the store's URL is not a number; write postgresql://USER:PASSWORD@HOST:5432/NAME."
+        ) from None
 
 
 def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) -> Engine:
@@ -102,7 +117,16 @@ def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise LedgerError(_sentence(str(error), where, waited)) from error
     except OSError as error:
-        raise LedgerError(f"The ledger at {where} cannot be used: {error.strerror or error}.") from error
+        raise LedgerError(_file_sentence(error, where)) from error
+
+
+def _file_sentence(error: OSError, where: object) -> str:
+    words = error.strerror or str(error)
+    if error.errno in _NO_SPACE:
+        return _no_space(words, where)
+    if error.errno in _NO_RIGHTS:
+        return _no_rights(words, where)
+    return f"The ledger at {where} cannot be used: {words}."
 
 
 def _sentence(words: str, where: object, waited: float) -> str:
@@ -112,15 +136,23 @@ def _sentence(words: str, where: object, waited: float) -> str:
             "wait until it ends, then run the same command again: nothing that was committed is lost."
         )
     if "full" in words or "disk I/O error" in words:
-        return (
-            f"The disk of the ledger at {where} is full or cannot be written ({words}); "
-            "free some space and run the same command again: nothing that was committed is lost."
-        )
+        return _no_space(words, where)
     if "not a database" in words or "malformed" in words:
         return f"The file at {where} is not a usable ledger ({words}); restore a backup or choose another --store."
     if "readonly" in words or "unable to open" in words:
-        return f"The ledger at {where} cannot be opened for writing ({words}); check the folder and its rights."
+        return _no_rights(words, where)
     return f"The ledger at {where} could not be used: {words}."
+
+
+def _no_space(words: str, where: object) -> str:
+    return (
+        f"The disk of the ledger at {where} is full or cannot be written ({words}); "
+        "free some space and run the same command again: nothing that was committed is lost."
+    )
+
+
+def _no_rights(words: str, where: object) -> str:
+    return f"The ledger at {where} cannot be opened for writing ({words}); check the folder and its rights."
 
 
 def bring_up_to_date(engine: Engine, where: object, *, wait_seconds: float = BUSY_SECONDS) -> None:
@@ -140,14 +172,25 @@ def bring_up_to_date(engine: Engine, where: object, *, wait_seconds: float = BUS
 def _revision(engine: Engine, where: object) -> str | None:
     with engine.connect() as connection:
         tables = inspect(connection).get_table_names()
-        if "alembic_version" not in tables:
-            if tables and engine.dialect.name == "sqlite":
-                raise LedgerError(
-                    f"The database at {where} is another program's (it holds a table '{tables[0]}'); "
-                    "choose another --store."
-                )
+        if not tables:
             return None
+        if not _is_ours(connection, tables):
+            foreign = min(set(tables) - {"alembic_version"}, default="alembic_version")
+            raise LedgerError(
+                f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store."
+            )
         return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _is_ours(connection: Connection, tables: list[str]) -> bool:
+    """Other programs use Alembic too; only a ledger says in `meta` which ledger it is."""
+    if not {"alembic_version", schema.meta.name} <= set(tables):
+        return False
+    columns = {column["name"] for column in inspect(connection).get_columns(schema.meta.name)}
+    if not columns >= {column.name for column in schema.meta.columns}:
+        return False
+    query = select(schema.meta.c.value).where(schema.meta.c.name == "ledger_id")
+    return connection.execute(query).scalar() is not None
 
 
 def _migrate(engine: Engine) -> None:

@@ -49,6 +49,8 @@ class Judged:
     models: tuple[str, ...]
     """In the order shown."""
     judgement: Judgement
+    stands: bool
+    """Whether both answers still stand for their models; boards leave out verdicts on answers that were replaced."""
 
 
 def studies(
@@ -111,11 +113,23 @@ def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord]) -> list[Judged]:
                     results[showing] = row
     ordered = sorted(results.values(), key=lambda row: row.seq)
     models = response_models(ledger, {digest for row in ordered for digest in json.loads(row.responses)})
-    return [_judged(row, labels, models) for row in ordered]
+    standing = standing_responses(ledger, {row.item for row in ordered})
+    return [_judged(row, labels, models, standing) for row in ordered]
+
+
+def standing_responses(ledger: Ledger, items: Iterable[str]) -> set[str]:
+    """Digests of the responses that stand for their models on these items."""
+    table = schema.response_choices
+    newest: dict[tuple[str, str, str], str] = {}
+    with ledger.reading() as connection:
+        for some in chunks(sorted(items)):
+            for row in connection.execute(select(table).where(table.c.item.in_(some)).order_by(table.c.seq)):
+                newest[row.item, row.model, row.variant] = row.response
+    return set(newest.values())
 
 
 def not_reached(ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Iterable[Judged]) -> int:
-    """How many trials these studies want, each counted once, that were neither asked nor known when they ended.
+    """How many showings these studies want, each counted once, that were neither asked nor known when they ended.
 
     Only studies that were cut short are worked out again, against the answers that stand now.
     """
@@ -131,11 +145,11 @@ def not_reached(ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Iterab
         for response in ledger.responses_to(study.items, variant=study.variant):
             if response.model in study.models:
                 answers.setdefault(response.item, {})[response.model] = response.digest
-        wanted_keys |= {trial.key for trial in wanted(study, answers)}
-    return len(wanted_keys - {replace(one.trial, attempt=0).key for one in results})
+        wanted_keys |= {replace(trial, replicate=0).key for trial in wanted(study, answers)}
+    return len(wanted_keys - {replace(one.trial, attempt=0, replicate=0).key for one in results})
 
 
-def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str]) -> Judged:
+def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str], standing: set[str]) -> Judged:
     trial = rows.trial_from(row)
     return Judged(
         seq=row.seq,
@@ -143,6 +157,7 @@ def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str]) -> Ju
         label=labels.get(trial.item, trial.item[:12]),
         models=tuple(models[digest] for digest in trial.responses),
         judgement=rows.judgement_from(row),
+        stands=standing.issuperset(trial.responses),
     )
 
 
@@ -190,3 +205,16 @@ def response_models(ledger: Ledger, digests: Iterable[str]) -> dict[str, str]:
             query = select(table.c.digest, table.c.model).where(table.c.digest.in_(some))
             found.update(connection.execute(query).all())
     return found
+
+
+def adaptations(ledger: Ledger, rater: str) -> set[str]:
+    """Sentences: which default settings were not sent as asked to this rater, as far as is on record."""
+    table, trials = schema.judgements, schema.trials
+    query = (
+        select(table.c.notes)
+        .join(trials, trials.c.key == table.c.trial)
+        .where(trials.c.rater == rater, table.c.notes.contains('"adapted"', autoescape=True))
+        .distinct()
+    )
+    with ledger.reading() as connection:
+        return {words for notes in connection.execute(query).scalars() for words in json.loads(notes)["adapted"]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, func, insert, select
+from sqlalchemy import Connection, Engine, Table, insert, select
 
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.identity import Json, canonical_json
@@ -52,6 +52,8 @@ class Entries:
     """Study and trial, where trials of several studies are committed together."""
     release: list[str] = field(default_factory=list[str])
     """Claims that end with this commit."""
+    holder: str = ""
+    """Whose claims those are: one that another run has taken over stays. Empty: whoever holds them."""
 
     def add_call(self, request: Request, reply: Reply, *, run: str, at: float, cost_usd: float | None) -> None:
         self.calls.append(rows.call_row(request, reply, run=run, at=at, cost_usd=cost_usd))
@@ -112,8 +114,9 @@ class Ledger:
             statements.insert_new(connection, table, values)
 
     def register_benchmark(self, benchmark: Benchmark) -> None:
-        for data in benchmark.pictures.values():
-            self.images.put(data)
+        with explained(self.images.root):
+            for data in benchmark.pictures.values():
+                self.images.put(data)
         with self.writing() as connection:
             self.insert_new(
                 connection,
@@ -282,13 +285,7 @@ class Ledger:
             self._let_stand(connection, entries.responses)
             self.insert_new(connection, schema.judgements, [rows.judgement_row(j) for j in entries.judgements])
             for some in chunks(entries.release):
-                connection.execute(statements.RELEASE, {"keys": some})
-
-    def linked(self, study: str) -> int:
-        """How many of the study's trials have been reached."""
-        with self.reading() as connection:
-            table = schema.study_trials
-            return connection.execute(select(func.count()).where(table.c.study == study)).scalar_one()
+                statements.release(connection, some, holder=entries.holder)
 
     def link(self, study: str, trials: Sequence[str]) -> None:
         """Says that the study wants trials which are already on record."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Dialect, Table, bindparam, delete, select
@@ -28,11 +29,24 @@ FAILED = select(_judgements.trial).where(_among_keys(_judgements.trial), _judgem
 CALLS = select(schema.calls).where(_among_keys(_calls.key))
 ANSWERED = select(_calls.key).where(_among_keys(_calls.key))
 CLAIMS = select(schema.claims).where(_among_keys(_claims.what))
-RELEASE = delete(schema.claims).where(_among_keys(_claims.what))
+_RELEASE = delete(schema.claims).where(_among_keys(_claims.what))
+_RELEASE_OWN = _RELEASE.where(_claims.holder == bindparam("holder"))
+
+
+def release(connection: Connection, keys: Sequence[str], *, holder: str) -> None:
+    """Ends the claims on these keys: the holder's own, or with '' whoever holds them."""
+    if holder:
+        connection.execute(_RELEASE_OWN, {"keys": keys, "holder": holder})
+    else:
+        connection.execute(_RELEASE, {"keys": keys})
 
 
 def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Inserts the rows, all of the same columns, whose primary key is not there yet."""
+    names = [column.name for column in table.primary_key]
+    if len(rows) > 1 and rows[0].keys() >= set(names):
+        # Two runs on PostgreSQL that insert the same rows in different orders would wait for each other for ever.
+        rows = sorted(rows, key=itemgetter(*names))
     _insert(table, tuple(rows[0]), connection.dialect).run(connection, rows)
 
 

@@ -1,18 +1,26 @@
-"""Looking after a ledger: how large it is, a copy that is whole, and whether everything it names is there."""
+"""Looking after a ledger: how large it is, a copy that is whole, and whether what it names is there and unchanged.
+
+Whether a verdict is what its reply says is not asked here: that takes the protocol, which a ledger does not know.
+"""
 
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Column, Connection, func, select, text
+from sqlalchemy import Column, Connection, Row, func, select, text
 
 from evenhand.domain.identity import Json, content_hash
 from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
+
+_STREAMED = {"yield_per": 1000}
+"""A large table is read row by row."""
 
 _COUNTED = ("benchmarks", "items", "responses", "raters", "studies", "trials", "runs", "calls", "judgements", "claims")
 
@@ -45,7 +53,8 @@ class LedgerInfo:
 
 def info(ledger: Ledger) -> LedgerInfo:
     path = sqlite_path(ledger.url)
-    images = [ledger.images.path(digest) for digest in ledger.images.digests()]
+    with explained(ledger.images.root):
+        sizes = [ledger.images.path(digest).stat().st_size for digest in ledger.images.digests()]
     calls = schema.calls
     with ledger.reading() as connection:
         counts = {
@@ -58,8 +67,8 @@ def info(ledger: Ledger) -> LedgerInfo:
         where=ledger.where,
         version=HEAD,
         size_bytes=path.stat().st_size if path else None,
-        images=len(images),
-        image_bytes=sum(image.stat().st_size for image in images),
+        images=len(sizes),
+        image_bytes=sum(sizes),
         counts=counts,
         cost_usd=float(cost or 0.0),
         cost_unknown=unknown,
@@ -92,45 +101,113 @@ def backup(ledger: Ledger, folder: Path) -> Path:
 
 
 def check(ledger: Ledger) -> list[str]:
-    """Sentences about whatever is broken; an empty list is a sound ledger."""
-    problems: list[str] = []
+    """Sentences about whatever is missing, or is not what its name says; an empty list is a sound ledger.
+
+    Verdicts, costs and times have no name to be held against and are taken as they are.
+    """
     with ledger.reading() as connection:
-        if ledger.engine.dialect.name == "sqlite":
-            verdict = connection.execute(text("PRAGMA integrity_check")).scalar()
-            if verdict != "ok":
-                problems.append(f"SQLite finds the file damaged: {verdict}.")
-        problems += _altered(connection, "item", schema.items.c.digest, schema.items.c.content)
-        problems += _altered(connection, "call", schema.calls.c.key, schema.calls.c.request)
-        problems += _altered_responses(connection)
-        problems += _orphans(connection, schema.judgements.c.trial, schema.trials.c.key, "judgements name no trial")
-        problems += _orphans(connection, schema.trials.c.rater, schema.raters.c.key, "trials name no rater")
-        problems += _orphans(connection, schema.trials.c.item, schema.items.c.digest, "trials name no item")
-    problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
+        problems = _damage(connection)
+        problems += _altered(connection)
+        problems += _orphans(connection)
+        problems += _nameless(connection, "trials", schema.trials.c.responses, schema.responses.c.digest, "responses")
+        problems += _nameless(connection, "judgements", schema.judgements.c.calls, schema.calls.c.key, "calls")
+        pictures = _pictures(connection)
+    with explained(ledger.images.root):
+        if missing := ledger.images.missing(pictures):
+            problems.append(
+                f"{len(missing)} images that items name are not in {ledger.images.root} (the first is {missing[0]}); "
+                "import the files they came with again."
+            )
+        problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
     return problems
 
 
-def _altered(connection: Connection, kind: str, name: Column[str], content: Column[str]) -> list[str]:
-    table = connection.execute(select(name, content))
-    return [_renamed(kind, digest) for digest, words in table if _named_by(kind, words) != digest]
+def _damage(connection: Connection) -> list[str]:
+    if connection.dialect.name != "sqlite":
+        return []
+    found = connection.execute(text("PRAGMA integrity_check")).scalar()
+    return [] if found == "ok" else [f"SQLite finds the file damaged: {found}."]
 
 
-def _named_by(kind: str, words: str) -> str | None:
+def _study_key(row: Row[Any]) -> str:
+    """Of the content; the columns only repeat some of it, for queries, and must say the same."""
+    study = rows.study_from(row.content)
+    repeated = {"purpose", "benchmark", "data", "rater", "condition"}
+    return study.key if all(getattr(row, name) == getattr(study, name) for name in repeated) else ""
+
+
+_CONTENTS: tuple[tuple[str, Column[str], Callable[[Row[Any]], str]], ...] = (
+    ("item", schema.items.c.digest, lambda row: content_hash("item", json.loads(row.content))),
+    ("call", schema.calls.c.key, lambda row: content_hash("call", json.loads(row.request))),
+    ("response", schema.responses.c.digest, lambda row: rows.response_from(row).digest),
+    ("rater", schema.raters.c.key, lambda row: rows.rater_from(row).key),
+    ("condition", schema.conditions.c.key, lambda row: rows.condition_from(row).key),
+    ("study", schema.studies.c.key, _study_key),
+    ("trial", schema.trials.c.key, lambda row: rows.trial_from(row).key),
+)
+"""Each kind of thing, its name, and the name that its content gives it."""
+
+
+def _altered(connection: Connection) -> list[str]:
+    return [
+        f"The {kind} {name[:12]} does not hold the content its name says."
+        for kind, column, named in _CONTENTS
+        for name in _misnamed(connection, column, named)
+    ]
+
+
+def _misnamed(connection: Connection, column: Column[str], named: Callable[[Row[Any]], str]) -> Iterator[str]:
+    for row in connection.execute(select(column.table), execution_options=_STREAMED):
+        try:
+            name = named(row)
+        except (ValueError, TypeError, KeyError, AttributeError):  # not even of the form it was written in
+            name = None
+        held = getattr(row, column.name)
+        if name != held:
+            yield held
+
+
+_NAMES = (
+    (schema.benchmark_items.c.item, schema.items.c.digest, "places in benchmarks name no item"),
+    (schema.response_choices.c.response, schema.responses.c.digest, "choices of the answer that stands name none"),
+    (schema.studies.c.rater, schema.raters.c.key, "studies name no rater"),
+    (schema.studies.c.condition, schema.conditions.c.key, "studies name no condition"),
+    (schema.study_trials.c.study, schema.studies.c.key, "links from a study to a trial name no study"),
+    (schema.study_trials.c.trial, schema.trials.c.key, "links from a study to a trial name no trial"),
+    (schema.trials.c.rater, schema.raters.c.key, "trials name no rater"),
+    (schema.trials.c.condition, schema.conditions.c.key, "trials name no condition"),
+    (schema.trials.c.item, schema.items.c.digest, "trials name no item"),
+    (schema.judgements.c.trial, schema.trials.c.key, "judgements name no trial"),
+)
+
+
+def _orphans(connection: Connection) -> list[str]:
+    problems: list[str] = []
+    for child, parent, words in _NAMES:
+        query = select(func.count()).select_from(child.table).where(child.not_in(select(parent)))
+        if count := connection.execute(query).scalar_one():
+            problems.append(f"{count} {words} on record.")
+    return problems
+
+
+def _nameless(connection: Connection, whose: str, lists: Column[str], parent: Column[str], what: str) -> list[str]:
+    """Of a column that holds lists of names: how many rows name something that is not there."""
+    there = set(connection.execute(select(parent)).scalars())
+    named = connection.execute(select(lists), execution_options=_STREAMED).scalars()
+    count = sum(not there.issuperset(_listed(words)) for words in named)
+    return [f"{count} {whose} name {what} that are not on record."] if count else []
+
+
+def _pictures(connection: Connection) -> set[str]:
+    contents = connection.execute(select(schema.items.c.content), execution_options=_STREAMED).scalars()
+    return {name for content in contents for name in _listed(content, "images")}
+
+
+def _listed(words: str, key: str | None = None) -> list[str]:
+    """The names in a JSON list, or in the list under a key. What is no such list names nothing that is there."""
     try:
-        return content_hash(kind, json.loads(words))
-    except ValueError:
-        return None
-
-
-def _altered_responses(connection: Connection) -> list[str]:
-    table = connection.execute(select(schema.responses))
-    return [_renamed("response", row.digest) for row in table if rows.response_from(row).digest != row.digest]
-
-
-def _renamed(kind: str, digest: str) -> str:
-    return f"The {kind} {digest[:12]} does not hold the content its name says."
-
-
-def _orphans(connection: Connection, child: Column[str], parent: Column[str], words: str) -> list[str]:
-    query = select(func.count()).select_from(child.table).where(child.not_in(select(parent)))
-    count = connection.execute(query).scalar_one()
-    return [f"{count} {words}."] if count else []
+        found: Any = json.loads(words)
+        listed: list[Any] = found if key is None else found[key]
+        return [str(name) for name in listed]
+    except (ValueError, TypeError, KeyError):
+        return [words]

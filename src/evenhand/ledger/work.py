@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, update
+from sqlalchemy import Connection, Select, and_, delete, or_, update
 
 from evenhand.ledger import schema, statements
 from evenhand.ledger.record import Ledger
@@ -45,13 +45,16 @@ def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *
     now = time.time()
     keys: Sequence[str] = given["keys"]
     with ledger.writing() as connection:
-        decided = set(connection.execute(decided_now, given).scalars())
         _bury_the_dead(connection, keys, now=now)
-        rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys if key not in decided]
+        rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
         ledger.insert_new(connection, schema.claims, rows)
         held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
-    mine = {row.what for row in held if row.holder == holder}
-    return Claimed(mine=mine - decided, decided=decided, others={row.what for row in held} - mine - decided)
+        # Only now: on PostgreSQL another run may decide a trial and let go of it at any moment before we hold it.
+        decided = set(connection.execute(decided_now, given).scalars())
+        mine = {row.what for row in held if row.holder == holder}
+        if mine & decided:
+            statements.release(connection, sorted(mine & decided), holder=holder)
+    return Claimed(mine=mine - decided, decided=decided, others=set(keys) - mine - decided)
 
 
 def renew(ledger: Ledger, *, holder: str) -> None:
@@ -68,11 +71,12 @@ def release_all(ledger: Ledger, *, holder: str) -> None:
 def _bury_the_dead(connection: Connection, keys: Sequence[str], *, now: float) -> None:
     held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
     expired = [row.what for row in held if row.until < now]
-    if expired:
-        connection.execute(statements.RELEASE, {"keys": expired})
     dead = [holder for holder in {row.holder for row in held} if _is_dead(holder)]
-    if dead:
-        connection.execute(delete(schema.claims).where(schema.claims.c.holder.in_(dead)))
+    if expired or dead:
+        claims = schema.claims.c
+        # The time again: a holder elsewhere may have renewed its lease since we looked.
+        over = and_(claims.what.in_(expired), claims.until < now)
+        connection.execute(delete(schema.claims).where(or_(over, claims.holder.in_(dead))))
 
 
 def _is_dead(holder: str) -> bool:

@@ -16,9 +16,11 @@ T = TypeVar("T")
 class Writer:
     """Commits at 100 records, after 50 ms, or as soon as every call in flight waits for it; in a thread of its own."""
 
-    def __init__(self, ledger: Ledger, *, study: str | None, in_flight: Callable[[], int]) -> None:
+    def __init__(self, ledger: Ledger, *, study: str | None, holder: str, in_flight: Callable[[], int]) -> None:
+        """`study`: links every trial committed to it. `holder`: whose claims the commits end."""
         self._ledger = ledger
         self._study = study
+        self._holder = holder
         self._in_flight = in_flight
         self._pending: list[tuple[Entries, asyncio.Future[None]]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -47,7 +49,7 @@ class Writer:
         try:
             self._flush()
             await asyncio.gather(*self._commits, return_exceptions=True)
-            last.study = self._study
+            last.study, last.holder = self._study, self._holder
             await self.run(self._ledger.commit, last)
             await self.run(then)
         finally:
@@ -66,7 +68,7 @@ class Writer:
         task.add_done_callback(self._commits.discard)
 
     async def _commit(self, batch: list[tuple[Entries, "asyncio.Future[None]"]]) -> None:
-        together = Entries(study=self._study)
+        together = Entries(study=self._study, holder=self._holder)
         for entries, _ in batch:
             together.extend(entries)
         try:

@@ -2,6 +2,7 @@
 
 import difflib
 import ipaddress
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -77,6 +78,11 @@ def resolve(
 ) -> Endpoint:
     """The endpoint of `provider/model`, or of any model name at a given base URL. Needs no key."""
     provider, model = _provider_and_model(name, any_prefix=base_url is not None)
+    if api_key_env and not _names_variable(api_key_env, environment):
+        raise Misuse(
+            "A key is given by the name of the variable that holds it, as in --api-key-env OPENAI_API_KEY, not itself; "
+            "what was given is no such name, or is not set."
+        )
     url_variable = None
     if base_url is None:
         url_variable = next((v for v in provider.url_variables if environment.get(v, "").strip()), None)
@@ -96,6 +102,17 @@ def resolve(
         url_variable=url_variable,
         own=own,
     )
+
+
+def _names_variable(given: str, environment: Mapping[str, str]) -> bool:
+    """False also for what could be the key itself: Groq's and Hugging Face's keys have a variable's characters only."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", given):
+        return False
+    return given in environment or not any(_random_looking(word) for word in given.split("_"))
+
+
+def _random_looking(word: str) -> bool:
+    return len(word) > 15 and (not word.isalpha() or word not in (word.upper(), word.lower()))
 
 
 def is_loopback(host: str) -> bool:

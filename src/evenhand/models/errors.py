@@ -1,5 +1,6 @@
 """Why a model gave no reply: what a wait may cure, what it will not, and what should stop the whole run."""
 
+from evenhand.domain.call import Usage
 from evenhand.domain.verdict import CallFailed
 
 
@@ -14,6 +15,7 @@ class CallFailure(Exception):
         transient: bool = False,
         retry_after: float | None = None,
         status: int | None = None,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message)
         self.reason: CallFailed = reason
@@ -21,6 +23,8 @@ class CallFailure(Exception):
         self.retry_after = retry_after
         """Seconds the endpoint asked us to wait."""
         self.status = status
+        self.usage = usage
+        """Tokens billed for a reply that was of no use; None where the endpoint did not say."""
         self.requests = 1
         """HTTP requests made before giving up."""
 

@@ -175,7 +175,8 @@ class LocalModel:
         reasoning = "".join(choice["delta"].get("reasoning_content") or "" for choice in choices)
         finish = _finish([choice["finish_reason"] for choice in choices])
         if not text and finish != "length":
-            raise CallFailure(f"{self._weights.name} ended its turn without a word.", reason="empty-reply")
+            sentence = f"{self._weights.name} ended its turn without a word."
+            raise CallFailure(sentence, reason="empty-reply", usage=usage)
         return Reply(text=text, reasoning=reasoning, finish=finish, usage=usage)
 
     def _read_out(self, llama: Llama, messages: list[dict[str, str]], offer: Offer, stopped: threading.Event) -> Reply:

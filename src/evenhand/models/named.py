@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from evenhand.models.client import ModelClient
 from evenhand.models.endpoint import Endpoint, resolve
 from evenhand.models.errors import Misuse
-from evenhand.models.openai_wire import OpenAIWire
+from evenhand.models.timeouts import Timeouts
 from evenhand.models.wire_body import Pictures
-from evenhand.models.wire_transport import Timeouts
 
 if TYPE_CHECKING:
     from evenhand.models.local import LocalWeights
@@ -31,18 +30,26 @@ class NamedModel:
         self,
         *,
         environment: Mapping[str, str],
+        proxies: Mapping[str, str] | None = None,
         explicit: frozenset[str],
         pictures: Pictures,
         timeouts: Timeouts | None = None,
     ) -> ModelClient:
-        """Raises Misuse where a key is missing or a setting would be ignored."""
+        """As OpenAIWire takes them. Raises Misuse where a key is missing or a setting would be ignored."""
         if self.weights is not None:
             from evenhand.models.local import LocalModel
 
             return LocalModel(self.weights)
         assert self.endpoint is not None
+        from evenhand.models.openai_wire import OpenAIWire
+
         return OpenAIWire(
-            self.endpoint, environment=environment, explicit=explicit, pictures=pictures, timeouts=timeouts
+            self.endpoint,
+            environment=environment,
+            proxies=proxies,
+            explicit=explicit,
+            pictures=pictures,
+            timeouts=timeouts,
         )
 
 

@@ -8,14 +8,15 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from evenhand.domain.call import Offer, Reply, Request
+from evenhand.domain.call import Offer, Reply, Request, Usage
 from evenhand.models import wire_errors, wire_reply
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.errors import CallFailure
+from evenhand.models.timeouts import Timeouts
 from evenhand.models.wire_body import OFFER, BodyWriter, Fixed, Pictures, Shape
 from evenhand.models.wire_document import mapping, sequence, text
 from evenhand.models.wire_errors import Faults
-from evenhand.models.wire_transport import Received, Timeouts, Transport
+from evenhand.models.wire_transport import Received, Transport
 
 _MOST_ADAPTATIONS = 8
 
@@ -28,11 +29,16 @@ class OpenAIWire:
         endpoint: Endpoint,
         *,
         environment: Mapping[str, str],
+        proxies: Mapping[str, str] | None = None,
         explicit: frozenset[str] = frozenset(),
         pictures: Pictures | None = None,
         timeouts: Timeouts | None = None,
     ) -> None:
-        """`explicit`: the settings the user set, which are never changed. Misuse where a key or a setting is wrong."""
+        """`environment` holds the keys, `proxies` the variables http_proxy, https_proxy, all_proxy and no_proxy.
+
+        They are apart because a proxy sees the key: a project folder may bring keys, and must not name who sees them.
+        `explicit`: the settings the user set, which are never changed. Misuse where a key or a setting is wrong.
+        """
         endpoint.check_settings(explicit)
         key = endpoint.key(environment)
         self.endpoint = endpoint
@@ -40,7 +46,7 @@ class OpenAIWire:
         self._faults = Faults(endpoint, key)
         self._bodies = BodyWriter(endpoint, explicit=explicit, pictures=pictures)
         self._transport = Transport(
-            endpoint, self._faults, key=key, environment=environment, timeouts=timeouts or Timeouts()
+            endpoint, self._faults, key=key, proxies=proxies or {}, timeouts=timeouts or Timeouts()
         )
         self._shape = Shape.of(endpoint)
         self._gave_logprobs = False
@@ -96,18 +102,26 @@ class OpenAIWire:
 
     def _redirected(self, received: Received) -> str:
         host = urlsplit(received.headers.get("Location", "")).hostname
-        to = f"to {host}" if host and host != self.endpoint.host else "to another address there"
+        to = f"to {self._faults.quoted(host)}" if host and host != self.endpoint.host else "to another address there"
         return f"{self._faults.who} redirects {to} ({received.status}), which is not followed: give the final base URL."
 
     def _reply(self, request: Request, received: Received) -> Reply:
         document = self._document(received)
+        usage = wire_reply.usage(document.get("usage"))
+        try:
+            return self._read(request, document, usage)
+        except CallFailure as failure:
+            failure.usage = usage if usage != Usage() else None  # a reply of no use is billed all the same
+            raise
+
+    def _read(self, request: Request, document: dict[str, Any], usage: Usage) -> Reply:
         choice, message = self._choice(document)
         answer = wire_reply.answer(choice, message)
         reply = Reply(
             text=self._faults.scrub(answer.text),
             finish=answer.finish,
             reasoning=self._faults.scrub(answer.reasoning),
-            usage=wire_reply.usage(document.get("usage")),
+            usage=usage,
             model=text(document.get("model")),
             fingerprint=text(document.get("system_fingerprint")),
         )

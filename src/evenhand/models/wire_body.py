@@ -127,6 +127,12 @@ class BodyWriter:
             offer_fields = self._offer_fields(request.offer, settings, shape)
             fields |= offer_fields
             settings_of_fields |= dict.fromkeys(offer_fields, OFFER) | {shape.max_tokens_field: "max_tokens"}
+        usual = Shape.of(self._endpoint).max_tokens_field
+        if shape.max_tokens_field in fields and shape.max_tokens_field != usual:
+            other = shape.max_tokens_field
+            adapted.append(
+                f"{self._endpoint.name} does not take {usual}: it was sent as {other}, which means the same."
+            )
         if provider.demand and (self._explicit or request.offer is not None):
             fields.update(provider.demand)
         self._add_extra_body(settings.extra_body or {}, fields, settings_of_fields)

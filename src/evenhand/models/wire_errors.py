@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from evenhand.domain.printable import printable
 from evenhand.domain.verdict import CallFailed
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.errors import CallFailure, Misuse
@@ -78,8 +79,8 @@ class Faults:
         return body.replace(self._key_bytes, b"***") if self._key_bytes and self._key_bytes in body else body
 
     def quoted(self, words: str) -> str:
-        """A server's words in one line, without the key, cut where they run on."""
-        line = " ".join(self.scrub(words).split())
+        """A server's words in one line, without the key and control characters, cut where they run on."""
+        line = printable(" ".join(self.scrub(words).split()))
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
     def misuse(self, sentence: str) -> Misuse:

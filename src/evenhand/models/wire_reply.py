@@ -31,9 +31,9 @@ def answer(choice: dict[str, Any], message: dict[str, Any]) -> Answer:
     content = message.get("content")
     said, thought = (content, "") if isinstance(content, str) else _sorted_parts(sequence(content))
     reasoning = text(message.get("reasoning_content")) or text(message.get("reasoning")) or thought
-    if said.lstrip().startswith(_OPEN):
-        thought, said = _split_thought(said)
-        reasoning = reasoning or thought
+    thought, said = _split_thought(said)
+    if thought and thought != reasoning.strip():
+        reasoning = f"{reasoning}\n\n{thought}" if reasoning else thought
     refusal = text(message.get("refusal"))
     if refusal:
         return Answer(text=said if said.strip() else refusal, reasoning=reasoning, finish="refused")
@@ -54,13 +54,17 @@ def _sorted_parts(parts: list[Any]) -> tuple[str, str]:
 
 
 def _split_thought(said: str) -> tuple[str, str]:
-    """The leading block and what follows it.
+    """The leading thought, if there is one, and what follows it.
 
-    The block ends at the last mark: a candidate quoted while thinking may hold one, and a thought is never an answer.
+    It needs no opening mark: chat templates write that, and vLLM and SGLang without a reasoning parser give what
+    comes after. It ends at the last closing mark: a candidate quoted while thinking may hold one, and a thought is
+    never an answer. The price: an answer that itself names the mark is cut there.
     """
-    body = said.lstrip()[len(_OPEN) :]
-    thought, mark, rest = body.rpartition(_CLOSE)
-    return (thought.strip(), rest.lstrip()) if mark else (body.strip(), "")
+    thought, closed, rest = said.rpartition(_CLOSE)
+    if closed:
+        return thought.strip().removeprefix(_OPEN).strip(), rest.lstrip()
+    cut_off = said.lstrip().startswith(_OPEN)
+    return (said.lstrip().removeprefix(_OPEN).strip(), "") if cut_off else ("", said)
 
 
 def usage(raw: object) -> Usage:

@@ -14,6 +14,7 @@ from yarl import URL
 
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.errors import CallFailure, Misuse
+from evenhand.models.timeouts import Timeouts
 from evenhand.models.wire_body import Spliced
 from evenhand.models.wire_errors import Faults
 
@@ -21,14 +22,6 @@ MOST_BYTES = 32 * 2**20
 """A longer reply is refused: no answer is that long."""
 
 _PLAIN_BYTES = 2**20  # aiohttp warns of longer bodies that are one piece
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeouts:
-    """Seconds."""
-
-    total: float = 600.0
-    connect: float = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +41,7 @@ class Transport:
         faults: Faults,
         *,
         key: str | None,
-        environment: Mapping[str, str],
+        proxies: Mapping[str, str],
         timeouts: Timeouts,
     ) -> None:
         self._endpoint = endpoint
@@ -59,7 +52,7 @@ class Transport:
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
-        self._proxy = None if endpoint.loopback else _proxy_for(endpoint, environment)
+        self._proxy = None if endpoint.loopback else _proxy_for(endpoint, proxies)
         if self._proxy and endpoint.base_url.startswith("http:"):
             headers |= self._proxy.headers  # with https they go to the proxy alone
         # Given with each request: those of a session aiohttp would send to the proxy too, the key among them.
@@ -167,11 +160,11 @@ class _Proxy:
     headers: dict[str, str] = field(repr=False)
 
 
-def _proxy_for(endpoint: Endpoint, environment: Mapping[str, str]) -> _Proxy | None:
-    """The proxy the environment names for this host. aiohttp's own way would also read ~/.netrc, at every request."""
+def _proxy_for(endpoint: Endpoint, proxies: Mapping[str, str]) -> _Proxy | None:
+    """The proxy these variables name for this host. aiohttp's own way would also read ~/.netrc, at every request."""
 
     def value(name: str) -> str:
-        return environment.get(name.lower(), "") or environment.get(name.upper(), "")
+        return proxies.get(name.lower(), "") or proxies.get(name.upper(), "")
 
     address = value(f"{urlsplit(endpoint.base_url).scheme}_proxy") or value("all_proxy")
     direct = [entry.strip().removeprefix("*").lstrip(".") for entry in value("no_proxy").split(",") if entry.strip()]

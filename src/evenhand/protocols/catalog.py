@@ -1,10 +1,10 @@
 """Which protocols there are, and how one is found: by name, by the path of a folder, or from an installed package."""
 
-import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from evenhand.domain.naming import hint
 from evenhand.protocols.folder import FILE, protocol_from_folder
 from evenhand.protocols.protocol import Protocol, ProtocolError
 
@@ -36,7 +36,9 @@ def load_protocol(name_or_path: str | Path) -> Protocol:
         path = path.parent
     if path.is_dir():
         return protocol_from_folder(path)
-    raise ProtocolError(_unknown(str(name_or_path), name))
+    raise ProtocolError(
+        f"There is no protocol {str(name_or_path)!r} and no folder of that name; {hint(name, protocol_names())}"
+    )
 
 
 def _built_in() -> dict[str, Path]:
@@ -58,11 +60,3 @@ def _from_entry_point(entry: "EntryPoint") -> Protocol:
             f"Entry point {entry.value} of group {GROUP} gives no Protocol but {type(loaded).__name__}."
         )
     return loaded
-
-
-def _unknown(asked: str, name: str) -> str:
-    names = protocol_names()
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if near:
-        return f"There is no protocol {asked!r}. Did you mean {' or '.join(near)}?"
-    return f"There is no protocol {asked!r} and no folder of that name. Known are {', '.join(names)}."

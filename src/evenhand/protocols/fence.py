@@ -4,6 +4,7 @@ import hmac
 from functools import cache
 from importlib.resources import files
 
+from evenhand.domain.identity import content_hash
 from evenhand.prompts import Template
 
 NONCE_LENGTH = 16
@@ -24,6 +25,11 @@ def fenced(text: str, nonce: str) -> str:
 def fence_notice(nonce: str) -> str:
     """What tells the judge what the delimiters mean."""
     return _notice().fill({"nonce": nonce})
+
+
+def fence_hash() -> str:
+    """Of the words and marks that a fence adds to a prompt."""
+    return content_hash("fence", [fenced("text", "nonce"), fence_notice("nonce")])
 
 
 @cache

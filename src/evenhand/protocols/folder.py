@@ -5,13 +5,11 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import get_args
 
 from evenhand.domain.call import Role
-from evenhand.domain.identity import Json, bytes_hash, content_hash
 from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels
 from evenhand.prompts import Template, TemplateError
-from evenhand.protocols.offered import Constrained
-from evenhand.protocols.protocol import Protocol, ProtocolError, Seeing, Turn
+from evenhand.protocols.protocol import Protocol, ProtocolError, Seeing, Turn, slot_refusal
 from evenhand.protocols.reading import Kind
 from evenhand.protocols.reading_table import constrained_readout, reading_rule
 from evenhand.protocols.table import Table
@@ -24,23 +22,21 @@ def protocol_from_folder(folder: Path) -> Protocol:
     table = Table(_toml(folder / FILE), file=str(folder / FILE))
     kind: Kind = table.one_of("kind", get_args(Kind))
     levels = _levels(table, kind)
-    constrained = constrained_readout(table, kind=kind, levels=levels)
     prompts = _PromptFiles(folder)
     turns = tuple(_turn(turn, prompts) for turn in table.tables("turns"))
-    seeing = _seeing(table)
+    if table.optional("extraction", str) is not None:
+        raise table.wrong("extraction", "a second call that reads the decision out of a reply is not built yet.")
     protocol = Protocol(
         name=table.take("name", str),
         kind=kind,
         levels=levels,
         rule=reading_rule(table, kind=kind, levels=levels),
-        slots=frozenset(table.texts("slots")),
+        slots=_slots(table, turns),
         turns=turns,
-        constrained=constrained,
-        seeing=seeing,
+        constrained=constrained_readout(table, kind=kind, levels=levels),
+        seeing=_seeing(table),
         settings=_settings(table),
         source=table.optional("source", str) or "",
-        extraction=table.optional("extraction", str),
-        prompt_hash=_prompt_hash(turns, prompts, constrained, seeing),
     )
     table.done()
     _check_prompt(protocol, table)
@@ -67,11 +63,10 @@ def _levels(table: Table, kind: Kind) -> Levels | None:
 
 
 class _PromptFiles:
-    """The folder's prompt files, each read once; only files inside the folder."""
+    """The folder's prompt files; only files inside the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.read: dict[str, bytes] = {}
 
     def text(self, table: Table, key: str) -> str:
         name = table.take(key, str)
@@ -80,8 +75,7 @@ class _PromptFiles:
         if outside or not path.resolve().is_relative_to(self._folder.resolve()):
             raise table.wrong(key, f"{name!r} is not a file inside the protocol's folder.")
         try:
-            self.read[name] = path.read_bytes()
-            text = self.read[name].decode("utf-8")
+            text = path.read_bytes().decode("utf-8")
         except FileNotFoundError:
             raise table.wrong(key, f"the file {name} does not exist in {self._folder}.") from None
         except (OSError, UnicodeDecodeError) as fault:
@@ -94,6 +88,14 @@ class _PromptFiles:
             return Template.parse(text, source=str(self._folder / source))
         except TemplateError as fault:
             raise ProtocolError(str(fault)) from None
+
+
+def _slots(table: Table, turns: tuple[Turn, ...]) -> frozenset[str]:
+    slots = frozenset(table.texts("slots"))
+    # Without turns nothing is ever filled: the folder only reads replies that were asked for elsewhere.
+    if turns and (refusal := slot_refusal(slots)):
+        raise table.wrong("slots", refusal)
+    return slots
 
 
 def _turn(table: Table, prompts: _PromptFiles) -> Turn:
@@ -147,15 +149,6 @@ def _settings(protocol: Table) -> Settings:
     )
     table.done()
     return settings
-
-
-def _prompt_hash(
-    turns: tuple[Turn, ...], prompts: _PromptFiles, constrained: Constrained | None, seeing: Seeing
-) -> str:
-    files: Json = {name: bytes_hash(content) for name, content in prompts.read.items()}
-    begin: Json = [constrained.begin, list(constrained.answers)] if constrained else None
-    instead: Json = {str(see): words for see, words in seeing.instead.items()}
-    return content_hash("prompt", [[turn.role for turn in turns], files, begin, instead])
 
 
 def _check_prompt(protocol: Protocol, table: Table) -> None:

@@ -16,9 +16,24 @@ from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, read
 CANDIDATE_SLOT = "response_"
 """Slots response_1, response_2 ... hold what the candidates wrote, in the order shown."""
 
+KNOWN_SLOTS = ("caption", "instruction", "reference", "ground_truth")
+"""What an item fills, beside the slots of the candidates."""
+
 
 class ProtocolError(ValueError):
     """A protocol that cannot be loaded, or that was asked for what it does not have: a sentence."""
+
+
+def slot_refusal(slots: frozenset[str]) -> str | None:
+    """The end of a sentence about the slots that nothing would fill; None where there is none."""
+    candidates = sum(slot.startswith(CANDIDATE_SLOT) for slot in slots)
+    unfilled = slots - set(KNOWN_SLOTS) - {f"{CANDIDATE_SLOT}{place}" for place in range(1, candidates + 1)}
+    if not unfilled:
+        return None
+    return (
+        f"nothing fills {', '.join(sorted(unfilled))}; the slots that can be filled are {', '.join(KNOWN_SLOTS)}, "
+        f"and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +73,24 @@ class Protocol:
     """Used where the user sets nothing else."""
     source: str = ""
     """Paper and figure."""
-    extraction: str | None = None
-    """Name of the protocol whose second call reads a decision out of a reply that this one could not read."""
-    prompt_hash: str = ""
-    """SHA-256 of every word that is sent beside the slots, and the roles."""
+    prompt_hash: str = field(init=False)
+    """SHA-256 of every word that is sent, turn by turn with its role and its slots; not of where the words are kept."""
     reader: str = field(init=False)
     """Version of the reading: changes with the reading table and with the code that reads."""
 
     def __post_init__(self) -> None:
+        if self.turns and (refusal := slot_refusal(self.slots)):
+            raise ProtocolError(f"Protocol {self.name}: {refusal}")
+        object.__setattr__(self, "prompt_hash", self._hash_of_words())
         answers: Json = dict(self.constrained.answers) if self.constrained else None
         content: Json = [READER_VERSION, self.kind, self.levels, self.rule.source, answers]
         object.__setattr__(self, "reader", content_hash("reader", content))
+
+    def _hash_of_words(self) -> str:
+        turns: Json = [[t.role, _words(t.under("free")), _words(t.under("constrained"))] for t in self.turns]
+        offer: Json = [self.constrained.begin, list(self.constrained.answers)] if self.constrained else None
+        instead: Json = {str(see): words for see, words in self.seeing.instead.items()}
+        return content_hash("prompt", [turns, offer, instead])
 
     @property
     def responses(self) -> int:
@@ -136,3 +158,15 @@ class Protocol:
         if self.constrained is None:
             raise ProtocolError(f"Protocol {self.name} has no constrained readout.")
         return self.constrained.read(logprobs, forced=forced)
+
+
+def _words(template: Template) -> Json:
+    """What the template sends: text and slot names by turns, however the file wrote them."""
+    slots = dict(template.holes)
+    words: list[Json] = [""]
+    for place, piece in enumerate(template.pieces):
+        if place in slots:
+            words += [slots[place], ""]
+        else:
+            words[-1] = f"{words[-1]}{piece}"
+    return words

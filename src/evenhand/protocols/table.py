@@ -1,9 +1,9 @@
 """A TOML table read key by key: what is missing, of the wrong type or unknown is a sentence that names file and key."""
 
-import difflib
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
+from evenhand.domain.naming import hint
 from evenhand.protocols.protocol import ProtocolError
 
 T = TypeVar("T", str, bool, int, float)
@@ -81,9 +81,7 @@ class Table:
     def done(self) -> None:
         """Raises on a key that nobody asked for."""
         for name in self.left:
-            near = difflib.get_close_matches(name, self._known, n=1)
-            meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(self._known))}."
-            raise self.wrong(name, f"it is not known; {meant}")
+            raise self.wrong(name, f"it is not known; {hint(name, self._known)}")
 
     def _pop(self, name: str) -> object | None:
         self._known.append(name)

@@ -7,13 +7,14 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
-from evenhand.ratings.comparisons import Comparisons, FloatArray
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.likelihood import Ties
 from evenhand.ratings.notes import model_notes, notes_on
 from evenhand.ratings.placement import Placement, items_of, placement
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import Solution, solve
 from evenhand.ratings.spread import Spread, spread
+from evenhand.ratings.sums import FloatArray, summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +109,7 @@ def board(
     lower = np.where(finite, bounds.lower, placed.lower)
     upper = np.where(finite, bounds.upper, placed.upper)
     weight = solution.table.counts.sum(axis=1)
-    played = np.bincount(solution.table.first, weights=weight, minlength=len(names)) + np.bincount(
-        solution.table.second, weights=weight, minlength=len(names)
-    )
+    played = summed(solution.table.first, weight, len(names)) + summed(solution.table.second, weight, len(names))
     clusters = around.clusters_of.copy()
     for code in np.flatnonzero(~finite):
         clusters[code] = items_of(solution.everything, int(code))

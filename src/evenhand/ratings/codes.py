@@ -14,11 +14,7 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 Signs: TypeAlias = npt.NDArray[np.int8]
 Column: TypeAlias = "Sequence[str] | Sequence[int] | npt.NDArray[Any] | pl.Series"
 
-WINNERS = {
-    "model_a": 1, "left": 1,
-    "model_b": -1, "right": -1,
-    "tie": 0, "tie (bothbad)": 0,
-}  # fmt: skip
+WINNERS = {"model_a": 1, "model_b": -1, "tie": 0, "left": 1, "right": -1, "tie (bothbad)": 0}
 """What a winner column may say, and its sign in favour of model_a."""
 
 
@@ -33,10 +29,22 @@ def coded_names(*columns: Column) -> Coded:
     """The columns over one list of names. Raises ValueError where a name is missing or not text."""
     import polars as pl
 
+    # Categories of their own: in the shared ones codes would not start at 0.
+    kind = pl.Categorical(pl.Categories.random())
     texts = [_text(column) for column in columns]
-    names = pl.concat([text.unique() for text in texts]).unique().sort()
-    kind = pl.Enum(names)
-    return Coded(names=tuple(names.to_list()), columns=tuple(_codes(text.cast(kind)) for text in texts))
+    # The columns of one kind must live side by side: polars forgets its codes when the last of them goes.
+    categorical = [text.cast(kind) for text in texts]
+    codes = [_codes(column) for column in categorical]
+    name_of: dict[int, str] = {}
+    for text, code in zip(texts, codes, strict=True):
+        one_row = np.full(int(code.max(initial=-1)) + 1, -1, dtype=np.int64)
+        one_row[code] = np.arange(len(code))
+        seen = np.flatnonzero(one_row >= 0)
+        name_of.update(zip(seen.tolist(), text.gather(one_row[seen]).to_list(), strict=True))
+    names = sorted(name_of.values())
+    place = {name: number for number, name in enumerate(names)}
+    sorted_code = np.array([place[name_of[code]] for code in range(len(names))], dtype=np.int32)
+    return Coded(names=tuple(names), columns=tuple(sorted_code[code] for code in codes))
 
 
 def coded_items(column: Column) -> Codes:
@@ -46,9 +54,8 @@ def coded_items(column: Column) -> Codes:
     series = _series(column)
     _refuse_missing(series, "item")
     if series.dtype.is_integer():
-        return _dense(series.to_numpy())
-    # A categorical column is hashed once, where an Enum would be hashed and looked up; its codes may have gaps.
-    return _dense(_codes(series.cast(pl.String).cast(pl.Categorical())))
+        return dense(series.to_numpy())
+    return _codes(series.cast(pl.String).cast(pl.Categorical(pl.Categories.random())))
 
 
 def winner_signs(winners: Column) -> Signs:
@@ -56,18 +63,21 @@ def winner_signs(winners: Column) -> Signs:
 
     Raises ValueError naming the first row whose word is none of `WINNERS`: an unknown word is never a tie.
     """
-    import polars as pl
-
     text = _text(winners, what="winner")
-    words = text.unique()
-    unknown = words.filter(~words.is_in(list(WINNERS)))
-    if len(unknown):
-        row = int(text.is_in(unknown).arg_max() or 0)
+    signs = np.zeros(len(text), dtype=np.int8)
+    understood = 0
+    for word, sign in WINNERS.items():
+        if understood == len(text):
+            break
+        said = (text == word).to_numpy()
+        understood += int(np.count_nonzero(said))
+        if sign:
+            signs += said.view(np.int8) * np.int8(sign)
+    if understood < len(text):
+        row = int((~text.is_in(list(WINNERS))).arg_max() or 0)
         known = ", ".join(WINNERS)
         raise ValueError(f"Row {row + 1} names the winner {text[row]!r}; one of {known} is expected.")
-    order = words.to_list()
-    signs = np.array([WINNERS[word] for word in order], dtype=np.int8)
-    return signs[_codes(text.cast(pl.Enum(order)))]
+    return signs
 
 
 def _series(column: Column) -> "pl.Series":
@@ -86,7 +96,7 @@ def _text(column: Column, *, what: str = "model") -> "pl.Series":
 
     series = _series(column)
     _refuse_missing(series, what)
-    if series.dtype not in (pl.String, pl.Categorical, pl.Enum) and len(series):
+    if len(series) and not isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
         raise ValueError(f"A column of {what} names is text, not {series.dtype}.")
     return series.cast(pl.String)
 
@@ -103,7 +113,7 @@ def _codes(categorical: "pl.Series") -> Codes:
     return categorical.to_physical().to_numpy().astype(np.int32)
 
 
-def _dense(numbers: npt.NDArray[Any]) -> Codes:
+def dense(numbers: npt.NDArray[Any]) -> Codes:
     """Renumbered from 0 without gaps."""
     if not numbers.size:
         return np.zeros(0, dtype=np.int32)

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.vote import Joining, Vote, joined_sign
 from evenhand.ratings.codes import Codes, Column, Signs, coded_items, coded_names
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from evenhand.ratings.sums import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -21,7 +21,7 @@ class Structure:
     component: IntArray
     """Numbered from 0, the largest first; models with one number are joined by battles. -1: no battles."""
     group: IntArray
-    """Numbered from 0; within a group differences of strength are finite, between groups of a component they are not."""
+    """Numbered from 0; differences of strength are finite within a group and without bound between groups."""
     above: BoolArray
     """[i, j]: i won against j, directly or by a chain, and no chain leads back: i's strength is without bound above."""
 
@@ -71,7 +71,7 @@ def _covers(links: npt.NDArray[np.float32]) -> BoolArray:
     while (now := float(np.count_nonzero(seen))) > before:
         before = now
         seen = np.minimum(seen + np.matmul(seen[:, None, :], links)[:, 0, :], 1)
-    return (seen > 0).all(axis=1)
+    return np.asarray(np.all(seen > 0, axis=1), dtype=np.bool_)
 
 
 def _closure(links: BoolArray) -> BoolArray:

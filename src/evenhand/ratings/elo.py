@@ -6,50 +6,147 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
+from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.win_rate import win_rates
+from evenhand.ratings.item_blocks import played_and_items
+from evenhand.ratings.resampling import Order, Resampling, resampled_orders
+from evenhand.ratings.scale import Scale
+from evenhand.ratings.sums import FloatArray
+
+COMPILED_FROM = 1_000_000
+"""Battles played, resamples included, from which starting numba costs less than doing without."""
+
+_SMALL_STEP = 0.05
+"""Largest change of a strength, in natural units, that the compiled pass may make: its series are exact to there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EloRating:
-    """`rating` has no bounds: one pass in one order says nothing about its own spread."""
-
     model: str
     rating: Estimate
+    """One pass over the battles. Bounds only from resamples: a pass in one order says nothing about its own spread."""
+    median: float | None = None
+    """Of the resamples: what FastChat's boards of 2023 show, unrounded."""
 
 
-def elo(
-    comparisons: Comparisons, *, k: float = 4, scale: float = 400, base: float = 10, start: float = 1000
-) -> tuple[EloRating, ...]:
-    """One for each model, in the order of `comparisons.models`; the mean of those that played is `start`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EloBootstrap:
+    ratings: tuple[EloRating, ...]
+    notes: tuple[str, ...]
+
+
+def elo(comparisons: Comparisons, *, k: float = 4, scale: Scale | None = None) -> tuple[EloRating, ...]:
+    """One for each model, in the order of `comparisons.models`; the mean of those that played is the scale's start.
 
     A tie is half a win; a row of weight w moves by k w, so that weights of 1 give FastChat's numbers. A model without a
     battle has no rating.
     """
-    if not (k > 0 and scale > 0 and base > 1):
-        raise ValueError(f"Elo needs k > 0, scale > 0 and base > 1, not {k}, {scale} and {base}.")
-    ratings = [float(start)] * len(comparisons.models)
+    player = _Player(comparisons, k, scale or Scale(), games=len(comparisons))
+    return _named(comparisons, player.played(None))
+
+
+def elo_bootstrap(
+    comparisons: Comparisons,
+    resampling: Resampling,
+    *,
+    k: float = 4,
+    scale: Scale | None = None,
+    level: float = LEVEL,
+) -> EloBootstrap:
+    """`elo` with the percentiles of resamples, each played in the order it was drawn, and their median.
+
+    A model that a resample leaves out has no rating there, and its percentiles are of the others.
+    """
+    player = _Player(comparisons, k, scale or Scale(), games=len(comparisons) * (resampling.rounds + 1))
+    one_pass = player.played(None)
+    if not len(comparisons):
+        return EloBootstrap(ratings=_named(comparisons, one_pass), notes=())
+    drawn = np.array([player.played(order) for order in resampled_orders(comparisons, resampling)])
+    tail = (1 - level) / 2
+    # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
+    held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
+    lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
+    unit = "battles" if comparisons.item is None else resampling.unit
+    notes = [f"Intervals are percentiles of {resampling.rounds} resamples of {unit}, seed {resampling.seed}."]
+    ever = ~np.isnan(one_pass)
+    absent = int(np.isnan(drawn[:, ever]).any(axis=1).sum())
+    if absent:
+        notes.append(f"{absent} of {resampling.rounds} resamples leave out some model: it is not counted there.")
+    return EloBootstrap(ratings=_named(comparisons, one_pass, lower, median, upper), notes=tuple(notes))
+
+
+class _Player:
+    """Plays sequences of the same battles, by compiled code where there are enough of them."""
+
+    def __init__(self, comparisons: Comparisons, k: float, scale: Scale, *, games: int) -> None:
+        if not k > 0:
+            raise ValueError(f"Elo needs k > 0, not {k}.")
+        if scale.anchor is not None:
+            raise ValueError("Elo has no anchor: its ratings keep the mean they start with.")
+        self._battles, self._k, self._scale = comparisons, k, scale
+        heaviest = 1.0 if comparisons.weight is None else float(comparisons.weight.max(initial=0.0))
+        self._packed = None
+        if games >= COMPILED_FROM and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
+            from evenhand.ratings.elo_compiled import Packed
+
+            self._packed = Packed.of(comparisons)
+
+    def played(self, order: Order | None) -> FloatArray:
+        """Every model's rating after the rows of `order`, or all in theirs; NaN for one that did not play."""
+        if self._packed is not None:
+            return self._scale.start + self._packed.play(order, k=self._k, unit=self._scale.unit)
+        return self._scale.start + _moved(self._battles, order, k=self._k, unit=self._scale.unit)
+
+
+def _moved(battles: Comparisons, order: Order | None, *, k: float, unit: float) -> FloatArray:
+    """How far each model is from the start; NaN for one that did not play."""
+    rows = np.arange(len(battles)) if order is None else order
+    if battles.weight is not None:
+        rows = rows[battles.weight[rows] > 0]
+    first: list[int] = battles.model_a[rows].tolist()
+    second: list[int] = battles.model_b[rows].tolist()
+    scores: list[float] = (battles.sign[rows] / 2).tolist()
+    steps: list[float] = (k * (np.ones(len(rows)) if battles.weight is None else battles.weight[rows])).tolist()
+    ratings = [0.0] * len(battles.models)
     # 1 / (1 + base^-(gap/scale)) = (1 + tanh(gap ln(base) / (2 scale))) / 2, which no gap can overflow.
-    steepness = math.log(base) / (2 * scale)
-    first: list[int] = comparisons.model_a.tolist()
-    second: list[int] = comparisons.model_b.tolist()
-    scores: list[float] = (comparisons.sign / 2 + 0.5).tolist()
-    weights: list[float] = (np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight).tolist()
-    for a, b, outcome, weight in zip(first, second, scores, weights, strict=True):
-        expected = 0.5 + 0.5 * math.tanh((ratings[a] - ratings[b]) * steepness)
-        gain = k * weight * (outcome - expected)
+    steepness, tanh = 1 / (2 * unit), math.tanh
+    for a, b, score, step in zip(first, second, scores, steps, strict=True):
+        gain = step * (score - 0.5 * tanh((ratings[a] - ratings[b]) * steepness))
         ratings[a] += gain
         ratings[b] -= gain
-    return _named(comparisons, ratings)
+    moved = np.full(len(ratings), np.nan)
+    seen = sorted({*first, *second})
+    moved[seen] = np.array(ratings)[seen]
+    return moved
 
 
-def _named(comparisons: Comparisons, ratings: list[float]) -> tuple[EloRating, ...]:
+def _numba_is_there() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("numba") is not None
+
+
+def _named(
+    comparisons: Comparisons,
+    ratings: FloatArray,
+    lower: FloatArray | None = None,
+    median: FloatArray | None = None,
+    upper: FloatArray | None = None,
+) -> tuple[EloRating, ...]:
+    played, items = played_and_items(comparisons)
     return tuple(
         EloRating(
-            model=rate.model,
-            rating=Estimate(value=rating, n=rate.win_rate.n, clusters=rate.win_rate.clusters)
-            if rate.win_rate.n > 0
+            model=model,
+            rating=Estimate(
+                value=float(ratings[code]),
+                lower=None if lower is None else float(lower[code]),
+                upper=None if upper is None else float(upper[code]),
+                n=float(played[code]),
+                clusters=int(items[code]),
+            )
+            if played[code] > 0
             else Estimate(value=None, reason="no battles"),
+            median=None if median is None or played[code] == 0 else float(median[code]),
         )
-        for rate, rating in zip(win_rates(comparisons), ratings, strict=True)
+        for code, model in enumerate(comparisons.models)
     )

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.ratings.comparisons import FloatArray
+from evenhand.ratings.sums import FloatArray, summed
 from evenhand.ratings.table import LOSS, TIE, WIN, PairTable
 
 Ties: TypeAlias = Literal["half", "davidson"]
@@ -20,6 +20,7 @@ Gauge: TypeAlias = npt.NDArray[np.int64]
 _ITERATIONS = 100
 _STEP = 1e-10
 _RUNAWAY = 200.0
+_ENTANGLED = 1e10
 
 
 class NoFiniteFit(ArithmeticError):
@@ -66,6 +67,8 @@ def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half") -> Fit:
     parameters = np.zeros(models + extra + with_ties)
     here = _slopes(table, parameters, with_ties)
     reached = _log_likelihood(table, here)
+    if extra:
+        _refuse_entangled(_information(table, here), gauge)
     for _ in range(_ITERATIONS):
         step = _solved(_information(table, here), _gradient(table, here), gauge)
         taken, here, reached = _uphill(table, parameters, step, reached)
@@ -97,15 +100,16 @@ def centred_inverse(information: FloatArray, gauge: Gauge) -> FloatArray:
     """The inverse on the space where strengths have mean 0 in each gauge group."""
     constant, size = _constant_direction(information, gauge)
     try:
-        return np.linalg.inv(information + size * constant) - constant / size
+        inverse = np.linalg.inv(information + size * constant)
     except np.linalg.LinAlgError as singular:
         raise NoFiniteFit("The data do not tell the parameters apart.") from singular
+    return np.asarray(inverse - constant / size, dtype=np.float64)
 
 
 def _solved(information: FloatArray, gradient: FloatArray, gauge: Gauge) -> FloatArray:
     constant, size = _constant_direction(information, gauge)
     try:
-        return np.linalg.solve(information + size * constant, gradient)
+        return np.asarray(np.linalg.solve(information + size * constant, gradient), dtype=np.float64)
     except np.linalg.LinAlgError as singular:
         raise NoFiniteFit("The data do not tell the parameters apart.") from singular
 
@@ -115,7 +119,15 @@ def _constant_direction(information: FloatArray, gauge: Gauge) -> tuple[FloatArr
     models = len(gauge)
     constant = np.zeros_like(information)
     constant[:models, :models] = (gauge[:, None] == gauge[None, :]) / np.bincount(gauge)[gauge]
-    return constant, float(np.diagonal(information)[:models].mean()) or 1.0
+    return constant, float(np.diagonal(information)[:models].sum()) / max(models, 1) or 1.0
+
+
+def _refuse_entangled(information: FloatArray, gauge: Gauge) -> None:
+    """A covariate that follows from the models alone would be solved for all the same, out of rounding errors."""
+    constant, size = _constant_direction(information, gauge)
+    scale = np.sqrt(np.maximum(np.diagonal(information + size * constant), 1e-300))
+    if float(np.linalg.cond((information + size * constant) / np.outer(scale, scale))) > _ENTANGLED:
+        raise NoFiniteFit("The data do not tell the covariates from the models' strengths.")
 
 
 def _uphill(
@@ -127,7 +139,7 @@ def _uphill(
     while True:
         here = _slopes(table, parameters + step, with_ties)
         now = _log_likelihood(table, here)
-        if now >= lowest or float(np.abs(step).max()) < _STEP:
+        if now >= lowest or float(np.abs(step).max(initial=0.0)) < _STEP:
             return step, here, now
         step = step / 2
 
@@ -187,16 +199,14 @@ def _gradient(table: PairTable, here: Slopes) -> FloatArray:
 
 def spread_over_models(table: PairTable, of_rows: FloatArray) -> FloatArray:
     """Each model's sum: a row counts for its `first` and against its `second`."""
-    return np.bincount(table.first, weights=of_rows, minlength=table.models) - np.bincount(
-        table.second, weights=of_rows, minlength=table.models
-    )
+    return summed(table.first, of_rows, table.models) - summed(table.second, of_rows, table.models)
 
 
 def laplacian(table: PairTable, of_rows: FloatArray) -> FloatArray:
     """The sum over rows of of_rows x x', x being +1 at `first` and -1 at `second`."""
     models = table.models
     pairs = table.first.astype(np.int64) * models + table.second
-    off = np.bincount(pairs, weights=of_rows, minlength=models * models).reshape(models, models)
+    off = summed(pairs, of_rows, models * models).reshape(models, models)
     off += off.T
     return np.diag(off.sum(axis=1)) - off
 

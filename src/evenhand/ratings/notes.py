@@ -3,12 +3,12 @@
 import numpy as np
 
 from evenhand.intervals import FEW_CLUSTERS
-from evenhand.ratings.comparisons import FloatArray
 from evenhand.ratings.components import IntArray
 from evenhand.ratings.placement import Placement
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import Solution
 from evenhand.ratings.spread import Spread
+from evenhand.ratings.sums import FloatArray
 from evenhand.ratings.table import LOSS, TIE, WIN
 
 _NAMED = 5
@@ -42,10 +42,11 @@ def _why(solution: Solution, code: int, name: str, counts: FloatArray) -> str:
         return f"{name} won {_all(played)}: its rating has no upper bound."
     if not counts[WIN] and not counts[TIE]:
         return f"{name} lost {_all(played)}: its rating has no lower bound."
-    members = [solution.everything.models[other] for other in found.members(int(found.group[code]))]
+    inside: list[int] = found.members(int(found.group[code])).tolist()
+    members = [solution.everything.models[other] for other in inside]
     below, above = bool(found.above[code].any()), bool(found.above[:, code].any())
     if below and above:
-        return f"{_listed(members)} won against some models and lost against others, and never the other way: no finite rating."
+        return f"{_listed(members)} only won against some models and only lost to others: no finite rating."
     met = "against every other model met" if len(members) > 1 else "every battle"
     whose = "their ratings have" if len(members) > 1 else "its rating has"
     if below:
@@ -60,9 +61,7 @@ def _data_notes(solution: Solution) -> list[str]:
         notes.append(f"{_counted(left_out, 'row')} set a model against itself: left out.")
     components = int(solution.structure.component.max(initial=-1)) + 1
     if components > 1:
-        notes.append(
-            f"The models fall into {components} components that no battle joins: each is ranked apart, with its own mean."
-        )
+        notes.append(f"The models fall into {components} components that no battle joins: each is ranked apart.")
     if solution.ties_asked == "davidson" and solution.fit.log_tie is None:
         notes.append("Davidson's model has no finite fit to these battles: a tie counts as half a win instead.")
     return notes
@@ -83,8 +82,8 @@ def _interval_notes(solution: Solution, around: Spread) -> list[str]:
         one = int(outnumbered[0])
         mates = len(solution.structure.members(int(solution.structure.group[one])))
         notes.append(
-            f"{_counted(mates, 'rating')} rest on {_counted(int(around.clusters[one]), noun)}, too few for an interval of each: "
-            "only differences of two models have one."
+            f"{_counted(mates, 'rating')} rest on {_counted(int(around.clusters[one]), noun)}, "
+            "too few for an interval of each: only differences of two models have one."
         )
     few = around.clusters_of[core & (around.clusters_of < FEW_CLUSTERS)]
     if few.size:
@@ -100,8 +99,8 @@ def _few(clusters: IntArray, noun: str) -> str:
     least, most = int(clusters.min()), int(clusters.max())
     counts = str(least) if least == most else f"{least} to {most}"
     return (
-        f"{_counted(len(clusters), 'model')} met on {counts} {noun}{'' if most == 1 else 's'}: Student's t with one degree "
-        "less widens the intervals."
+        f"{_counted(len(clusters), 'model')} met on {counts} {noun}{'' if most == 1 else 's'}: "
+        "Student's t with one degree less widens the intervals."
     )
 
 
@@ -109,8 +108,8 @@ def _anchor_notes(scale: Scale) -> list[str]:
     if scale.anchor is None:
         return []
     return [
-        f"{scale.anchor} is set to {scale.anchor_value:g}: this moves all ratings alike; intervals are against the mean of the "
-        "models, so the anchor has one too."
+        f"{scale.anchor} is set to {scale.anchor_value:g}: this moves all ratings alike; "
+        "intervals are against the mean of the models, so the anchor has one too."
     ]
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.ratings.comparisons import Comparisons, FloatArray
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import BoolArray, IntArray
 from evenhand.ratings.likelihood import log_win_probability
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import Solution
+from evenhand.ratings.sums import FloatArray, summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,7 +30,7 @@ class Placement:
 def placement(solution: Solution, scale: Scale, level: float) -> Placement:
     found, strength = solution.structure, solution.fit.strength
     core = _core(solution)
-    shift = np.full(len(core), scale.start)
+    shift = np.full(len(core), scale.start, dtype=np.float64)
     if scale.anchor is not None:
         names = solution.everything.models
         code = names.index(scale.anchor) if scale.anchor in names else -1
@@ -45,16 +46,18 @@ def placement(solution: Solution, scale: Scale, level: float) -> Placement:
 
 
 def _core(solution: Solution) -> BoolArray:
-    """The largest group of each component, of equals the one with most battles, if it has two models."""
+    """The largest group of each component if it has two models; of equals that with most battles, then the highest."""
     found = solution.structure
     core = np.zeros(len(found.group), dtype=np.bool_)
     groups = int(found.group.max(initial=-1)) + 1
     size = np.bincount(found.group, minlength=groups)
     inner = solution.grouped.table
-    weight = np.bincount(found.group[inner.first], weights=inner.counts.sum(axis=1), minlength=groups)
+    weight = summed(found.group[inner.first], inner.counts.sum(axis=1), groups)
+    higher = np.zeros(groups, dtype=np.int64)
+    higher[found.group] = found.above.sum(axis=0)
     for component in range(int(found.component.max(initial=-1)) + 1):
         candidates = np.unique(found.group[found.component == component])
-        best = max(candidates, key=lambda group: (size[group], weight[group], -group))
+        best = max(candidates, key=lambda group: (size[group], weight[group], -higher[group], -group))
         if size[best] > 1:
             core[found.group == best] = True
     return core

@@ -6,14 +6,16 @@ itself, times inverse information. Rows of one item form a cluster.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from evenhand.ratings.codes import Codes
-from evenhand.ratings.comparisons import Comparisons, FloatArray
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import BoolArray, IntArray
 from evenhand.ratings.item_blocks import item_blocks
 from evenhand.ratings.likelihood import Slopes, laplacian, spread_over_models
+from evenhand.ratings.sums import FloatArray, summed
 from evenhand.ratings.table import Grouped, PairTable
 
 _SPARSE_FROM = 400
@@ -117,14 +119,14 @@ def _one_pair_items(scores: _RowScores, pair_of: Codes, chosen: BoolArray) -> Sc
     pair = pair_of[chosen]
 
     def totals(values: FloatArray) -> FloatArray:
-        return np.bincount(scores.item, weights=values, minlength=len(chosen))[chosen]
+        return summed(scores.item, values, len(chosen))[chosen]
 
     pull = totals(scores.pull)
     extras = [totals(extra) for extra in scores.extras]
-    squares = np.bincount(pair, weights=pull**2, minlength=count)
-    mixed = [np.bincount(pair, weights=pull * extra, minlength=count) for extra in extras]
+    squares = summed(pair, pull**2, count)
+    mixed = [summed(pair, pull * extra, count) for extra in extras]
     corner = np.array([[one @ other for other in extras] for one in extras]).reshape(len(extras), len(extras))
-    items_of_pair = np.bincount(pair, minlength=count).astype(np.float64)
+    items_of_pair = summed(pair, None, count)
     items_of = np.diagonal(laplacian(pairs, items_of_pair)).astype(np.int64)
     return Scores(product=_assembled(pairs, squares, mixed, corner), clusters=len(pair), clusters_of=items_of)
 
@@ -142,9 +144,9 @@ def _many_pair_items(scores: _RowScores, items: int) -> Scores:
         seen[within + other] = True
         items_of += seen.reshape(block.items, models).sum(axis=0)
         pull, cells = scores.pull[block.rows], block.items * models
-        sums = np.bincount(within + one, weights=pull, minlength=cells)
-        sums -= np.bincount(within + other, weights=pull, minlength=cells)
-        extras = [np.bincount(block.item, weights=extra[block.rows], minlength=block.items) for extra in scores.extras]
+        sums = summed(within + one, pull, cells)
+        sums -= summed(within + other, pull, cells)
+        extras = [summed(block.item, extra[block.rows], block.items) for extra in scores.extras]
         product += _with_itself(np.column_stack([sums.reshape(block.items, models), *extras]))
     return Scores(product=product, clusters=items, clusters_of=items_of)
 
@@ -154,7 +156,7 @@ def _with_itself(sums: FloatArray) -> FloatArray:
         return sums.T @ sums
     from scipy.sparse import csr_array
 
-    sparse = csr_array(sums)
+    sparse: Any = csr_array(sums)
     return np.asarray((sparse.T @ sparse).toarray(), dtype=np.float64)
 
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from evenhand.ratings.comparisons import Comparisons, FloatArray
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import Structure, davidson_is_finite, structure
 from evenhand.ratings.likelihood import Fit, Ties, fit
+from evenhand.ratings.sums import FloatArray
 from evenhand.ratings.table import Grouped, PairTable, pair_table
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.intervals import FEW_CLUSTERS, LEVEL, reach
-from evenhand.ratings.comparisons import FloatArray
 from evenhand.ratings.components import BoolArray, IntArray
 from evenhand.ratings.likelihood import centred_inverse, slopes_at
 from evenhand.ratings.sandwich import clustered_scores, unclustered_scores
 from evenhand.ratings.solution import Solution
+from evenhand.ratings.sums import FloatArray
 
 _FLAT = 1e-9
 """A variance this small beside the model's own is rounding: the clusters do not differ at all."""

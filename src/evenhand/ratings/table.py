@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.ratings.codes import Codes, Signs
-from evenhand.ratings.comparisons import Comparisons, FloatArray
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.sums import FloatArray, summed
 
 LOSS, TIE, WIN = 0, 1, 2
 """The columns of `counts`; a sign's column is the sign plus 1."""
@@ -53,8 +54,8 @@ class PairTable:
         mirrored = self.counts[:, ::-1]
         return np.stack(
             [
-                np.bincount(self.first, weights=self.counts[:, column], minlength=self.models)
-                + np.bincount(self.second, weights=mirrored[:, column], minlength=self.models)
+                summed(self.first, self.counts[:, column], self.models)
+                + summed(self.second, mirrored[:, column], self.models)
                 for column in (LOSS, TIE, WIN)
             ],
             axis=1,
@@ -78,7 +79,7 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
     low = np.minimum(comparisons.model_a, comparisons.model_b)
     high = np.maximum(comparisons.model_a, comparisons.model_b)
     sign = np.where(turned, -comparisons.sign, comparisons.sign)
-    pair = low.astype(np.int64 if models * models > _DENSE_PAIRS else np.int32) * models + high
+    pair = low.astype(np.int64) * models + high
     distinct, row = _numbered(pair, models * models)
     values = np.zeros((len(distinct), 0))
     if covariates is not None:
@@ -90,8 +91,8 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
         sample[row] = np.arange(len(row))
         distinct, values = pair[sample], facing[sample]
     cell = row * 3 + (sign + 1)
-    counts = _summed(cell, comparisons.weight, 3 * len(distinct))
-    squares = counts if comparisons.weight is None else _summed(cell, comparisons.weight**2, 3 * len(distinct))
+    counts = summed(cell, comparisons.weight, 3 * len(distinct))
+    squares = counts if comparisons.weight is None else summed(cell, comparisons.weight**2, 3 * len(distinct))
     table = PairTable(
         models=models,
         first=(distinct // max(models, 1)).astype(np.int32),
@@ -103,7 +104,7 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
     return Grouped(table=table, row=row, sign=sign)
 
 
-def _numbered(keys: npt.NDArray[np.int32] | npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], Codes]:
+def _numbered(keys: npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], Codes]:
     """The distinct keys, sorted, and each key's place among them."""
     if limit > _DENSE_PAIRS:
         distinct, place = np.unique(keys, return_inverse=True)
@@ -112,7 +113,3 @@ def _numbered(keys: npt.NDArray[np.int32] | npt.NDArray[np.int64], limit: int) -
     place_of = np.zeros(limit, dtype=np.int32)
     place_of[distinct] = np.arange(len(distinct), dtype=np.int32)
     return distinct, place_of[keys]
-
-
-def _summed(cell: Codes, weight: FloatArray | None, cells: int) -> FloatArray:
-    return np.bincount(cell, weights=weight, minlength=cells).astype(np.float64)

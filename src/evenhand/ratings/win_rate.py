@@ -6,9 +6,10 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL, share_of_sums
-from evenhand.ratings.comparisons import Comparisons, FloatArray
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import IntArray
 from evenhand.ratings.item_blocks import item_blocks
+from evenhand.ratings.sums import FloatArray, summed
 from evenhand.ratings.table import LOSS, TIE, WIN, pair_table
 
 
@@ -56,14 +57,14 @@ def _squared_residuals(comparisons: Comparisons, shares: FloatArray) -> tuple[Fl
     squares, items = np.zeros(models), np.zeros(models, dtype=np.int64)
     if comparisons.item is None:
         for who, one in zip(player, residual, strict=True):
-            squares += np.bincount(who, weights=one**2, minlength=models)
+            squares += summed(who, one**2, models)
             items += np.bincount(who, minlength=models)
         return squares, items
     for block in item_blocks(comparisons.item, int(comparisons.item.max(initial=-1)) + 1, models):
         sums, seen = np.zeros(block.items * models), np.zeros(block.items * models, dtype=np.bool_)
         for who, one in zip(player, residual, strict=True):
             cell = block.item * np.int32(models) + who[block.rows]
-            sums += np.bincount(cell, weights=one[block.rows], minlength=len(sums))
+            sums += summed(cell, one[block.rows], len(sums))
             seen[cell] = True
         by_item = sums.reshape(block.items, models)
         squares += np.einsum("im,im->m", by_item, by_item)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json, draw
-from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged, not_reached, studies
 from evenhand.ledger.record import Ledger
@@ -86,11 +86,13 @@ class Board:
 def board(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, method: Method = "win-rate", seed: int = 0) -> Board:
     """Made of studies that agree on judge, protocol and data."""
     first = chosen[0]
-    results = judged(ledger, chosen)
+    everything = judged(ledger, chosen)
+    results = [one for one in everything if one.stands]
     votes = votes_of(results)
     played = battles(in_fixed_order(votes, seed), "visit")
     missing = not_reached(ledger, chosen, results)
-    coverage = Coverage.of((one.judgement.verdict for one in results), wanted=len(results) + missing)
+    verdicts = _of_showings(results)
+    coverage = Coverage.of(verdicts, wanted=len(verdicts) + missing)
     return Board(
         benchmark=first.benchmark,
         sample=first.sample,
@@ -103,7 +105,7 @@ def board(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, method: Method = "
         items=len({vote.item for vote in votes}),
         standings=_standings(votes, played, method),
         reliability=trust(votes, coverage),
-        notes=_notes(first, results),
+        notes=_notes(first, results, replaced=len(everything) - len(results)),
     )
 
 
@@ -163,8 +165,20 @@ def _standings(votes: Sequence[Vote], played: Comparisons, method: Method) -> tu
     )
 
 
-def _notes(study: StudyOnRecord, results: Sequence[Judged]) -> tuple[str, ...]:
+def _of_showings(results: Sequence[Judged]) -> list[Verdict | NoVerdict]:
+    """One for each showing, however many replicates: a verdict where any was read."""
+    found: dict[tuple[str, tuple[str, ...], str], Verdict | NoVerdict] = {}
+    for one in results:
+        showing = (one.trial.item, one.trial.responses, one.trial.rater)
+        if isinstance(found.get(showing), NoVerdict | None):
+            found[showing] = one.judgement.verdict
+    return list(found.values())
+
+
+def _notes(study: StudyOnRecord, results: Sequence[Judged], *, replaced: int) -> tuple[str, ...]:
     notes: list[str] = []
+    if replaced:
+        notes.append(f"Left out: {replaced} judgements of answers that were replaced since.")
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
     if study.condition.readout == "constrained":

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from evenhand.domain.estimate import Estimate
+from evenhand.domain.printable import printable
 from evenhand.reports.leaderboard import Board
 
 
@@ -63,6 +64,11 @@ def print_reliability(board: Board, console: Console) -> None:
     console.print(escape(first), style=style)
     for sentence in (*rest, *board.notes):
         console.print(escape(sentence))
+
+
+def escape(words: str) -> str:
+    """Words that others wrote, shown as they are: neither markup nor steering the terminal."""
+    return escape_markup(printable(words))
 
 
 def per_cent(share: float | None) -> str:

@@ -1,0 +1,101 @@
+"""How often 95 % intervals of rating differences hold the truth when an item's showings are alike.
+
+    python -m bench.coverage [--repetitions 2000] [--seed 0]
+
+Every item is answered by all models and each pair is judged in both orders. An item has its own strengths around the
+models' (some suit a model better), and the second showing repeats the first one's verdict most of the time, so rows of
+one item are far from independent. The truth is what the fit tends to with ever more items.
+"""
+
+import argparse
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from evenhand.ratings import Comparisons, bradley_terry, differences
+
+MODELS = 4
+REPEATED = 0.85
+"""Probability that the second showing repeats the first one's verdict."""
+TIED = 0.15
+ITEM_SPREAD = 1.0
+"""Standard deviation of an item's own strengths, in natural units."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """Shares of the intervals that held the truth."""
+
+    clustered: float
+    unclustered: float
+    without_interval: float
+    """Share of the repetitions in which the data were separable."""
+
+
+def covered(*, items: int, repetitions: int, seed: int) -> Covered:
+    rng = np.random.default_rng(seed)
+    truth = _truth()
+    hits = {True: 0.0, False: 0.0}
+    finite = 0
+    above = np.triu_indices(MODELS, 1)
+    for _ in range(repetitions):
+        seen = _judged(rng, items)
+        boards = {clustered: bradley_terry(seen, clustered=clustered) for clustered in (True, False)}
+        if any(one.rating.value is None for one in boards[True].models):
+            continue
+        finite += 1
+        for clustered, board in boards.items():
+            gaps = differences(board)
+            hits[clustered] += float(np.mean(((gaps.lower <= truth) & (truth <= gaps.upper))[above]))
+    return Covered(
+        clustered=hits[True] / finite, unclustered=hits[False] / finite, without_interval=1 - finite / repetitions
+    )
+
+
+def _judged(rng: np.random.Generator, items: int) -> Comparisons:
+    first, second = np.triu_indices(MODELS, 1)
+    strength = _strengths() + rng.normal(0, ITEM_SPREAD, (items, MODELS))
+    chance = 1 / (1 + np.exp(strength[:, second] - strength[:, first]))
+    showings = [_verdicts(rng, chance), _verdicts(rng, chance)]
+    again = np.where(rng.random(chance.shape) < REPEATED, showings[0], showings[1])
+    pairs = len(first)
+    return Comparisons(
+        models=tuple(f"model {code}" for code in range(MODELS)),
+        model_a=np.concatenate((np.tile(first, items), np.tile(second, items))).astype(np.int32),
+        model_b=np.concatenate((np.tile(second, items), np.tile(first, items))).astype(np.int32),
+        sign=np.concatenate((showings[0].ravel(), -again.ravel())).astype(np.int8),
+        item=np.tile(np.repeat(np.arange(items), pairs), 2).astype(np.int32),
+    )
+
+
+def _verdicts(rng: np.random.Generator, chance: np.ndarray) -> np.ndarray:
+    won = np.where(rng.random(chance.shape) < chance, 1, -1)
+    return np.where(rng.random(chance.shape) < TIED, 0, won)
+
+
+def _strengths() -> np.ndarray:
+    return np.linspace(-0.6, 0.6, MODELS)
+
+
+@cache
+def _truth() -> np.ndarray:
+    """Rating differences of the fit to so many items that their own error is out of sight."""
+    return differences(bradley_terry(_judged(np.random.default_rng(0), 400_000))).value
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--repetitions", type=int, default=2000)
+    options.add_argument("--seed", type=int, default=0)
+    chosen = options.parse_args()
+    print(f"{chosen.repetitions} repetitions, {MODELS} models, each pair shown twice an item, seed {chosen.seed}")
+    print("items  clustered  unclustered  (95 % wanted; share of pairwise intervals that hold the truth)")
+    for items in (16, 30, 100):
+        found = covered(items=items, repetitions=chosen.repetitions, seed=chosen.seed)
+        note = f"  no finite fit in {found.without_interval:.1%}" if found.without_interval else ""
+        print(f"{items:5}  {found.clustered:9.1%}  {found.unclustered:11.1%}{note}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""What ratings cost: this package and its peers in one run, CPU seconds on one BLAS thread.
+
+    python -m bench.ratings [--rows 1000000] [--models 100] [--quick]
+
+Every figure is a process of its own that makes the battles as strings in memory, runs the task once small (imports,
+compilation) and then once in full. Resamples of slow peers are measured for a few rounds and multiplied.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.figures import Figure, print_table
+
+ROUNDS = 100
+_FEW_ROUNDS = {("fastchat-style", "elo-bootstrap"): 2, ("evalica", "elo-bootstrap"): 3, ("evalica", "bt-bootstrap"): 3}
+TASKS = {
+    "elo": "Elo, one pass",
+    "elo-bootstrap": "Elo, 100 resamples of battles",
+    "bt": "Bradley-Terry, unclustered sandwich",
+    "bt-bootstrap": "Bradley-Terry, 100 resamples of battles",
+    "bt-clustered": "Bradley-Terry, sandwich clustered by item",
+    "bt-items": "Bradley-Terry, 100 resamples of items",
+}
+PEERS = {
+    "elo": ("fastchat-style", "evalica"),
+    "elo-bootstrap": ("fastchat-style", "evalica"),
+    "bt": ("fastchat-style", "evalica", "choix"),
+    "bt-bootstrap": ("fastchat-style", "evalica"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    cpu: float
+    first: float
+    """CPU seconds of the small run before it: imports and compilation."""
+    peak_mb: float
+    rounds: int
+
+
+def measured(who: str, task: str, *, rows: int, models: int) -> Cost:
+    rounds = _FEW_ROUNDS.get((who, task), ROUNDS)
+    spoken = _child("--child", who, task, str(rows), str(models), str(rounds))
+    cost = Cost(**json.loads(spoken))
+    return Cost(cpu=cost.cpu * ROUNDS / rounds, first=cost.first, peak_mb=cost.peak_mb, rounds=rounds)
+
+
+def _child(*arguments: str) -> str:
+    threads = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.ratings", *arguments],
+        env={**os.environ, **threads}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
+def _speak(who: str, task: str, rows: int, models: int, rounds: int) -> None:
+    began = time.process_time()
+    _task(who, task, min(rows, 1_000), min(models, 10), 2)()
+    first = time.process_time() - began
+    run = _task(who, task, rows, models, rounds)
+    began = time.process_time()
+    run()
+    cpu = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"cpu": cpu, "first": first, "peak_mb": peak, "rounds": rounds}))
+
+
+def _task(who: str, task: str, rows: int, models: int, rounds: int) -> Callable[[], object]:
+    from bench.ratings_data import battles, strings
+
+    frame = battles(rows=rows, models=models)
+    if who == "evenhand":
+        return _ours(task, frame, rounds)
+    from bench import ratings_peers
+
+    maker = {
+        "fastchat-style": ratings_peers.fastchat_style,
+        "evalica": ratings_peers.evalica,
+        "choix": ratings_peers.choix,
+    }[who]
+    return maker(task, strings(frame), rounds)
+
+
+def _ours(task: str, frame: "object", rounds: int) -> Callable[[], object]:
+    import polars as pl
+
+    from evenhand import ratings
+
+    assert isinstance(frame, pl.DataFrame)
+    # The small run must start the compiler too, or its start would be counted as play.
+    sys.modules["evenhand.ratings.elo"].__dict__["COMPILED_FROM"] = 1_000
+    battles = ratings.Resampling(rounds=rounds, unit="battles")
+    items = ratings.Resampling(rounds=rounds, unit="items")
+
+    def read(*, with_items: bool = False) -> ratings.Comparisons:
+        signs = ratings.winner_signs(frame["winner"])
+        named = frame["item"] if with_items else None
+        return ratings.Comparisons.of_columns(frame["model_a"], frame["model_b"], signs, item=named)
+
+    return {
+        "elo": lambda: ratings.elo(read()),
+        "elo-bootstrap": lambda: ratings.elo_bootstrap(read(), battles),
+        "bt": lambda: ratings.bradley_terry(read(), clustered=False),
+        "bt-bootstrap": lambda: ratings.bradley_terry_bootstrap(read(), battles),
+        "bt-clustered": lambda: ratings.bradley_terry(read(with_items=True)),
+        "bt-items": lambda: ratings.bradley_terry_bootstrap(read(with_items=True), items),
+    }[task]
+
+
+def compare(rows: int, models: int) -> list[Figure]:
+    print(f"{rows:,} battles of {models} models, from strings in memory; CPU seconds, one BLAS thread")
+    figures: list[Figure] = []
+    ours = {task: measured("evenhand", task, rows=rows, models=models) for task in TASKS}
+    for task, what in TASKS.items():
+        mine = ours[task]
+        figures.append(Figure(what=what, value=mine.cpu, unit="s", note=f"before it {mine.first:.2g} s to start"))
+        figures.append(Figure(what="  peak memory", value=mine.peak_mb, unit="MB", at_most=350))
+        for peer in PEERS.get(task, ()):
+            theirs = measured(peer, task, rows=rows, models=models)
+            least = {"fastchat-style": 15, "evalica": 20 if task.endswith("bootstrap") else None}.get(peer)
+            figures.append(_ratio(peer, theirs, mine, least))
+    sandwich = ours["bt-clustered"].cpu / ours["bt"].cpu
+    figures.append(Figure(what="clustered sandwich over unclustered", value=sandwich, unit="times", at_most=4))
+    return figures
+
+
+def _ratio(peer: str, theirs: Cost, mine: Cost, least: float | None) -> Figure:
+    measured_in = "" if theirs.rounds == ROUNDS else f", from {theirs.rounds} rounds"
+    return Figure(
+        what=f"  our share of {peer}'s",
+        value=mine.cpu / theirs.cpu,
+        at_most=None if least is None else 1 / least,
+        note=f"{peer} {theirs.cpu:.3g} s{measured_in}: {theirs.cpu / mine.cpu:.3g} times ours",
+    )
+
+
+def growth(quick: bool) -> list[Figure]:
+    sizes = [(rows, 100) for rows in (10_000, 100_000, 1_000_000, *(() if quick else (10_000_000,)))]
+    sizes += [(1_000_000, models) for models in (10, 1000)]
+    figures: list[Figure] = []
+    for task in ("elo", "bt", "bt-clustered"):
+        for rows, models in sizes:
+            cost = measured("evenhand", task, rows=rows, models=models)
+            what = f"{TASKS[task]}: N = {rows:.0e}, M = {models}"
+            figures.append(Figure(what=what, value=cost.cpu, unit="s", note=f"peak {cost.peak_mb:.0f} MB"))
+    return figures
+
+
+def from_files(quick: bool) -> list[Figure]:
+    rows = 1_000_000 if quick else 10_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        parquet, csv = Path(folder) / "battles.parquet", Path(folder) / "battles.csv"
+        _child("--write", str(parquet), str(rows))
+        _child("--write", str(csv), "10000")
+        figures: list[Figure] = []
+        for items, told in (("", "each battle its own cluster"), ("item", "clustered by item")):
+            spoken = json.loads(_child("--file", str(parquet), items))
+            limit = None if items else 3.0
+            what = f"Parquet of {rows:.0e} battles to Bradley-Terry with intervals, {told}"
+            figures.append(Figure(what=what, value=spoken["cpu"], unit="s", at_most=limit))
+            figures.append(Figure(what="  peak memory", value=spoken["peak_mb"], unit="MB", at_most=1500))
+        small = json.loads(_child("--file", str(csv), "item"))
+        what = "CSV of 1e4 battles to Bradley-Terry with intervals, interpreter and imports included"
+        figures.append(Figure(what=what, value=small["cpu"], unit="s", at_most=0.6))
+    return figures
+
+
+def _speak_file(path: str, item: str) -> None:
+    import polars as pl
+
+    from evenhand.ratings import Comparisons, bradley_terry, winner_signs
+
+    # One column at a time: strings are far larger than the codes that come of them.
+    def column(*names: str) -> pl.DataFrame:
+        lazy = pl.scan_parquet(path) if path.endswith(".parquet") else pl.scan_csv(path)
+        return lazy.select(names).collect()
+
+    signs = winner_signs(column("winner")["winner"])
+    both = column("model_a", "model_b")
+    named = column(item)[item] if item else None
+    rated = Comparisons.of_columns(both["model_a"], both["model_b"], signs, item=named)
+    del both, named
+    assert bradley_terry(rated).models[0].rating.lower is not None
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"cpu": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024}))
+
+
+def _write(path: str, rows: int) -> None:
+    from bench.ratings_data import battles
+
+    frame = battles(rows=rows, models=100)
+    if path.endswith(".parquet"):
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rows", type=int, default=1_000_000)
+    options.add_argument("--models", type=int, default=100)
+    options.add_argument("--quick", action="store_true", help="nothing above a million battles")
+    for hidden, count in (("--child", 5), ("--write", 2), ("--file", 2)):
+        options.add_argument(hidden, nargs=count, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.child:
+        who, task, rows, models, rounds = chosen.child
+        _speak(who, task, int(rows), int(models), int(rounds))
+    elif chosen.write:
+        _write(chosen.write[0], int(chosen.write[1]))
+    elif chosen.file:
+        _speak_file(*chosen.file)
+    else:
+        print_table(compare(chosen.rows, chosen.models))
+        print_table([*growth(chosen.quick), *from_files(chosen.quick)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Words that others wrote, made fit for a terminal."""
+
+import re
+
+# A lone carriage return lets the end of a line hide its beginning; half of a surrogate pair cannot be encoded, and
+# some terminals are sent it as the control character it stands for.
+_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]|\r(?!\n)")
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters spelt out (`\x1b`), so that none reaches the terminal; lines and tabs stay."""
+    return _STEERING.sub(_spelt, text)
+
+
+def _spelt(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

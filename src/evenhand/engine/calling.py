@@ -1,0 +1,148 @@
+"""One call: its turn, its pace, its tries, and what it cost, also where it was in vain."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from evenhand.domain.call import Reply, Request, Usage
+from evenhand.domain.verdict import NoVerdict
+from evenhand.engine.budget import Budget
+from evenhand.engine.limits import Concurrency, Pace
+from evenhand.engine.retry import RetryRule, with_retries
+from evenhand.engine.tally import Tally
+from evenhand.images import ImageError
+from evenhand.ledger.record import StoredCall
+from evenhand.models.client import ModelClient
+from evenhand.models.errors import CallFailure
+
+
+class Pricing(Protocol):
+    def cost(self, usage: Usage) -> float | None: ...
+
+    def estimate(self, request: Request) -> float | None:
+        """An upper estimate in dollars, None where the price is unknown."""
+        ...
+
+    def tokens(self, request: Request) -> int:
+        """An upper estimate of input and output together."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    max_connections: int = 64
+    rpm: float | None = None
+    tpm: float | None = None
+    retry: RetryRule = field(default_factory=RetryRule)
+    grace_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run asks with."""
+
+    client: ModelClient
+    pricing: Pricing
+    budget: Budget
+    pacing: Pacing
+
+
+class Caller:
+    """Sends the requests of one run. The first try's cost is reserved by whoever begins a call."""
+
+    def __init__(self, means: Means, *, concurrency: Concurrency, tally: Tally) -> None:
+        self._means = means
+        self._concurrency = concurrency
+        self._tally = tally
+        self._requests_pace = Pace(means.pacing.rpm)
+        self._tokens_pace = Pace(means.pacing.tpm)
+        self.heard = False
+        """Whether any reply has come."""
+        self.sending: set[asyncio.Task[Any] | None] = set()
+        """Tasks whose request is on its way; the others wait for their turn, or to try again."""
+
+    async def reply(self, request: Request, estimate: float | None) -> Reply:
+        """Raises CallFailure where no reply came, Misuse and LongPause where the run should end."""
+        reserved = True
+
+        async def once() -> Reply:
+            nonlocal reserved
+            if not reserved and not await self._means.budget.reserve(estimate):
+                raise CallFailure("The budget does not allow another try.", reason="over-budget")
+            reserved = False
+            return await self._paid(request, estimate)
+
+        reply = await with_retries(
+            once, rule=self._means.pacing.retry, concurrency=self._concurrency, heard=lambda: self.heard
+        )
+        self.heard = True
+        return reply
+
+    async def _paid(self, request: Request, estimate: float | None) -> Reply:
+        paid: float | None = None
+        try:
+            reply = await self._in_turn(request)
+            cost = self._means.pricing.cost(reply.usage)
+            # Where the endpoint does not say what it used, the budget takes it for the most it can have been.
+            paid = estimate if cost is None else cost
+        except CallFailure as failure:
+            paid = self._paid_in_vain(failure, estimate)
+            raise
+        finally:
+            self._means.budget.settle(estimate, paid)
+        return reply
+
+    def _paid_in_vain(self, failure: CallFailure, estimate: float | None) -> float | None:
+        """A reply that cannot be used is billed all the same; one that never came whole may have been."""
+        if failure.usage is None and failure.status != 200 and failure.reason != "timeout":
+            return None
+        cost = None if failure.usage is None else self._means.pricing.cost(failure.usage)
+        self._tally.add_cost(cost)
+        return estimate if cost is None else cost
+
+    async def _in_turn(self, request: Request) -> Reply:
+        while True:  # a pause asked for while this call waited for its turn holds it back too
+            await self._concurrency.pass_hold()
+            await self._requests_pace.take()
+            await self._tokens_pace.take(self._means.pricing.tokens(request) if self._means.pacing.tpm else 0.0)
+            if not self._concurrency.held:
+                return await self._send(request)
+
+    async def _send(self, request: Request) -> Reply:
+        task = asyncio.current_task()
+        self.sending.add(task)
+        try:
+            return await self._means.client.complete(request)
+        except ImageError as error:
+            raise CallFailure(f"An image of this item cannot be sent. {error}", reason="api-error") from error
+        finally:
+            self.sending.discard(task)
+
+
+Answer: TypeAlias = asyncio.Future[StoredCall | NoVerdict]
+
+
+class Asked:
+    """Requests asked of late, so that two trials with the very same words (two models gave one answer) pay once.
+
+    Those of the last two chunks are kept: a plan made before them knows nothing of their replies.
+    """
+
+    def __init__(self) -> None:
+        self._now: dict[str, Answer] = {}
+        self._before: dict[str, Answer] = {}
+
+    def get(self, key: str) -> Answer | None:
+        return self._now.get(key) or self._before.get(key)
+
+    def add(self, key: str) -> None:
+        self._now[key] = asyncio.get_running_loop().create_future()
+
+    def answer(self, key: str, said: StoredCall | NoVerdict) -> None:
+        asked = self.get(key)
+        if asked is not None and not asked.done():
+            asked.set_result(said)
+
+    def turn_over(self) -> None:
+        unanswered = {key: asked for key, asked in self._before.items() if not asked.done()}
+        self._now, self._before = unanswered, self._now

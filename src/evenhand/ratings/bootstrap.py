@@ -1,0 +1,165 @@
+"""Bradley-Terry intervals from resamples, all fitted together with the full data's curvature."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.intervals import LEVEL
+from evenhand.ratings.bradley_terry import Bounds, BradleyTerry, board
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.components import BoolArray, davidson_is_finite, linked_resamples
+from evenhand.ratings.likelihood import NoFiniteFit, Ties, centred_inverse, fit
+from evenhand.ratings.placement import placement
+from evenhand.ratings.resampling import Resampling, resampled_counts
+from evenhand.ratings.scale import Scale
+from evenhand.ratings.solution import Solution, solve
+from evenhand.ratings.spread import spread
+from evenhand.ratings.sums import FloatArray, summed
+from evenhand.ratings.table import LOSS, TIE, WIN, PairTable
+
+_AT_ONCE = 4_000_000
+"""Numbers held at once."""
+
+_STEP = 1e-7
+_ITERATIONS = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Resamples:
+    strength: FloatArray
+    """Rounds x models, centred as the full data's; NaN where the resample has no finite fit."""
+
+    @property
+    def unbounded(self) -> int:
+        """Rounds in which some model has no finite strength."""
+        return int(np.isnan(self.strength).any(axis=1).sum())
+
+
+def bradley_terry_bootstrap(
+    comparisons: Comparisons,
+    resampling: Resampling,
+    *,
+    ties: Ties = "half",
+    scale: Scale | None = None,
+    level: float = LEVEL,
+) -> BradleyTerry:
+    """Ratings from the full data, their intervals the percentiles of refitted resamples.
+
+    A resample without a finite fit counts as unbounded on both sides, so that enough of them leave no bound.
+    """
+    scale = scale or Scale()
+    solution = solve(comparisons, ties=ties)
+    placed = placement(solution, scale, level)
+    drawn = resamples(solution, resampling)
+    moved = (drawn.strength - solution.fit.strength) * scale.unit
+    missing = np.isnan(moved)
+    tail = (1 - level) / 2
+    bounds = Bounds(
+        lower=placed.value + _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf),
+        upper=placed.value + _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf),
+        median=placed.value + _quantile(np.where(missing, 0.0, moved), 0.5, missing=np.nan),
+    )
+    around = spread(solution, clustered=resampling.unit == "items")
+    rated = board(solution, around, placed, bounds, scale=scale, level=level)
+    return replace(rated, notes=(*rated.notes, *_notes(comparisons, resampling, drawn)))
+
+
+def resamples(solution: Solution, resampling: Resampling) -> Resamples:
+    table = solution.grouped.table
+    if not len(solution.comparisons):
+        return Resamples(strength=np.full((resampling.rounds, table.models), np.nan))
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
+    widest = max(len(table) * 3, table.models**2, 1)
+    at_once = max(1, min(resampling.rounds, _AT_ONCE // widest))
+    drawn = resampled_counts(solution.grouped, solution.comparisons, resampling, at_once=at_once)
+    return Resamples(strength=np.concatenate([_fitted(solution, counts, bread) for counts in drawn]))
+
+
+def _fitted(solution: Solution, counts: FloatArray, bread: FloatArray) -> FloatArray:
+    """The strengths of some resamples, NaN for the models of a group that a resample leaves without a finite fit."""
+    group = solution.structure.group
+    lost = ~_linked_groups(solution, counts)[:, group]
+    table = solution.grouped.table
+    counts[lost[:, table.first]] = 0
+    if solution.fit.log_tie is not None:
+        strength = np.stack([_one(solution, one) for one in counts])
+    else:
+        strength, settled = _together(solution, counts, bread)
+        for place in np.flatnonzero(~settled):
+            strength[place] = _one(solution, counts[place])
+    strength[lost] = np.nan
+    return strength
+
+
+def _linked_groups(solution: Solution, counts: FloatArray) -> BoolArray:
+    """Resamples x groups: whether the group still has a finite fit."""
+    table, found = solution.grouped.table, solution.structure
+    links = np.zeros((len(counts), table.models, table.models), dtype=np.bool_)
+    links[:, table.first, table.second] = (counts[:, :, WIN] + counts[:, :, TIE]) > 0
+    links[:, table.second, table.first] = (counts[:, :, LOSS] + counts[:, :, TIE]) > 0
+    groups = int(found.group.max(initial=-1)) + 1
+    linked = np.ones((len(counts), groups), dtype=np.bool_)
+    for group in range(groups):
+        members = found.members(group)
+        if len(members) > 1:
+            linked[:, group] = linked_resamples(links if groups == 1 else links[:, members[:, None], members])
+    return linked
+
+
+def _together(solution: Solution, counts: FloatArray, bread: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Newton's method with the full data's curvature for all: a resample's own differs little from it."""
+    table, models, size = solution.grouped.table, solution.grouped.table.models, len(counts)
+    strength = np.tile(solution.fit.strength, (size, 1))
+    played = counts.sum(axis=2)
+    score = counts[:, :, WIN] + counts[:, :, TIE] / 2
+    offset = np.arange(size)[:, None] * models
+    first, second = (offset + table.first).ravel(), (offset + table.second).ravel()
+    largest = now = np.full(size, np.inf)
+    for _ in range(_ITERATIONS):
+        gap = strength[:, table.first] - strength[:, table.second]
+        pull = (score - played / (1 + np.exp(-gap))).ravel()
+        gradient = summed(first, pull, size * models)
+        gradient -= summed(second, pull, size * models)
+        step = gradient.reshape(size, models) @ bread[:models, :models]
+        # A step that grows is one that the borrowed curvature sends astray: it is fitted alone.
+        now = np.asarray(np.abs(step).max(axis=1), dtype=np.float64)
+        strength += np.where(now > 2 * largest, 0.0, 1.0)[:, None] * step
+        largest = np.minimum(largest, now)
+        if float(now.max()) < _STEP:
+            break
+    return strength, np.asarray(now < _STEP, dtype=np.bool_)
+
+
+def _one(solution: Solution, counts: FloatArray) -> FloatArray:
+    """A resample by itself, from the start."""
+    table = solution.grouped.table
+    drawn = PairTable(
+        models=table.models,
+        first=table.first,
+        second=table.second,
+        counts=counts,
+        squares=counts,
+        covariates=table.covariates,
+    )
+    ties: Ties = "half" if solution.fit.log_tie is None else "davidson"
+    if ties == "davidson" and not davidson_is_finite(drawn):
+        return np.full(table.models, np.nan)
+    try:
+        return fit(drawn, gauge=solution.structure.group, ties=ties).strength
+    except NoFiniteFit:
+        return np.full(table.models, np.nan)
+
+
+def _quantile(values: FloatArray, share: float, *, missing: float) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        found = np.quantile(values, share, axis=0)
+    # Between an infinite value and its neighbour numpy finds no number.
+    return np.where(np.isfinite(found), found, missing)
+
+
+def _notes(comparisons: Comparisons, resampling: Resampling, drawn: Resamples) -> list[str]:
+    unit = "battles" if comparisons.item is None else resampling.unit
+    notes = [f"Intervals are percentiles of {resampling.rounds} resamples of {unit}, seed {resampling.seed}."]
+    if drawn.unbounded:
+        notes.append(f"{drawn.unbounded} of {resampling.rounds} resamples have no finite fit: they count as unbounded.")
+    return notes

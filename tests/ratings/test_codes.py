@@ -1,0 +1,67 @@
+"""Claims about columns of names as codes."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evenhand.ratings import Comparisons, coded_items, coded_names, winner_signs
+from evenhand.ratings.codes import Column
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pl.Series, lambda names: np.array(names, dtype=object)])
+def test_names_get_their_places_in_the_sorted_list(kind: type):
+    coded = coded_names(kind(["b", "a", "b"]), kind(["c", "c", "a"]))
+    assert coded.names == ("a", "b", "c")
+    assert [column.tolist() for column in coded.columns] == [[1, 0, 1], [2, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    "column", [["q7", "q1", "q7"], [7, 1, 7], np.array([70_000_000_000, -5, 70_000_000_000]), pl.Series([7, 1, 7])]
+)
+def test_items_are_numbered_without_gaps_whatever_they_are(column: Column):
+    first, second, again = coded_items(column).tolist()
+    assert first == again
+    assert {first, second} == {0, 1}
+
+
+def test_items_read_after_other_text_still_start_at_nought():
+    coded_items([f"noise {number}" for number in range(100)])
+    assert sorted(coded_items(["late", "later"]).tolist()) == [0, 1]
+
+
+def test_every_winner_word_has_its_sign():
+    words = ["model_a", "model_b", "tie", "tie (bothbad)", "left", "right"]
+    assert winner_signs(words).tolist() == [1, -1, 0, 0, 1, -1]
+
+
+def test_an_unknown_winner_is_an_error_with_its_row_and_never_a_tie():
+    with pytest.raises(ValueError, match="Row 3 names the winner 'both'"):
+        winner_signs(["model_a", "tie", "both", "model_b"])
+
+
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [
+        (["a", None], "Row 2 has no model"),
+        ([1, 2], "text, not Int64"),
+        ([float("nan"), 1.0], "Row 1 has no model"),
+        (["a", 1], "different types"),
+        (["a", float("nan")], "different types"),
+    ],
+)
+def test_names_that_are_missing_or_not_text_are_refused(column: Column, says: str):
+    with pytest.raises(ValueError, match=says):
+        coded_names(column, ["b", "b"])
+
+
+def test_rows_of_a_model_against_itself_are_left_out_and_counted():
+    table = Comparisons.of_columns(
+        ["a", "b", "a"], ["b", "b", "c"], winner_signs(["model_a", "tie", "model_b"]), item=[5, 6, 7], weight=np.ones(3)
+    )
+    assert (len(table), table.self_battles, table.models) == (2, 1, ("a", "b", "c"))
+    assert table.sign.tolist() == [1, -1]
+
+
+def test_an_empty_table_has_no_models():
+    empty = Comparisons.of_columns([], [], winner_signs([]), item=[])
+    assert (len(empty), empty.models, empty.total) == (0, (), 0)
