@@ -90,6 +90,8 @@ class ScriptedServer:
         self.script = script or Script()
         self.requests: list[Seen] = []
         self.attempts: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        """Good answers to each body: a second one was paid for in vain."""
         self.outcomes: Counter[str] = Counter()
         self.in_flight = 0
         self.peak = 0
@@ -113,6 +115,8 @@ class ScriptedServer:
             "requests": total,
             "distinct": len(self.attempts),
             "repeats": total - len(self.attempts),
+            "answered": self.answered.total(),
+            "answered_again": self.answered.total() - len(self.answered),
             "outcomes": dict(self.outcomes),
             "in_flight": self.in_flight,
             "peak": self.peak,
@@ -158,7 +162,10 @@ class ScriptedServer:
                 canned = self._canned.popleft()
                 content = canned.body if isinstance(canned.body, bytes) else orjson.dumps(canned.body)
                 return web.Response(status=canned.status, body=content, headers=canned.headers)
-            return await self._answer(request, raw, self._fault(digest, attempt))
+            fault = self._fault(digest, attempt)
+            if fault is None:
+                self.answered[digest] += 1
+            return await self._answer(request, raw, fault)
         finally:
             self.in_flight -= 1
 

@@ -54,7 +54,7 @@ class Workplace:
             "PATH": os.environ["PATH"],
             "HOME": str(scratch),
             "TMPDIR": str(scratch),
-            "PYTHONWARNINGS": "error,ignore:The Result.tuples() method",
+            "PYTHONWARNINGS": "error",
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         }
         return subprocess.Popen(
