@@ -131,6 +131,6 @@ def test_an_explicit_setting_is_not_taken_as_honoured_by_replies_made_without_it
     assert "temperature" in first.stderr  # the protocol's default was adapted, and that is said
     refused = run(tmp_path, *judge, "--temperature", "0")
     assert refused.returncode == 2
-    assert "--temperature was given, but this judge's replies on record were made without it" in refused.stderr
+    assert "--temperature was given, but this judge's replies on record are without it" in refused.stderr
     board = json.loads(run(tmp_path, "rank", "--json").stdout)
     assert any("Differs from the published protocol in 2 judgements" in note for note in board["notes"])

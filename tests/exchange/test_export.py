@@ -83,8 +83,8 @@ def test_a_battle_joins_both_orders_by_the_rule_visit(tmp_path: Path) -> None:
     with closing(Ledger(store_in(tmp_path))) as ledger:
         played = battles(votes_of(judged(ledger, studies(ledger))), "visit")
     expected = sorted(
-        (played.models[a], played.models[b], {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}[outcome])
-        for a, b, outcome in zip(played.model_a, played.model_b, played.outcome, strict=True)
+        (played.models[a], played.models[b], {1: "model_a", 0: "tie", -1: "model_b"}[int(sign)])
+        for a, b, sign in zip(played.model_a, played.model_b, played.sign, strict=True)
     )
     assert sorted((row["model_a"], row["model_b"], row["winner"]) for row in rows) == expected
 

@@ -133,7 +133,7 @@ def test_several_benchmarks_need_one_chosen(tmp_path: Path) -> None:
     answer = write_lines(tmp_path / "a.jsonl", [{"item": "z", "model": "ada", "response": "new"}])
     run("import", answer, "--responses", "--benchmark", other, "--store", store)
     mixed = run("export", "--responses", "--out", "-", "--store", store)
-    assert "The ledger holds several; choose one with --benchmark: asked, other." in mixed.err
+    assert "The ledger holds several benchmarks; choose one with --benchmark: asked, other." in mixed.err
     wrong = run("export", "--responses", "--benchmark", "askde", "--out", "-", "--store", store)
     assert "nothing for --benchmark askde; did you mean 'asked'?" in wrong.err
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand.benchmarks.data_error import Problems
 from evenhand.benchmarks.rows import read_rows
-from evenhand.exchange.replies import ExchangeError
+from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.tables import Table, check_target, jsonl_lines, write_table
 
 COLUMNS: dict[str, Any] = {"name": "text", "count": "whole", "cost": "number", "models": "texts"}

@@ -42,7 +42,29 @@ def test_a_coin_is_not_to_be_trusted_and_called_a_coin():
 def test_a_consistent_judge_shows_no_trouble_and_is_never_called_right():
     summary = full(judged(60, lambda item: (1, -1) if item % 2 else (-1, 1)))
     assert summary.conclusion == "no sign of trouble in what was measured"
-    assert summary.reading[-1] == "Not measured here: whether people would agree with it."
+    assert summary.reading[-1] == (
+        "Not measured here: a liking for longer answers, whether it looks at the image or its description, "
+        "whether people would agree with it."
+    )
+
+
+def test_a_person_is_not_asked_whether_people_would_agree():
+    votes = judged(60, lambda _: (1, -1))
+    said = trust(votes, Coverage(wanted=120, with_verdict=120), human=True).reading[-1]
+    assert said == "Not measured here: a liking for longer answers, agreement with other people."
+
+
+def test_a_few_items_are_said_to_be_too_few_and_no_coin_and_no_leaning_is_claimed():
+    _, kept, position, *_ = full(judged(3, lambda _: (1, -1))).reading
+    assert kept.startswith(
+        "Too few items to tell whether the judge keeps its verdict when the answers change places: it kept its verdict "
+        "in 3 of 3 pairs"
+    )
+    assert position.startswith(
+        "Too few items to tell whether the judge leans to either place: the first shown won 3 of 6"
+    )
+    one_place = full(judged(2, lambda _: (1, 1))).reading
+    assert not any("No leaning" in sentence for sentence in one_place)
 
 
 def test_three_lucky_pairs_decide_nothing():

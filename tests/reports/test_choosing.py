@@ -23,6 +23,7 @@ ONE = StudyOnRecord(
     variant="",
     wanted=4,
     reached=4,
+    decided=True,
 )
 
 # What differs, the flag that chooses, the list in the sentence, and each study's own value.
@@ -46,7 +47,7 @@ def test_several_are_listed_and_one_is_chosen_by_its_flag(
     changes: dict[str, Any], flag: str, listed: str, first: str, second: str
 ):
     other = replace(ONE, key="two", **changes)
-    with pytest.raises(MixedError, match=rf"holds several; choose one with --{flag}: {listed}\."):
+    with pytest.raises(MixedError, match=rf"holds several {flag}s; choose one with --{flag}: {listed}\."):
         choose([ONE, other], Choice())
     assert choose([ONE, other], Choice(**{flag: first})) == [ONE]
     assert choose([ONE, other], Choice(**{flag: second})) == [other]
@@ -87,6 +88,16 @@ def test_a_choice_among_others_leaves_no_doubt_about_the_rest():
 def test_a_mistyped_name_gets_a_hint():
     with pytest.raises(MixedError, match=r"nothing for --judge openai/jugde; did you mean 'openai/judge'\?"):
         choose([ONE], Choice(judge="openai/jugde"))
+
+
+def test_an_attempt_without_a_verdict_stands_in_nobodys_way():
+    vain = replace(ONE, key="two", rater=replace(JUDGE, endpoint="http://nowhere.invalid/v1"), decided=False)
+    assert choose([vain, ONE], Choice()) == [ONE]
+    assert choose([vain, ONE], Choice(judge="openai/judge")) == [ONE]
+    assert choose([vain, ONE], Choice(study="two")) == [vain]
+    with pytest.raises(MixedError, match="Nothing has a verdict yet"):
+        choose([vain, replace(vain, key="three", rater=JUDGE)], Choice())
+    assert choose([vain], Choice(), undecided=True) == [vain]
 
 
 def test_an_empty_ledger_says_how_to_fill_it():

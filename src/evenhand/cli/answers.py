@@ -18,7 +18,8 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.answering import GREEDY, Answering, check_pictures
+from evenhand.engine.answering import GREEDY, Answering
+from evenhand.engine.pictures import refuse_addresses
 from evenhand.engine.quote import DryRun, dry_run
 from evenhand.engine.session import run_errand
 from evenhand.exchange.tables import Table, check_target, write_table
@@ -87,7 +88,7 @@ def answer_order(
         check_target(flags["out"], force=True)
     benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
     items = chosen_items(benchmark, flags)
-    check_pictures(benchmark, items)
+    refuse_addresses(items)
     say_notes(benchmark.notes)
     asked = contact(
         ctx,

@@ -10,8 +10,8 @@ from evenhand.reports.choosing import Choice, MixedError, choose
 from evenhand.reports.leaderboard import Board, board
 
 
-def chosen_studies(ledger: Ledger, flags: Mapping[str, Any]) -> list[StudyOnRecord]:
-    """Raises MixedError where the flags leave more than one board, or none."""
+def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool = False) -> list[StudyOnRecord]:
+    """Raises MixedError where the flags leave more than one board, or none; `undecided` as `choose` has it."""
     study = None
     if flags["run"]:
         study = find_run(ledger, flags["run"]).study
@@ -25,7 +25,7 @@ def chosen_studies(ledger: Ledger, flags: Mapping[str, Any]) -> list[StudyOnReco
         variant=flags["variant"],
         study=study,
     )
-    return choose(studies(ledger), choice)
+    return choose(studies(ledger), choice, undecided=undecided)
 
 
 def board_of(flags: Mapping[str, Any]) -> Board:

@@ -34,7 +34,10 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @options.store
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
-    """Write judgements, battles or answers from the ledger to a file that other tools, and `import`, read."""
+    """Write judgements, battles or answers from the ledger to a file that other tools read.
+
+    `evenhand import` reads judgements and answers; battles are for other tools alone.
+    """
     from evenhand.exchange.tables import check_target, jsonl_lines, write_table
     from evenhand.ledger.record import Ledger
 
@@ -79,7 +82,7 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
 
     if kind == "responses":
         return _answers(ledger, flags)
-    chosen = _chosen(ledger, flags)
+    chosen = _chosen(ledger, flags, undecided=kind == "judgements")
     if kind == "judgements":
         return judgements_table(ledger, chosen, replies=bool(flags["replies"]))
     battles = battles_table(ledger, chosen, replies=flags["replies"] is not False)
@@ -88,10 +91,10 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
     return battles.table
 
 
-def _chosen(ledger: "Ledger", flags: Mapping[str, Any]) -> "list[StudyOnRecord]":
+def _chosen(ledger: "Ledger", flags: Mapping[str, Any], *, undecided: bool = False) -> "list[StudyOnRecord]":
     from evenhand.cli.boards import chosen_studies
 
-    chosen = chosen_studies(ledger, flags)
+    chosen = chosen_studies(ledger, flags, undecided=undecided)
     if not chosen:
         raise WrongUse(f"Run {flags['run']} is no board's, so there is nothing of it to export.")
     return chosen
@@ -131,7 +134,7 @@ def _data(ledger: "Ledger", flags: Mapping[str, Any]) -> str:
     if not names:
         raise WrongUse(f"The ledger holds no answers{f' to {name}' if name else ''}; `evenhand import` brings some.")
     if name is None and len(names) > 1:
-        raise WrongUse(f"The ledger holds several; choose one with --benchmark: {', '.join(names)}.")
+        raise WrongUse(f"The ledger holds several benchmarks; choose one with --benchmark: {', '.join(names)}.")
     name = name or names[0]
     found = [one.data for one in held if one.name == name]
     if not found:

@@ -93,7 +93,7 @@ def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
         for setting in sorted(judge.explicit - {"max_tokens"}):
             if setting in sentence:
                 raise WrongUse(
-                    f"--{setting.replace('_', '-')} was given, but this judge's replies on record were made without it: "
+                    f"--{setting.replace('_', '-')} was given, but this judge's replies on record are without it: "
                     f"{sentence} Leave it out."
                 )
 

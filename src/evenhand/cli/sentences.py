@@ -3,7 +3,7 @@
 from evenhand.benchmarks.data_error import BenchmarkError, ResponsesError
 from evenhand.cli.surroundings import WrongUse
 from evenhand.engine.retry import LongPause
-from evenhand.exchange.replies import ExchangeError
+from evenhand.exchange.errors import ExchangeError
 from evenhand.images import ImageError
 from evenhand.ledger.opening import LedgerError
 from evenhand.models.errors import CallFailure, Misuse

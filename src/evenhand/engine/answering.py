@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.domain.call import Message, Picture, Reply, Request
-from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.item import Item
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.errand import Circumstances, Due, PlannedChunk
 from evenhand.ledger.record import CHUNK, Entries, Ledger
 from evenhand.ledger.work import Claimed, claim_calls
-from evenhand.models.errors import Misuse
 
 GREEDY = Settings(temperature=0.0, max_tokens=4096)
 """As Creation-MMBench's authors let models answer; used where the user sets nothing else."""
@@ -84,13 +83,3 @@ class Answering:
                     if (request := requests.get(item.digest)) is not None
                 ),
             )
-
-
-def check_pictures(benchmark: Benchmark, items: Sequence[Item]) -> None:
-    """Raises Misuse where an image is only an address."""
-    remote = [item.label for item in items if any("://" in name for name in item.images)]
-    if remote:
-        raise Misuse(
-            f"The images of {len(remote)} items of {benchmark.name} are only addresses (the first is '{remote[0]}'); "
-            "give a data file with the images beside it."
-        )

@@ -12,6 +12,7 @@ from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wante
 from evenhand.domain.trial import Condition, Readout, See, Trial
 from evenhand.engine.asking import Asking
 from evenhand.engine.errand import PlannedChunk
+from evenhand.engine.pictures import refuse_addresses
 from evenhand.engine.plan import Retrying, plan
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
@@ -152,9 +153,4 @@ def _check_items(items: Sequence[Item], condition: Condition) -> None:
                 "leave them out with --items, or choose --see images."
             )
     if condition.see in ("images", "both"):
-        remote = [item.label for item in items if any("://" in name for name in item.images)]
-        if remote:
-            raise Misuse(
-                f"The judge is to see images, but those of {len(remote)} items are only addresses "
-                f"(the first is '{remote[0]}'); give a data file with the images beside it, or choose --see caption."
-            )
+        refuse_addresses(items)

@@ -8,8 +8,8 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import joined_sign
+from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements_export import reply_texts, words_of
-from evenhand.exchange.replies import ExchangeError
 from evenhand.exchange.tables import Shape, Table
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged
 from evenhand.ledger.record import Ledger

@@ -9,9 +9,9 @@ from evenhand.benchmarks.rows import Row, read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
+from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgement_row import JudgementRow, Known, RowReader
 from evenhand.exchange.preference_words import Stated
-from evenhand.exchange.replies import ExchangeError
 
 _ALLOWED: Mapping[int, str] = {2: "+1 or -1", 3: "+1, 0 or -1", 5: "+2, +1, 0, -1 or -2"}
 

@@ -13,9 +13,9 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Study
 from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgement_row import IMPORTED
 from evenhand.exchange.judgements_file import GivenJudgement, JudgementsFile
-from evenhand.exchange.replies import ExchangeError
 from evenhand.ledger.projection import judged, studies
 from evenhand.ledger.record import Entries, Ledger
 

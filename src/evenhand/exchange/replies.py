@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from evenhand.benchmarks.data_error import DataError
-
-
-class ExchangeError(DataError):
-    """A file that does not fit: file, row, what was found and what was expected."""
+from evenhand.exchange.errors import ExchangeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

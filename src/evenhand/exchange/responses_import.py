@@ -10,7 +10,7 @@ from evenhand.benchmarks.responses_file import ResponseSet, read_responses, refe
 from evenhand.benchmarks.rows import read_rows
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
-from evenhand.exchange.replies import ExchangeError
+from evenhand.exchange.errors import ExchangeError
 from evenhand.ledger.record import Ledger
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from evenhand.domain.identity import Json
-from evenhand.exchange.replies import ExchangeError
+from evenhand.exchange.errors import ExchangeError
 
 if TYPE_CHECKING:
     import polars as pl

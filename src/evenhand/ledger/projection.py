@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, Select, func, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.study import Purpose, wanted
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import CALL_FAILED
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
 from evenhand.ledger import rows, schema
 from evenhand.ledger.record import Ledger, chunks
 
@@ -30,6 +30,8 @@ class StudyOnRecord:
     wanted: int
     reached: int
     """Of the wanted trials, those that were asked or known."""
+    decided: bool
+    """Whether any of its trials has a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ def studies(
             .group_by(links.c.study)
         )
         reached = dict(connection.execute(counts).all())
+        decided = set(connection.execute(_decided_studies()).scalars())
         samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).all())
         query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
         if benchmark is not None:
@@ -85,9 +88,32 @@ def studies(
                 variant=json.loads(row.content)["variant"],
                 wanted=row.wanted,
                 reached=reached.get(row.key, 0),
+                decided=row.key in decided,
             )
             for row in connection.execute(query)
         ]
+
+
+def _decided_studies() -> Select[tuple[str]]:
+    links, table = schema.study_trials, schema.judgements
+    verdicts = links.join(table, table.c.trial == links.c.trial)
+    # Looks for one verdict of each study, not for all of them.
+    any_verdict = (
+        select(links.c.trial)
+        .select_from(verdicts)
+        .where(links.c.study == schema.studies.c.key, table.c.verdict.is_not(None))
+        .correlate(schema.studies)
+        .exists()
+    )
+    return select(schema.studies.c.key).where(any_verdict)
+
+
+def undecided_trial(ledger: Ledger, run: str) -> str | None:
+    """Key of a trial whose reply came in this run and holds no decision."""
+    table = schema.judgements
+    query = select(table.c.trial).where(table.c.run == run, table.c.reason.in_(UNDECIDED)).order_by(table.c.seq).limit(1)
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar()
 
 
 def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord]) -> list[Judged]:

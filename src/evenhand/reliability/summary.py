@@ -29,6 +29,14 @@ COIN = 0.5
 
 _FAIR = "a fair judge gives 50 %."
 
+_FEW_TO_TELL = "Too few items to tell whether the judge {}"
+
+_UNMEASURED = (
+    "Not measured here: a liking for longer answers, whether it looks at the image or its description, "
+    "whether people would agree with it."
+)
+_UNMEASURED_OF_PEOPLE = "Not measured here: a liking for longer answers, agreement with other people."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -47,7 +55,7 @@ class Summary:
         }
 
 
-def trust(votes: Iterable[Vote], coverage: Coverage) -> Summary:
+def trust(votes: Iterable[Vote], coverage: Coverage, *, human: bool = False) -> Summary:
     """How far the judge behind these votes can be relied on, as far as the votes alone can tell."""
     order = order_bias(votes)
     conclusion = _conclusion(order, coverage)
@@ -57,7 +65,7 @@ def trust(votes: Iterable[Vote], coverage: Coverage) -> Summary:
         *_position_sentences(order),
         *_basis_sentences(order),
         _coverage_sentence(coverage),
-        "Not measured here: whether people would agree with it.",
+        _UNMEASURED_OF_PEOPLE if human else _UNMEASURED,
     )
     return Summary(order=order, coverage=coverage, conclusion=conclusion, reading=reading)
 
@@ -116,12 +124,19 @@ def _consistency_sentences(order: OrderBias) -> list[str]:
     if kept.value is None:
         return ["No pair was read in both orders, so nothing is known about order."]
     coin = f"it kept its verdict in {_share_of(decided, 'pairs')}; a coin would keep it in 50 %." if decided.n else ""
+    few = _holds_coin_and_good(decided)
     if not _has_ties(order):
-        return [f"The judge {_consistency_claim(decided)} when the answers change places: {coin}"]
+        claim = _FEW_TO_TELL.format("keeps its verdict") if few else f"The judge {_consistency_claim(decided)}"
+        return [f"{claim} when the answers change places: {coin}"]
     overall = f"When the answers change places the judge keeps its verdict, be it a tie, in {_share_of(kept, 'pairs')}."
     if not coin:
         return [overall, "It called every pair a tie at least once, so a careful judge and an idle one look alike."]
-    return [overall, f"Ties aside, it {_consistency_claim(decided)}: {coin}"]
+    return [overall, f"Ties aside, {'too few to tell' if few else f'it {_consistency_claim(decided)}'}: {coin}"]
+
+
+def _holds_coin_and_good(decided: Estimate) -> bool:
+    """The interval rules out neither a coin nor a judge that is consistent enough."""
+    return not _at_least(decided, COIN) and not _below(decided, CONSISTENT_ENOUGH)
 
 
 def _consistency_claim(decided: Estimate) -> str:
@@ -139,20 +154,24 @@ def _position_sentences(order: OrderBias) -> list[str]:
     if share.value is None:
         return []
     if not _has_ties(order):
-        return [f"{_position_claim(share)}: the first shown won {_share_of(share, 'verdicts')}; {_FAIR}"]
+        return [f"{_position_claim(share, order)}: the first shown won {_share_of(share, 'verdicts')}; {_FAIR}"]
     sentences = [f"Ties counted half, the first shown won {_share_of(share, 'verdicts')}; {_FAIR}"]
     if decided.n:
         sentences.append(
-            f"{_position_claim(decided)}: ties aside, the first shown won {_share_of(decided, 'verdicts')}."
+            f"{_position_claim(decided, order)}: ties aside, the first shown won {_share_of(decided, 'verdicts')}."
         )
     return sentences
 
 
-def _position_claim(share: Estimate) -> str:
+def _position_claim(share: Estimate, order: OrderBias) -> str:
     if share.lower is not None and share.lower > COIN:
         return "The judge favours the answer shown first"
     if _below(share, COIN):
         return "The judge favours the answer shown second"
+    near = _at_least(share, COIN - FAR_FROM_EVEN) and _below(share, COIN + FAR_FROM_EVEN)
+    # A judge that keeps its verdicts cannot lean far, however wide this interval is.
+    if not near and not _consistent(order):
+        return _FEW_TO_TELL.format("leans to either place")
     return "No leaning to either place was found"
 
 

@@ -24,8 +24,12 @@ class Choice:
     """A run's study."""
 
 
-def choose(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnRecord]:
-    """The studies that one board is made of; raises MixedError with the list where more than one board would fit."""
+def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool = False) -> list[StudyOnRecord]:
+    """The studies that one board is made of; raises MixedError with the list where more than one board would fit.
+
+    A study without a single verdict, such as an attempt at a wrong address, stands in nobody's way: it is no candidate
+    beside others, and alone only where `undecided` is wanted too, or its run was chosen.
+    """
     if choice.study is not None:
         found = [study for study in studies if study.key == choice.study]
         if not found:
@@ -35,14 +39,20 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnReco
     if not left:
         raise MixedError("The ledger holds no judgements for a board yet; `evenhand judge` makes some.")
     named: tuple[tuple[str, str | None, Callable[[StudyOnRecord], str]], ...] = (
-        ("--benchmark", choice.benchmark, lambda s: s.benchmark),
-        ("--judge", choice.judge, lambda s: s.rater.name),
-        ("--protocol", choice.protocol, lambda s: s.condition.protocol),
-        ("--readout", choice.readout, lambda s: s.condition.readout),
-        ("--variant", choice.variant, lambda s: s.variant or "default"),
+        ("benchmark", choice.benchmark, lambda s: s.benchmark),
+        ("judge", choice.judge, lambda s: s.rater.name),
+        ("protocol", choice.protocol, lambda s: s.condition.protocol),
+        ("readout", choice.readout, lambda s: s.condition.readout),
+        ("variant", choice.variant, lambda s: s.variant or "default"),
     )
-    for flag, wanted, value_of in named:
-        left = _narrowed(left, flag, wanted, value_of)
+    for name, wanted, value_of in named:
+        if wanted is not None:
+            left = _narrowed(left, name, wanted, value_of)
+    left = _with_verdicts(left, undecided=undecided)
+    for name, _, value_of in named:
+        values = sorted({value_of(study) for study in left})
+        if len(values) > 1:
+            raise MixedError(f"The ledger holds several {name}s; choose one with --{name}: {', '.join(values)}.")
     hidden: tuple[tuple[str, Callable[[StudyOnRecord], tuple[str, str]]], ...] = (
         ("data files", lambda s: (s.data, f"data {s.data[:12]}")),
         ("endpoints or settings of the judge", lambda s: (s.rater.key, _judge_words(s))),
@@ -74,14 +84,16 @@ def _condition_words(study: StudyOnRecord) -> str:
 
 
 def _narrowed(
-    left: list[StudyOnRecord], flag: str, wanted: str | None, value_of: Callable[[StudyOnRecord], str]
+    left: list[StudyOnRecord], name: str, wanted: str, value_of: Callable[[StudyOnRecord], str]
 ) -> list[StudyOnRecord]:
-    values = sorted({value_of(study) for study in left})
-    if wanted is None:
-        if len(values) > 1:
-            raise MixedError(f"The ledger holds several; choose one with {flag}: {', '.join(values)}.")
-        return left
     kept = [study for study in left if value_of(study) == wanted]
     if not kept:
-        raise MixedError(f"The ledger holds nothing for {flag} {wanted}; {hint(wanted, values)}")
+        raise MixedError(f"The ledger holds nothing for --{name} {wanted}; {hint(wanted, set(map(value_of, left)))}")
     return kept
+
+
+def _with_verdicts(left: list[StudyOnRecord], *, undecided: bool) -> list[StudyOnRecord]:
+    decided = [study for study in left if study.decided]
+    if not decided and not undecided:
+        raise MixedError("Nothing has a verdict yet; `evenhand runs` tells how each run ended, `evenhand show RUN` more.")
+    return decided or left

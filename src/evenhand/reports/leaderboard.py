@@ -104,7 +104,7 @@ def board(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, method: Method = "
         battles=len(played),
         items=len({vote.item for vote in votes}),
         standings=_standings(votes, played, method),
-        reliability=trust(votes, coverage),
+        reliability=trust(votes, coverage, human=first.rater.kind == "human"),
         notes=_notes(first, results, replaced=len(everything) - len(results)),
     )
 

@@ -1,0 +1,7 @@
+"""What is said of a file that does not fit."""
+
+from evenhand.benchmarks.data_error import DataError
+
+
+class ExchangeError(DataError):
+    """A file that does not fit: file, row, what was found and what was expected."""
