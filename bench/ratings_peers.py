@@ -118,7 +118,7 @@ def choix(task: str, strings: Strings, rounds: int) -> Callable[[], object]:
         score = np.array([value[word] for word in strings.winner])
         pair, mirrored = codes[:half] * models + codes[half:], codes[half:] * models + codes[:half]
         wins = np.bincount(pair, score, models**2) + np.bincount(mirrored, 1 - score, models**2)
-        return package.ilsr_pairwise_dense(wins.reshape(models, models))
+        return package.ilsr_pairwise_dense(wins.reshape(models, models).astype(np.float64))
 
     del rounds
     return fitted

@@ -47,7 +47,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
     order = answer_order(ctx, flags, cast(Surroundings, ctx.obj), ledger)
     if flags["dry_run"]:
-        print_dry_run(order.dry_run(), as_json=flags["as_json"], noun="items")
+        print_dry_run(order.dry_run(), max_cost=flags["max_cost"], as_json=flags["as_json"], noun="items")
         return
     outcome = asyncio.run(order.carry_out(quiet=flags["quiet"]))
     if flags["out"]:

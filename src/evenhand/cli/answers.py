@@ -53,7 +53,7 @@ class AnswerOrder:
         self.ledger.register_benchmark(self.benchmark)
         means = self.contact.means(self.ledger)
         run = self.ledger.begin_run("answer", self.settings, study=None, version=__version__)
-        with interruptible() as stop:
+        with interruptible() as interrupts:
             ended = await run_errand(
                 self.answering,
                 self.answering.plan(self.items, self._known(), self.ledger),
@@ -61,10 +61,12 @@ class AnswerOrder:
                 run=run,
                 ledger=self.ledger,
                 means=means,
-                stop=stop,
-                around=progress(known_price=self.contact.quote.known, quiet=quiet, noun="items"),
+                stop=interrupts.stop,
+                around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
             )
-        return Outcome(ended=ended, noun="items")
+        return Outcome(
+            ended=ended, noun="items", known_price=self.contact.quote.known, max_cost=self.contact.max_cost
+        )
 
     def write(self, path: Path) -> None:
         """All of the model's answers on record, in the benchmark's order; the file appears whole or not at all."""

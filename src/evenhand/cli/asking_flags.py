@@ -29,7 +29,7 @@ how_much_flags = all_of(
         option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
         option("--max-retries", type=click.IntRange(0), default=6, show_default=True, help="Retries of one call."),
         option("--timeout", type=click.FloatRange(0, min_open=True), default=600.0, show_default=True, help="Seconds."),
-        option("--max-cost", type=click.FloatRange(0), help="Dollars at most; the run stops cleanly before."),
+        option("--max-cost", type=click.FloatRange(0), help="Dollars this run may spend; it stops cleanly before."),
         option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25]."),
         option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
         trust_folder,

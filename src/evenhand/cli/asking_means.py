@@ -77,6 +77,8 @@ class Contact:
     settings: Settings
     quote: Quote
     budget: Budget
+    max_cost: float | None = None
+    """The budget's limit in dollars."""
     pacing: Pacing
     environment: Mapping[str, str]
     """Where keys are looked up."""
@@ -124,6 +126,7 @@ def contact(
         base_url=flags[url_flag],
         api_key_env=flags[key_flag],
         endpoint_name=flags["endpoint_name"],
+        url_flag=f"--{url_flag.replace('_', '-')}",
     )
     guard_key(ctx, model, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
     given = given_settings(flags)
@@ -138,6 +141,7 @@ def contact(
         settings=given.over(defaults),
         quote=quote,
         budget=Budget(flags["max_cost"]),
+        max_cost=flags["max_cost"],
         pacing=pacing(flags, embedded=model.endpoint is None),
         environment=surroundings.environment,
         proxies=surroundings.own_environment,

@@ -14,10 +14,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """The benchmarks there are, with licence, counts and default protocols."""
     if ctx.invoked_subcommand is not None:
         return
-    from rich.console import Console
-
     from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark
-    from evenhand.reports.tables import print_rows
+    from evenhand.reports.tables import console, print_rows
 
     infos = [describe_benchmark(name) for name in benchmark_names()]
     if as_json:
@@ -27,7 +25,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         (info.name, str(info.counts.items) if info.counts else "–", info.licence, ", ".join(info.protocols), info.needs)
         for info in infos
     ]
-    print_rows(("benchmark", "items", "licence", "protocols", "data"), rows, Console())
+    print_rows(("benchmark", "items", "licence", "protocols", "data"), rows, console())
 
 
 @command.command("show")
@@ -35,10 +33,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
 @options.as_json
 def show(name: str, as_json: bool) -> None:
     """Everything about one benchmark."""
-    from rich.console import Console
-
     from evenhand.benchmarks.catalog import describe_benchmark
-    from evenhand.reports.tables import print_rows
+    from evenhand.reports.tables import console, print_rows
 
     info = describe_benchmark(name)
     if as_json:
@@ -53,4 +49,4 @@ def show(name: str, as_json: bool) -> None:
             f"counts     {counts.items} items, {counts.images} images, {counts.captions} with a caption, "
             f"{counts.references} with a reference"
         )
-        print_rows(("category", "items"), [(name, str(n)) for name, n in counts.categories], Console())
+        print_rows(("category", "items"), [(name, str(n)) for name, n in counts.categories], console())

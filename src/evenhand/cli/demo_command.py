@@ -31,7 +31,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     if flags["as_json"]:
         click.echo(json.dumps(shown.document, ensure_ascii=False))
     else:
-        from rich.console import Console
+        from evenhand.reports.tables import console
 
-        shown.print_story(Console(highlight=False))
+        shown.print_story(console())
     ctx.exit(shown.exit_code)

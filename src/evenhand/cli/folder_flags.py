@@ -23,7 +23,12 @@ def defaults(group: click.Group, ctx: click.Context, surroundings: Surroundings)
         )
     known: set[str] = set()
     mapped = _of_group(group, ctx, surroundings, known)
-    for flag in surroundings.toml:
+    for flag, value in surroundings.toml.items():
+        if isinstance(value, dict):
+            raise WrongUse(
+                f"evenhand.toml has the table [{flag}], but it holds flags alone, one a line, that stand for every "
+                f"command that has them: judge = \"openai/gpt-4o\"."
+            )
         if flag not in known:
             raise WrongUse(f"evenhand.toml sets '{flag}', which is no flag of any command; {hint(flag, known)}")
     return mapped
@@ -52,8 +57,17 @@ def _of_command(command: click.Command, surroundings: Surroundings, known: set[s
         if written is not None:
             found[option.name] = written
         elif option.name in surroundings.toml:
-            found[option.name] = surroundings.toml[option.name]
+            found[option.name] = _from_toml(option, surroundings.toml[option.name])
     return found
+
+
+def _from_toml(option: click.Option, value: Any) -> Any:
+    if option.multiple:
+        return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        flag = (option.name or "").replace("_", "-")
+        raise WrongUse(f"evenhand.toml gives '{flag}' a list, but it takes one value.")
+    return value
 
 
 def _written(option: click.Option, dotenv: Mapping[str, str]) -> str | list[str] | None:

@@ -18,7 +18,7 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 @option("--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to judge; repeatable.")
 @option("--models", multiple=True, help="Only these models' answers; repeatable.")
 @option("--judge", required=True, help="provider/model, or local/smollm2.")
-@option("--base-url", help="Address of the models' server.")
+@option("--base-url", help="Address of the judge's server, if --judge-base-url is not given.")
 @option("--judge-base-url", help="Address of the judge's server.")
 @option("--judge-api-key-env", help="Variable that holds the judge's key.")
 @option("--endpoint-name", help="A lasting name for a server whose address changes.")
@@ -68,7 +68,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
     order = order_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:
-        print_dry_run(order.dry_run(), as_json=flags["as_json"])
+        print_dry_run(order.dry_run(), max_cost=flags["max_cost"], as_json=flags["as_json"])
         return
     outcome = asyncio.run(carry_out(order, quiet=flags["quiet"]))
     if flags["as_json"]:

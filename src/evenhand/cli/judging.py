@@ -26,9 +26,9 @@ from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import DryRun, dry_run
 from evenhand.engine.session import run_study
 from evenhand.ledger.opening import sqlite_path
-from evenhand.ledger.projection import adaptations
+from evenhand.ledger.projection import adaptations, undecided_trial
 from evenhand.ledger.record import Ledger
-from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.catalog import load_protocol, protocol_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         flags["judge"],
         surroundings,
         flags,
-        url_flag="judge_base_url" if flags["judge_base_url"] else "base_url",
+        url_flag="base_url" if flags["base_url"] and not flags["judge_base_url"] else "judge_base_url",
         key_flag="judge_api_key_env",
         defaults=showing.protocol.settings,
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
@@ -101,24 +101,30 @@ def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
 async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Outcome:
     order.ledger.register_benchmark(order.benchmark)
     means = order.judge.means(order.ledger)
-    with interruptible() as stop:
+    with interruptible() as interrupts:
         ended = await run_study(
             order.prepared,
             ledger=order.ledger,
             means=means,
-            stop=stop,
+            stop=interrupts.stop,
             command=command,
             settings=order.settings,
             retrying=order.retrying,
-            around=progress(known_price=order.judge.quote.known, quiet=quiet),
+            around=progress(interrupts, known_price=order.judge.quote.known, quiet=quiet),
         )
-    return Outcome(ended=ended)
+    nothing_read = ended.tally.no_verdict and not ended.tally.verdicts
+    return Outcome(
+        ended=ended,
+        known_price=order.judge.quote.known,
+        max_cost=order.judge.max_cost,
+        unread=undecided_trial(order.ledger, ended.run) if nothing_read else None,
+    )
 
 
 def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
     names = [flags["protocol"]] if flags["protocol"] else list(benchmark.protocols)
     if not names:
-        raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol.")
+        raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol: {', '.join(protocol_names())}, or a folder.")
     return Showing(
         protocol=load_protocol(names[0]),
         readout=flags["readout"],

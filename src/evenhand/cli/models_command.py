@@ -16,10 +16,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """The providers there are, which key each needs and whether it is set; embedded models."""
     if ctx.invoked_subcommand is not None:
         return
-    from rich.console import Console
-
     from evenhand.models.provider import providers
-    from evenhand.reports.tables import print_rows
+    from evenhand.reports.tables import console, print_rows
 
     surroundings = cast(Surroundings, ctx.obj)
     found = [
@@ -45,7 +43,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         )
         for one in found
     ]
-    print_rows(("provider", "base URL", "key variable", "key"), rows, Console())
+    print_rows(("provider", "base URL", "key variable", "key"), rows, console())
     click.echo("\nEmbedded: local/smollm2 (fetch it with `evenhand models fetch local/smollm2`), local/PATH.gguf.")
     click.echo("Any other server: give --base-url and the model's name.")
 

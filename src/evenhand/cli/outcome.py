@@ -19,6 +19,11 @@ from evenhand.models.errors import Misuse
 class Outcome:
     ended: Ended
     noun: str = "trials"
+    known_price: bool
+    max_cost: float | None = None
+    """What the run was allowed to spend, in dollars."""
+    unread: str | None = None
+    """A trial to look at where no reply held a decision."""
 
     @property
     def document(self) -> dict[str, Json]:
@@ -41,49 +46,68 @@ class Outcome:
 
     def sentences(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally
-        cost = _cost(tally.cost_usd, unknown=tally.cost_unknown)
+        reread = f"{tally.reread} read from replies on record without a call, " if tally.reread else ""
         said = [
-            f"{tally.planned} {self.noun}: {tally.known} known before, {tally.called} asked"
-            + (f" ({tally.requests} requests, {duration(tally.wall_s)}, {cost})." if tally.called else ".")
+            f"{tally.planned} {self.noun}: {tally.known - tally.reread} known before, {reread}{tally.called} asked"
+            + (f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})." if tally.called else ".")
         ]
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
+        if self.unread is not None:
+            said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
         said += [f"Note: {words}" for words in tally.adapted]
         if tally.failed:
             said.append(f"Failed calls: {_counts(tally.failed)}. The last said: {tally.last_failure}")
         if tally.elsewhere:
             said.append(f"{tally.elsewhere} {self.noun} are being asked by another run on this ledger.")
         if ended.over_budget:
-            said.append(f"The budget is reached; {tally.not_reached} {self.noun} are not asked.")
+            said.append(
+                f"This run's budget of ${self.max_cost:.10g} ({self._cost()} spent) is reached; {tally.not_reached} "
+                f"{self.noun} are not asked. Run the same command again to spend as much again on the rest."
+            )
         if ended.interrupted:
             said.append(
                 f"Interrupted; {tally.not_reached} {self.noun} are not asked. All that was answered is on record."
             )
         if ended.error is not None:
             said.append(f"Error: {ended.error}")
-        if self.exit_code and not isinstance(ended.error, Misuse):
-            said.append("Run the same command again: only what is missing is asked.")
-        return said
+        return [*said, *self._advice()]
+
+    def _advice(self) -> list[str]:
+        ended, tally = self.ended, self.ended.tally
+        if not self.exit_code or isinstance(ended.error, Misuse) or ended.over_budget:
+            return []
+        replies = tally.verdicts + sum(tally.no_verdict.values())
+        if tally.failed and not replies and not ended.interrupted and ended.error is None:
+            return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
+        return ["Run the same command again: only what is missing is asked."]
+
+    def _cost(self) -> str:
+        tally = self.ended.tally
+        if not tally.cost_unknown and self.known_price:
+            return f"${tally.cost_usd:.4f}"
+        if not tally.cost_usd:
+            return "price unknown"
+        return f"${tally.cost_usd:.4f} and {tally.cost_unknown} replies of unknown price"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
 
 
-def _cost(dollars: float, *, unknown: int) -> str:
-    if not unknown:
-        return f"${dollars:.4f}"
-    return f"${dollars:.4f} and {unknown} replies of unknown price" if dollars else "price unknown"
-
-
-def print_dry_run(quoted: DryRun, *, as_json: bool, noun: str = "trials") -> None:
+def print_dry_run(quoted: DryRun, *, max_cost: float | None, as_json: bool, noun: str = "trials") -> None:
     if as_json:
-        click.echo(json.dumps(quoted.as_json()))
+        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost}))
         return
     price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
     click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {quoted.calls} calls to make.")
     if not quoted.calls:
         return
     click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
+    if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
+        click.echo(
+            f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same command "
+            "again would ask the rest."
+        )
     if not quoted.image_tokens_known:
         click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")

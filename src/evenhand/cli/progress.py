@@ -15,6 +15,8 @@ from evenhand.engine.tally import Tally
 
 REDRAW_SECONDS = 0.25
 PLAIN_SECONDS = 10.0
+_CLEARED = "\r\x1b[2K"
+"""Wipes the line that redraws itself."""
 
 
 def line(runner: Runner[Any, Any], *, known_price: bool, noun: str) -> str:
@@ -42,23 +44,43 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
+class Interrupts:
+    """A stop sign that Ctrl-C raises: calls in flight may end, which is said; a second one does not wait for them."""
+
+    def __init__(self) -> None:
+        self.stop = StopSign()
+        self.runner: Runner[Any, Any] | None = None
+        """What is running, as soon as it is."""
+
+    def interrupt(self) -> None:
+        first = not self.stop.interrupted
+        self.stop.interrupt()
+        waiting = self.runner.concurrency.in_flight if self.runner else 0
+        if first and waiting:
+            stream = sys.stderr
+            calls = "1 call" if waiting == 1 else f"{waiting} calls"
+            stream.write(_CLEARED if stream.isatty() else "")
+            stream.write(f"Waiting for {calls} in flight; press Ctrl-C again to give them up.\n")
+            stream.flush()
+
+
 @contextmanager
-def interruptible() -> Generator[StopSign]:
-    """A stop sign that Ctrl-C raises: calls in flight may end; a second one does not wait for them."""
-    stop = StopSign()
+def interruptible() -> Generator[Interrupts]:
+    interrupts = Interrupts()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
-        loop.add_signal_handler(number, stop.interrupt)
+        loop.add_signal_handler(number, interrupts.interrupt)
     try:
-        yield stop
+        yield interrupts
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
 
 
-def progress(*, known_price: bool, quiet: bool, noun: str = "trials") -> Around:
+def progress(interrupts: Interrupts, *, known_price: bool, quiet: bool, noun: str = "trials") -> Around:
     def around(runner: Runner[Any, Any]) -> AbstractAsyncContextManager[None]:
+        interrupts.runner = runner
         return nullcontext() if quiet else shown(lambda: line(runner, known_price=known_price, noun=noun), runner.tally)
 
     return around
@@ -76,7 +98,7 @@ async def shown(words: Callable[[], str], tally: Tally) -> AsyncGenerator[None]:
         drawing.cancel()
         await asyncio.gather(drawing, return_exceptions=True)
         if terminal:
-            stream.write("\r\x1b[2K")
+            stream.write(_CLEARED)
             stream.flush()
         elif tally.called:
             stream.write(words() + "\n")
@@ -89,7 +111,7 @@ async def _redraw(words: Callable[[], str], tally: Tally, stream: TextIO) -> Non
         room = max(0, min(24, width - len(text) - 1))
         done = round(room * tally.done / max(1, tally.planned))
         bar = "█" * done + "░" * (room - done)
-        stream.write(f"\r\x1b[2K{f'{bar} {text}'.lstrip()[:width]}")
+        stream.write(f"{_CLEARED}{f'{bar} {text}'.lstrip()[:width]}")
         stream.flush()
         await asyncio.sleep(REDRAW_SECONDS)
 

@@ -14,18 +14,16 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """The protocols there are; `show` prints one with its prompts."""
     if ctx.invoked_subcommand is not None:
         return
-    from rich.console import Console
-
     from evenhand.cli.protocol_facts import facts
     from evenhand.protocols.catalog import load_protocol, protocol_names
-    from evenhand.reports.tables import print_rows
+    from evenhand.reports.tables import console, print_rows
 
     protocols = [load_protocol(name) for name in protocol_names()]
     if as_json:
         click.echo(json.dumps({"schema": 1, "protocols": [facts(one) for one in protocols]}, ensure_ascii=False))
         return
     rows = [(one.name, one.kind, str(one.levels or "–"), one.source) for one in protocols]
-    print_rows(("protocol", "kind", "levels", "source"), rows, Console())
+    print_rows(("protocol", "kind", "levels", "source"), rows, console())
 
 
 @command.command("show")

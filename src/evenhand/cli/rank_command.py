@@ -17,13 +17,11 @@ from evenhand.cli.options import option
 @options.as_json
 def command(**flags: Any) -> None:
     """The models in order, with intervals, what was left out, and how far the judge can be trusted."""
-    from rich.console import Console
-
     from evenhand.cli.boards import board_of
-    from evenhand.reports.tables import print_board
+    from evenhand.reports.tables import console, print_board
 
     board = board_of(flags)
     if flags["as_json"]:
         click.echo(json.dumps(board.as_json(), ensure_ascii=False))
     else:
-        print_board(board, Console())
+        print_board(board, console())

@@ -6,6 +6,11 @@ from typing import Literal
 from evenhand.domain.identity import Json
 
 
+def whole(count: float) -> float:
+    """174 for 174.0, so that a document says 174; replicates that share a weight stay fractional."""
+    return int(count) if count == int(count) else count
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     value: float | None
@@ -24,7 +29,7 @@ class Estimate:
             name: self.value,
             f"{name}_lower": self.lower,
             f"{name}_upper": self.upper,
-            f"{name}_n": self.n,
+            f"{name}_n": whole(self.n),
         }
         if self.unbounded:
             fields["unbounded"] = self.unbounded

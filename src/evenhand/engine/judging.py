@@ -90,6 +90,11 @@ def prepare(
     fence_secret: bytes = b"",
 ) -> Prepared:
     """Raises Misuse where nothing could be asked."""
+    if showing.protocol.kind != "preference" or showing.protocol.responses != 2:
+        raise Misuse(
+            f"Protocol {showing.protocol.name} does not compare two responses, so it cannot judge pairs; "
+            "its prompt needs the slots response_1 and response_2 and its kind must be preference."
+        )
     condition = showing.condition()
     _check_items(items, condition)
     answers = _by_item_and_model(responses)

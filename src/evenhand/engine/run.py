@@ -155,6 +155,7 @@ class Runner(Generic[S, R]):
             self.tally.called += 1
         else:
             self.tally.known += 1
+            self.tally.reread += 1
         self.tally.add_result(self._errand.outcome(result))
         cost = 0.0 if due.stored is not None else entries.calls[-1]["cost_usd"] if entries.calls else None
         now = Circumstances(run=self._run, at=time.time(), cost_usd=cost)

@@ -16,6 +16,8 @@ class Tally:
     planned: int = 0
     known: int = 0
     """Had a result before, or were read from a reply on record."""
+    reread: int = 0
+    """Of the known, those read in this run from a reply on record, without a call."""
     called: int = 0
     requests: int = 0
     verdicts: int = 0
@@ -55,7 +57,8 @@ class Tally:
             self.verdicts += 1
         elif lacking.call_failed:
             self.failed[lacking.reason] += 1
-            self.last_failure = lacking.detail
+            if lacking.reason != "interrupted" or not self.last_failure:  # which only follows from another cause
+                self.last_failure = lacking.detail
         else:
             self.no_verdict[lacking.reason] += 1
 
@@ -77,6 +80,7 @@ class Tally:
             "run": run,
             "planned": self.planned,
             "known": self.known,
+            "reread": self.reread,
             "called": self.called,
             "not_reached": self.not_reached,
             "elsewhere": self.elsewhere,

@@ -75,9 +75,13 @@ def resolve(
     api_key_env: str | None = None,
     endpoint_name: str | None = None,
     environment: Mapping[str, str],
+    url_flag: str = "--base-url",
 ) -> Endpoint:
-    """The endpoint of `provider/model`, or of any model name at a given base URL. Needs no key."""
-    provider, model = _provider_and_model(name, any_prefix=base_url is not None)
+    """The endpoint of `provider/model`, or of any model name at a given base URL. Needs no key.
+
+    `url_flag` is what messages call the base URL.
+    """
+    provider, model = _provider_and_model(name, any_prefix=base_url is not None, url_flag=url_flag)
     if api_key_env and not _names_variable(api_key_env, environment):
         raise Misuse(
             "A key is given by the name of the variable that holds it, as in --api-key-env OPENAI_API_KEY, not itself; "
@@ -86,7 +90,7 @@ def resolve(
     url_variable = None
     if base_url is None:
         url_variable = next((v for v in provider.url_variables if environment.get(v, "").strip()), None)
-    source = "--base-url" if url_variable is None else url_variable
+    source = url_flag if url_variable is None else url_variable
     address = base_url if base_url is not None else environment[url_variable] if url_variable else provider.base_url
     url = _parsed(address.strip(), source)
     shown = urlunsplit((url.scheme, url.netloc, url.path, "", ""))
@@ -124,7 +128,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _provider_and_model(name: str, *, any_prefix: bool) -> tuple[Provider, str]:
+def _provider_and_model(name: str, *, any_prefix: bool, url_flag: str) -> tuple[Provider, str]:
     known = providers()
     prefix, slash, model = name.partition("/")
     if slash and prefix in known and model:
@@ -138,7 +142,7 @@ def _provider_and_model(name: str, *, any_prefix: bool) -> tuple[Provider, str]:
         raise Misuse(f"{name!r} is not a model's name: write {other}/{rest}.")
     if not slash:
         raise Misuse(f"{name!r} names no provider: write provider/model, for example openai/{name}; {_known(name)}")
-    raise Misuse(f"There is no provider {prefix!r}: {_known(prefix)} Or give the server's address with --base-url.")
+    raise Misuse(f"There is no provider {prefix!r}: {_known(prefix)} Or give the server's address with {url_flag}.")
 
 
 def _known(name: str) -> str:

@@ -61,8 +61,9 @@ def named_model(
     base_url: str | None = None,
     api_key_env: str | None = None,
     endpoint_name: str | None = None,
+    url_flag: str = "--base-url",
 ) -> NamedModel:
-    """Needs no key and asks nothing; raises Misuse for a name that cannot be meant."""
+    """Needs no key and asks nothing; raises Misuse for a name that cannot be meant, `url_flag` in its sentences."""
     if name.startswith("local/") and base_url is None:
         if endpoint_name:
             raise Misuse("--endpoint-name is for a server of your own; an embedded model is known by its weights.")
@@ -73,6 +74,11 @@ def named_model(
             name=weights.name, model=weights.name, identity=weights.sha256, endpoint=None, weights=weights
         )
     endpoint = resolve(
-        name, base_url=base_url, api_key_env=api_key_env, endpoint_name=endpoint_name, environment=environment
+        name,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        endpoint_name=endpoint_name,
+        environment=environment,
+        url_flag=url_flag,
     )
     return NamedModel(name=endpoint.name, model=endpoint.model, identity=endpoint.identity, endpoint=endpoint)

@@ -63,10 +63,19 @@ def unclustered_scores(grouped: Grouped, comparisons: Comparisons, slopes: Slope
         edge = (table.covariates.T @ with_tie)[:, None]
         corner = np.block([[corner, edge], [edge.T, np.array([[tie]])]])
         mixed.append(with_tie)
-    rows_of = np.bincount(comparisons.model_a, minlength=table.models) + np.bincount(
-        comparisons.model_b, minlength=table.models
+    return Scores(
+        product=_assembled(table, squares, mixed, corner),
+        clusters=len(comparisons),
+        clusters_of=_rows_of(table, comparisons),
     )
-    return Scores(product=_assembled(table, squares, mixed, corner), clusters=len(comparisons), clusters_of=rows_of)
+
+
+def _rows_of(table: PairTable, comparisons: Comparisons) -> IntArray:
+    if comparisons.weight is None:
+        return table.of_models().sum(axis=1).astype(np.int64)
+    sides = (comparisons.model_a, comparisons.model_b)
+    one, other = (np.bincount(side, minlength=table.models) for side in sides)
+    return one + other
 
 
 def clustered_scores(grouped: Grouped, comparisons: Comparisons, slopes: Slopes) -> Scores:

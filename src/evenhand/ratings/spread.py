@@ -122,11 +122,12 @@ def _with_floor(covariance: FloatArray, bread: FloatArray, flat: BoolArray, case
 def _clusters_by_group(solution: Solution, clustered: bool) -> IntArray:
     comparisons, group = solution.comparisons, solution.structure.group
     groups = int(group.max(initial=-1)) + 1
-    of_row = group[comparisons.model_a]
-    if not clustered or comparisons.item is None:
-        return np.bincount(of_row, minlength=groups)
+    item = comparisons.item if clustered else None
     if groups == 1:
-        return np.array([np.count_nonzero(np.bincount(comparisons.item))])
-    items = int(comparisons.item.max(initial=-1)) + 1
-    pairs = np.unique(of_row * items + comparisons.item)
+        return np.array([len(comparisons) if item is None else np.count_nonzero(np.bincount(item))])
+    of_row = group[comparisons.model_a]
+    if item is None:
+        return np.bincount(of_row, minlength=groups)
+    items = int(item.max(initial=-1)) + 1
+    pairs = np.unique(of_row * items + item)
     return np.bincount(pairs // max(items, 1), minlength=groups)

@@ -1,6 +1,7 @@
 """The table of counts: every pair of models once, with its wins, ties and losses; enough for most ratings."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,9 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
     low = np.minimum(comparisons.model_a, comparisons.model_b)
     high = np.maximum(comparisons.model_a, comparisons.model_b)
     sign = np.where(turned, -comparisons.sign, comparisons.sign)
-    pair = low.astype(np.int64) * models + high
+    # Half the memory where it is enough: the largest number is just below models squared.
+    wide = np.int64 if models * models > np.iinfo(np.int32).max else np.int32
+    pair = low.astype(wide) * wide(models) + high
     distinct, row = _numbered(pair, models * models)
     values = np.zeros((len(distinct), 0))
     if covariates is not None:
@@ -104,7 +107,7 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
     return Grouped(table=table, row=row, sign=sign)
 
 
-def _numbered(keys: npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], Codes]:
+def _numbered(keys: npt.NDArray[Any], limit: int) -> tuple[npt.NDArray[np.int64], Codes]:
     """The distinct keys, sorted, and each key's place among them."""
     if limit > _DENSE_PAIRS:
         distinct, place = np.unique(keys, return_inverse=True)

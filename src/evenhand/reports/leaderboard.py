@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evenhand.domain.estimate import Estimate
+from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json, draw
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
@@ -69,9 +69,9 @@ class Board:
                     "rank": s.rank,
                     **s.win_rate.as_json("win_rate"),
                     "elo": s.elo.value,
-                    "wins": s.wins,
-                    "losses": s.losses,
-                    "ties": s.ties,
+                    "wins": whole(s.wins),
+                    "losses": whole(s.losses),
+                    "ties": whole(s.ties),
                     "note": None,
                 }
                 for s in self.standings

@@ -12,6 +12,11 @@ from evenhand.domain.printable import printable
 from evenhand.reports.leaderboard import Board
 
 
+def console() -> Console:
+    """Without rich's colouring of numbers, which means nothing here."""
+    return Console(highlight=False)
+
+
 def print_board(board: Board, console: Console) -> None:
     label = " (a sample of ours)" if board.sample else ""
     console.print(f"[bold]{escape(board.benchmark)}[/bold]{label}")
@@ -61,14 +66,19 @@ def print_reliability(board: Board, console: Console) -> None:
     console.print(table)
     console.print()
     first, *rest = board.reliability.reading
-    console.print(escape(first), style=style)
+    console.print(unbroken(escape(first)), style=style)
     for sentence in (*rest, *board.notes):
-        console.print(escape(sentence))
+        console.print(unbroken(escape(sentence)))
 
 
 def escape(words: str) -> str:
     """Words that others wrote, shown as they are: neither markup nor steering the terminal."""
     return escape_markup(printable(words))
+
+
+def unbroken(sentence: str) -> str:
+    """With a no-break space before every per cent sign, so that no line ends between a number and it."""
+    return sentence.replace(" %", "\u00a0%")
 
 
 def per_cent(share: float | None) -> str:
