@@ -7,6 +7,7 @@ compilation) and then once in full. Resamples of slow peers are measured for a f
 """
 
 import argparse
+import importlib
 import json
 import os
 import resource
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.figures import Figure, print_table
 
@@ -66,8 +68,7 @@ def _child(*arguments: str) -> str:
 
 
 def _speak(who: str, task: str, rows: int, models: int, rounds: int) -> None:
-    from evenhand.ratings import elo
-
+    elo: Any = importlib.import_module("evenhand.ratings.elo")
     began = time.process_time()
     # The small run starts the compiler where the full one will use it, or its start would be counted as play.
     threshold, elo.COMPILED_FROM = elo.COMPILED_FROM, 1_000 if rows * rounds >= elo.COMPILED_FROM else rows + 1

@@ -84,6 +84,8 @@ def test_a_board_says_who_won_and_how_far_the_judge_can_be_trusted(desk: Desk) -
     assert board["models"][0]["rating_lower"] < board["models"][0]["rating"] <= board["models"][0]["rating_upper"]
     assert board["coverage"] == {"wanted": 40, "with_verdict": 40, "reasons": {}}
     assert board["reliability"]["swap_consistency"] == 1.0
+    counts = [board["models"][0][name] for name in ("wins", "losses", "ties", "rating_n")]
+    assert [type(count) for count in counts] == [int] * 4
     words = desk.run("rank").stdout
     assert "Can this judge be trusted?" in words
     assert "sample of Evenhand's own" in words
@@ -120,7 +122,14 @@ def test_runs_and_show_lead_from_a_run_to_the_words_of_a_reply(desk: Desk) -> No
     assert trial["judgements"][0]["verdict"]["levels"] == 2
     words = desk.run("show", trial["trial"]).stdout
     assert "Read as" in words
+    assert "temperature 0.0, max tokens 1024" in words
+    assert "price unknown" in words
     assert trial["shown"][1]["response"] in words
+    assert shown["flips"] == []
+    words = desk.run("show", run["run"]).stdout
+    assert "as_json" not in words
+    assert "judge-base-url " in words
+    assert "0 pairs changed their verdict" in desk.run("show", run["run"], "--flips").stdout
 
 
 def test_show_of_an_item_holds_every_answer(desk: Desk) -> None:
@@ -143,7 +152,13 @@ def test_benchmarks_and_protocols_and_models_are_listed_and_shown(desk: Desk) ->
     assert "{{response_1}}" in protocol["turns"][-1]["text"]
     assert len(desk.json("models")["providers"]) == 13
     assert "CC0" in desk.run("benchmarks", "show", "visit-bench-sample").stdout
-    assert "ImageTaskEvaluationGPT" in desk.run("protocols", "show", "visit-pairwise").stdout
+    assert protocol["reading"]["take"] == "last"
+    assert protocol["reading"]["values"] == {"a": 1, "b": -1}
+    assert "Overall" in protocol["reading"]["pattern"]
+    assert protocol["constrained"] == {"begin": "Overall, Response", "answers": {" A": 1, " B": -1}}
+    words = desk.run("protocols", "show", "visit-pairwise").stdout
+    assert "ImageTaskEvaluationGPT" in words
+    assert "last: the last decision in the reply counts" in words
     assert "openrouter" in desk.run("models").stdout
 
 
@@ -160,6 +175,9 @@ def test_replies_got_elsewhere_are_read_without_a_call(desk: Desk) -> None:
         {"item": "8", "verdict": None, "reason": "unreadable"},
     ]
     assert read["coverage"] == {"wanted": 2, "with_verdict": 1, "reasons": {"unreadable": 1}}
+    words = desk.run("read", "visit_pairwise", str(file)).stdout
+    assert "the first shown is better" in words
+    assert "unreadable. No decision was found." in words
     file.write_text('{"item": "7"}\n', encoding="utf-8")
     assert (
         "row 1 (line 1): expected item (text or number) and reply"

@@ -129,6 +129,21 @@ def test_every_field_of_a_request_is_a_cause():
 
 
 @given(requests)
+def test_a_request_is_written_as_the_canonical_json_of_its_content(request: Request):
+    assert request.canonical == canonical_json(request.content())
+
+
+@given(words, st.lists(words, max_size=3).map(tuple), words, words, st.integers(0, 9), st.integers(0, 9))
+def test_a_trial_is_named_by_the_canonical_json_of_its_fields(
+    item: str, responses: tuple[str, ...], rater: str, condition: str, replicate: int, attempt: int
+):
+    trial = Trial(
+        item=item, responses=responses, rater=rater, condition=condition, replicate=replicate, attempt=attempt
+    )
+    assert trial.key == content_hash("trial", [item, list(responses), rater, condition, replicate, attempt])
+
+
+@given(requests)
 def test_a_request_made_twice_has_one_key(request: Request):
     assert replace(request).key == request.key
 

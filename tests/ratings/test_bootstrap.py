@@ -110,3 +110,24 @@ def test_no_battles_give_no_bounds():
 def test_no_round_is_refused():
     with pytest.raises(ValueError, match="at least one round"):
         Resampling(rounds=0)
+
+
+def test_a_resample_far_from_the_data_is_fitted_by_itself():
+    """With few rows a resample's curvature may be twice the data's, and steps borrowed from there would not settle."""
+    table = drawn(rows=40, models=4, items=40, seed=11)
+    solution = solve(table)
+    resampling = Resampling(rounds=300, seed=6)
+    compared = 0
+    for strength, order in zip(
+        resamples(solution, resampling).strength, resampled_items(table, resampling), strict=True
+    ):
+        if np.isnan(strength).any():
+            continue
+        compared += 1
+        alone = solve(
+            Comparisons(
+                models=table.models, model_a=table.model_a[order], model_b=table.model_b[order], sign=table.sign[order]
+            )
+        )
+        np.testing.assert_allclose(strength, alone.fit.strength, atol=1e-5)
+    assert compared > 100

@@ -188,6 +188,8 @@ def test_rows_of_weight_nought_count_nowhere():
         item=seen.item,
     )
     assert bradley_terry(muted).models[0].note == "W has no battles: it has no rating."
+    without = bradley_terry(played([("X", "Y", 1), ("Y", "X", 1)], models=["W"]))
+    assert [one.rating for one in bradley_terry(muted).models] == [one.rating for one in without.models]
 
 
 def test_an_anchor_moves_the_values_and_keeps_the_intervals():
@@ -230,3 +232,11 @@ def same(one: Rated, other: Rated) -> bool:
     numbers = [(getattr(one.rating, field), getattr(other.rating, field)) for field in ("value", "lower", "upper")]
     equal = all((a is None) == (b is None) and (a is None or a == pytest.approx(b, abs=1e-5)) for a, b in numbers)
     return equal and one.rank == other.rank and one.rating.unbounded == other.rating.unbounded
+
+
+@pytest.mark.parametrize("names", ["ABXY", "XYAB"])
+def test_of_two_equal_groups_the_upper_one_carries_the_scale_whatever_its_names(names: str):
+    a, b, x, y = names
+    board = rated([(a, b, 1), (b, a, 1), (x, y, 1), (y, x, 1), (a, x, 1)])
+    assert board[a].rating.value == board[b].rating.value == pytest.approx(1000)
+    assert board[x].rating.unbounded == board[y].rating.unbounded == "lower"

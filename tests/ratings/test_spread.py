@@ -178,3 +178,20 @@ def test_clustered_intervals_cover_and_unclustered_ones_fail():
     found = covered(items=100, repetitions=150, seed=1)
     assert 0.90 <= found.clustered <= 0.99
     assert found.unclustered < 0.88
+
+
+def test_a_step_too_long_is_halved_until_the_likelihood_rises():
+    from evenhand.ratings.likelihood import _log_likelihood, _slopes, _uphill
+
+    table = solve(played([("X", "Y", 1)] * 3 + [("Y", "X", 1)])).grouped.table
+    start = np.zeros(2)
+    reached = _log_likelihood(table, _slopes(table, start, False))
+    step, _, now = _uphill(table, start, np.array([32.0, -32.0]), reached)
+    assert now >= reached
+    assert 0 < step[0] < 32
+
+
+def test_a_difference_is_as_unsure_as_the_model_seen_on_fewer_items():
+    battles = [("X", "Y", 1), ("Y", "X", 1)] * 40 + [("X", "Z", 1), ("Z", "X", 1), ("Z", "Y", 1), ("Y", "Z", 0)]
+    reaches = bradley_terry(played(battles)).spread.reach_of_differences()
+    assert (reaches[0, 1], reaches[0, 2], reaches[2, 1]) == (reach(80), reach(4), reach(4))

@@ -9,7 +9,7 @@ from rich.console import Console
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 from evenhand.reports.leaderboard import Board, Method, board
-from evenhand.reports.tables import count, per_cent, print_board
+from evenhand.reports.tables import count, per_cent, print_board, unbroken
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS, prefers, record
 
@@ -43,6 +43,10 @@ def test_a_models_name_is_never_read_as_markup(ledger: Ledger):
     made = judged_sample(ledger, "win-rate")
     odd = replace(made, standings=tuple(replace(s, model=f"[red]{s.model}[/red]") for s in made.standings))
     assert "[red]amber[/red]" in printed(odd)
+
+
+def test_no_line_ends_between_a_number_and_its_per_cent_sign():
+    assert unbroken("won 50 % of 9") == "won 50\u00a0% of 9"
 
 
 @pytest.mark.parametrize(("share", "words"), [(None, "–"), (0.5, "50.0 %"), (1.0, "100.0 %")])

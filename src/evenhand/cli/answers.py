@@ -64,9 +64,7 @@ class AnswerOrder:
                 stop=interrupts.stop,
                 around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
             )
-        return Outcome(
-            ended=ended, noun="items", known_price=self.contact.quote.known, max_cost=self.contact.max_cost
-        )
+        return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known, max_cost=self.contact.max_cost)
 
     def write(self, path: Path) -> None:
         """All of the model's answers on record, in the benchmark's order; the file appears whole or not at all."""

@@ -1,7 +1,10 @@
 """What the demo does: a drawn study that fits into five minutes, judged by the embedded model, with an example."""
 
+import shutil
+import sys
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -57,6 +60,7 @@ class Demonstration:
         return {"schema": 1, "calls": self.calls, "judge": self.outcome.document, "board": self.board.as_json()}
 
     def print_story(self, console: Console) -> None:
+        program = escape(_program())
         if self.outcome.exit_code:
             self.outcome.print_summary()
         print_board(self.board, console)
@@ -71,11 +75,11 @@ class Demonstration:
         if self.battles < BATTLES:
             console.print(
                 f"This machine is slow: {self.battles} of {BATTLES} pairs were drawn; "
-                "`evenhand demo --full` asks the rest."
+                f"`{program} demo --full` asks the rest."
             )
         console.print("\nThe same with a judge that can be taken seriously (set OPENAI_API_KEY first):")
-        console.print(f"    evenhand judge {BENCHMARK} --judge openai/gpt-4o --max-cost 5", style="bold")
-        console.print("    evenhand rank", style="bold")
+        console.print(f"    {program} judge {BENCHMARK} --judge openai/gpt-4o --max-cost 5", style="bold")
+        console.print(f"    {program} rank", style="bold")
 
     def _example(self) -> str | None:
         """A pair whose winner changed with the places."""
@@ -93,6 +97,11 @@ class Demonstration:
                     f"both times."
                 )
         return None
+
+
+def _program() -> str:
+    """As the user can type it: by its name where the shell would find it, else as it was just run."""
+    return "evenhand" if shutil.which("evenhand") or Path(sys.argv[0]).name != "evenhand" else sys.argv[0]
 
 
 def _pair(one: Judged) -> tuple[str, tuple[str, ...]]:

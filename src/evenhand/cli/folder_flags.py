@@ -1,7 +1,7 @@
 """Flags that the folder's files set: evenhand.toml, and over it the EVENHAND_ variables of `.env`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -27,7 +27,7 @@ def defaults(group: click.Group, ctx: click.Context, surroundings: Surroundings)
         if isinstance(value, dict):
             raise WrongUse(
                 f"evenhand.toml has the table [{flag}], but it holds flags alone, one a line, that stand for every "
-                f"command that has them: judge = \"openai/gpt-4o\"."
+                f'command that has them: judge = "openai/gpt-4o".'
             )
         if flag not in known:
             raise WrongUse(f"evenhand.toml sets '{flag}', which is no flag of any command; {hint(flag, known)}")
@@ -63,7 +63,7 @@ def _of_command(command: click.Command, surroundings: Surroundings, known: set[s
 
 def _from_toml(option: click.Option, value: Any) -> Any:
     if option.multiple:
-        return value if isinstance(value, list) else [value]
+        return cast(list[Any], value) if isinstance(value, list) else [value]
     if isinstance(value, list):
         flag = (option.name or "").replace("_", "-")
         raise WrongUse(f"evenhand.toml gives '{flag}' a list, but it takes one value.")

@@ -124,7 +124,10 @@ async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Out
 def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
     names = [flags["protocol"]] if flags["protocol"] else list(benchmark.protocols)
     if not names:
-        raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol: {', '.join(protocol_names())}, or a folder.")
+        there = ", ".join(protocol_names())
+        raise WrongUse(
+            f"{benchmark.name} has no protocol of its own; choose one with --protocol: {there}, or a folder of yours."
+        )
     return Showing(
         protocol=load_protocol(names[0]),
         readout=flags["readout"],

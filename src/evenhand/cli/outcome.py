@@ -57,13 +57,16 @@ class Outcome:
             said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
         said += [f"Note: {words}" for words in tally.adapted]
         if tally.failed:
-            said.append(f"Failed calls: {_counts(tally.failed)}. The last said: {tally.last_failure}")
+            told = ended.error is not None and tally.last_failure in str(ended.error)
+            last = "" if told else f" The last said: {tally.last_failure}"
+            said.append(f"Failed calls: {_counts(tally.failed)}.{last}")
         if tally.elsewhere:
             said.append(f"{tally.elsewhere} {self.noun} are being asked by another run on this ledger.")
         if ended.over_budget:
             said.append(
-                f"This run's budget of ${self.max_cost:.10g} ({self._cost()} spent) is reached; {tally.not_reached} "
-                f"{self.noun} are not asked. Run the same command again to spend as much again on the rest."
+                f"This run's budget of ${self.max_cost:.10g} ({self._cost()} spent; the next call could pass it) is "
+                f"reached; {tally.not_reached} {self.noun} are not asked. Run the same command again to spend as much "
+                "again on the rest."
             )
         if ended.interrupted:
             said.append(
@@ -106,8 +109,8 @@ def print_dry_run(quoted: DryRun, *, max_cost: float | None, as_json: bool, noun
     click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
         click.echo(
-            f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same command "
-            "again would ask the rest."
+            f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
+            "command again would ask the rest."
         )
     if not quoted.image_tokens_known:
         click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")

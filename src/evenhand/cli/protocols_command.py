@@ -5,6 +5,7 @@ import json
 import click
 
 from evenhand.cli import options
+from evenhand.domain.printable import printable
 
 
 @click.group("protocols", invoke_without_command=True)
@@ -31,7 +32,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
 @options.as_json
 def show(name: str, as_json: bool) -> None:
     """One protocol whole: its turns as they are sent, with {{slots}}, and its reading rule."""
-    from evenhand.cli.protocol_facts import facts, turns
+    from evenhand.cli.protocol_facts import facts, reading_lines, turns
     from evenhand.protocols.catalog import load_protocol
 
     protocol = load_protocol(name)
@@ -39,7 +40,12 @@ def show(name: str, as_json: bool) -> None:
         click.echo(json.dumps({"schema": 1, **facts(protocol), "turns": turns(protocol)}, ensure_ascii=False))
         return
     for field, value in facts(protocol).items():
+        if field in ("reading", "constrained"):
+            continue
         click.echo(f"{field:12} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    click.secho("\nHow a reply is read", bold=True)
+    for line in reading_lines(protocol):
+        click.echo(printable(line))
     for turn in turns(protocol):
         click.secho(f"\n{turn['role']}", bold=True)
         click.echo(turn["text"])

@@ -1,7 +1,6 @@
 """`evenhand read`: verdicts from raw replies got elsewhere; asks nobody."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import click
@@ -15,13 +14,12 @@ from evenhand.cli import options
 @options.as_json
 def command(protocol: str, file: Path, as_json: bool) -> None:
     """Read the verdicts in FILE (JSONL with item, reply, and optionally shown and options) as PROTOCOL reads them."""
-    from rich.console import Console
-
+    from evenhand.cli.showing import in_words
     from evenhand.domain.verdict import NoVerdict, verdict_json
     from evenhand.exchange.replies import read_replies
     from evenhand.protocols.catalog import load_protocol
     from evenhand.reliability.coverage import Coverage
-    from evenhand.reports.tables import print_rows
+    from evenhand.reports.tables import console, print_rows
 
     rule = load_protocol(protocol)
     replies = read_replies(file, needs_options=rule.kind == "choice")
@@ -39,9 +37,11 @@ def command(protocol: str, file: Path, as_json: bool) -> None:
         document = {"schema": 1, "protocol": rule.name, "replies": rows, "coverage": coverage.as_json()}
         click.echo(json.dumps(document, ensure_ascii=False))
         return
-    counts = Counter(
-        f"no verdict: {verdict.reason}" if isinstance(verdict, NoVerdict) else json.dumps(verdict_json(verdict))
-        for verdict in verdicts
-    )
-    print_rows(("verdict", "replies"), [(name, str(count)) for name, count in counts.most_common()], Console())
+    lines = [
+        (one.item, "–", " ".join((f"{verdict.reason}.", verdict.detail)).strip())
+        if isinstance(verdict, NoVerdict)
+        else (one.item, in_words(verdict), "")
+        for one, verdict in zip(replies, verdicts, strict=True)
+    ]
+    print_rows(("item", "verdict", "why there is none"), lines, console())
     click.echo(f"{coverage.with_verdict} of {coverage.wanted} replies hold a verdict.")

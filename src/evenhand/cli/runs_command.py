@@ -2,13 +2,17 @@
 
 import json
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.options import option
+
+if TYPE_CHECKING:
+    from evenhand.ledger.projection import StudyOnRecord
+    from evenhand.ledger.runs import RunOnRecord
 
 
 @click.command("runs")
@@ -17,26 +21,17 @@ from evenhand.cli.options import option
 @options.as_json
 def command(last: int, store: str, as_json: bool) -> None:
     """What was run, under which judge, and how each run ended."""
-    from rich.console import Console
-
+    from evenhand.ledger.projection import studies
     from evenhand.ledger.record import Ledger
     from evenhand.ledger.runs import runs
-    from evenhand.reports.tables import print_rows
+    from evenhand.reports.tables import console, print_rows
 
-    found = runs(Ledger(store, create=False), last=last)
+    ledger = Ledger(store, create=False)
+    found = runs(ledger, last=last)
+    known = {study.key: study for study in studies(ledger, purposes=("board", "audit", "grade", "people"))}
+    wanted = [known.get(run.study or "") for run in found]
     if as_json:
-        documents = [
-            {
-                "run": run.id,
-                "command": run.command,
-                "settings": run.settings,
-                "version": run.version,
-                "at": run.at,
-                "ended_at": run.ended_at,
-                "outcome": run.outcome,
-            }
-            for run in found
-        ]
+        documents = [_document(run, study) for run, study in zip(found, wanted, strict=True)]
         click.echo(json.dumps({"schema": 1, "runs": documents}, ensure_ascii=False))
         return
     rows = [
@@ -45,12 +40,59 @@ def command(last: int, store: str, as_json: bool) -> None:
             time.strftime("%Y-%m-%d %H:%M", time.localtime(run.at)),
             run.command,
             str(run.settings.get("benchmark", "")),
-            str(run.settings.get("judge") or run.settings.get("model") or ""),
+            _asked(run, study),
+            how,
             _ending(run.outcome),
         )
-        for run in found
+        for run, study, how in zip(found, wanted, _differences(wanted), strict=True)
     ]
-    print_rows(("run", "started", "command", "benchmark", "model", "ended"), rows, Console())
+    print_rows(("run", "started", "command", "benchmark", "judge or model", "asked how", "ended"), rows, console())
+
+
+def _document(run: "RunOnRecord", study: "StudyOnRecord | None") -> dict[str, Any]:
+    return {
+        "run": run.id,
+        "command": run.command,
+        "settings": run.settings,
+        "endpoint": study.rater.endpoint if study else None,
+        "protocol": study.condition.protocol if study else None,
+        "readout": study.condition.readout if study else None,
+        "see": study.condition.see if study else None,
+        "version": run.version,
+        "at": run.at,
+        "ended_at": run.ended_at,
+        "outcome": run.outcome,
+    }
+
+
+def _asked(run: "RunOnRecord", study: "StudyOnRecord | None") -> str:
+    """`openai/m`, or `openai/m at http://127.0.0.1:8000/v1` where the address is the user's own."""
+    if study is None:
+        name, address = str(run.settings.get("model") or run.settings.get("judge") or ""), run.settings.get("base_url")
+        return f"{name} at {address}" if address else name
+    rater = study.rater
+    return f"{rater.name} at {rater.endpoint}" if rater.endpoint.startswith(("http://", "https://")) else rater.name
+
+
+def _differences(wanted: "Sequence[StudyOnRecord | None]") -> list[str]:
+    """The protocol of each, and of the rest only what tells some of them apart."""
+    facts = [{} if study is None else _facts(study) for study in wanted]
+    differ = {name for one in facts for name in one if len({other.get(name) for other in facts if other}) > 1}
+    return [", ".join(words for name, words in one.items() if words and name in differ | {"protocol"}) for one in facts]
+
+
+def _facts(study: "StudyOnRecord") -> dict[str, str]:
+    condition = study.condition
+    settings = {name: f"{name} {value}" for name, value in study.rater.settings.as_json().items()}
+    return {
+        "protocol": condition.protocol,
+        "prompt": f"prompt {condition.prompt_hash[:8]}" if condition.prompt_hash else "",
+        "readout": f"{condition.readout} readout",
+        "see": f"sees {condition.see}",
+        "fenced": "fenced" if condition.fenced else "",
+        "data": f"data {study.data[:12]}",
+        **settings,
+    }
 
 
 def _ending(outcome: Mapping[str, Any] | None) -> str:

@@ -14,11 +14,12 @@ from evenhand.cli.surroundings import WrongUse
 @click.argument("what", required=False)
 @option("--benchmark", help="With --item: whose item.")
 @option("--item", help="An item's id: all its answers and verdicts.")
+@option("--flips", is_flag=True, help="Of a run: the pairs whose verdict changed with the order.")
 @options.store
 @options.as_json
-def command(what: str | None, benchmark: str | None, item: str | None, store: str, as_json: bool) -> None:
+def command(what: str | None, benchmark: str | None, item: str | None, flips: bool, store: str, as_json: bool) -> None:
     """WHAT is the beginning of a run's id (see `evenhand runs`) or of a trial's key."""
-    from evenhand.cli.showing import item_document, print_item, print_run, print_trial, run_document, trial_document
+    from evenhand.cli import showing
     from evenhand.ledger.lookup import find_trial
     from evenhand.ledger.record import Ledger
     from evenhand.ledger.runs import find_run
@@ -28,14 +29,14 @@ def command(what: str | None, benchmark: str | None, item: str | None, store: st
     if what is None:
         if item is None:
             raise WrongUse("Say what to show: a run, a trial, or --benchmark NAME --item ID.")
-        document = item_document(ledger, benchmark, item)
-        printed = print_item
+        document = showing.item_document(ledger, benchmark, item)
+        printed = showing.print_item
     elif (trial := find_trial(ledger, what)) is not None:
-        document = trial_document(trial)
-        printed = print_trial
+        document = showing.trial_document(trial)
+        printed = showing.print_trial
     else:
-        document = run_document(ledger, find_run(ledger, what))
-        printed = print_run
+        document = showing.run_document(ledger, find_run(ledger, what))
+        printed = showing.print_flips if flips else showing.print_run
     if as_json:
         click.echo(json.dumps({"schema": 1, **document}, ensure_ascii=False))
     else:

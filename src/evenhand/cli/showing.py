@@ -2,19 +2,37 @@
 
 import textwrap
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 import click
 
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.naming import hint
 from evenhand.domain.printable import printable
-from evenhand.domain.verdict import NoVerdict, Preference, Verdict, verdict_json
+from evenhand.domain.study import Purpose
+from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdict, verdict_json
 from evenhand.ledger.lookup import CallOnRecord, TrialOnRecord, responses_by_digest
 from evenhand.ledger.projection import Judged, StudyOnRecord, items_of, judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import RunOnRecord
+
+_PURPOSES: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
+_WHAT_DIFFERS = ("endpoint", "protocol", "readout", "see")
+"""Between trials, beside the judge's name."""
+_ABOUT_THE_SCREEN = ("as_json", "quiet", "dry_run")
+_OUTCOME_WORDS = {
+    "imported": "imported",
+    "planned": "wanted",
+    "known": "known before",
+    "called": "asked",
+    "verdicts": "verdicts",
+    "no_verdict": "without a decision",
+    "failed": "failed",
+    "cost_usd": "cost in dollars",
+    "wall_s": "seconds",
+}
+_PLACES = ("first", "second", "third", "fourth")
 
 
 def trial_document(one: TrialOnRecord) -> dict[str, Any]:
@@ -74,13 +92,25 @@ def _verdict(verdict: Verdict | NoVerdict, models: list[str]) -> dict[str, Any]:
 
 
 def _meaning(verdict: Verdict, models: list[str]) -> str:
-    if not isinstance(verdict, Preference):
-        return str(verdict_json(verdict))
-    if verdict.value == 0:
-        return "a tie"
+    if not isinstance(verdict, Preference) or verdict.value == 0:
+        return in_words(verdict)
     place = 0 if verdict.value > 0 else 1
     much = "much " if abs(verdict.value) == 2 else ""
-    return f"{models[place]}, shown {('first', 'second')[place]}, is {much}better"
+    return f"{models[place]}, shown {_PLACES[place]}, is {much}better"
+
+
+def in_words(verdict: Verdict) -> str:
+    """Of answers that are known by their places alone."""
+    match verdict:
+        case Preference(value=0):
+            return "a tie"
+        case Preference(value=value):
+            much = "much " if abs(value) == 2 else ""
+            return f"the {_PLACES[0 if value > 0 else 1]} shown is {much}better"
+        case Grades(values=values):
+            return f"grades {', '.join(f'{grade:g}' for grade in values)}, as shown"
+        case Choice(value=value):
+            return f"number {value + 1} of those shown"
 
 
 def print_trial(document: Mapping[str, Any]) -> None:
@@ -88,9 +118,11 @@ def print_trial(document: Mapping[str, Any]) -> None:
     click.echo(
         f"{document['rater']} under {document['protocol']}, {document['readout']} readout, sees {document['see']}"
     )
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in document["settings"].items())
+    click.echo(printable(settings or "the endpoint's own settings"))
     if document["images"]:
         click.echo(f"images: {', '.join(name[:16] for name in document['images'])}")
-    for place, answer in zip(("first", "second", "third", "fourth"), document["shown"], strict=False):
+    for place, answer in zip(_PLACES, document["shown"], strict=False):
         _heading(f"Shown {place}: {answer['model']}")
         click.echo(_indented(answer["response"]))
     for call in document["calls"]:
@@ -105,7 +137,8 @@ def print_trial(document: Mapping[str, Any]) -> None:
         if call["reasoning"]:
             _heading("Reasoning, which is never read as a verdict")
             click.echo(_indented(call["reasoning"]))
-        _heading(f"Reply ({call['finish']}, {call['seconds']:.1f} s)")
+        price = "price unknown" if call["cost_usd"] is None else f"${call['cost_usd']:.6f}"
+        _heading(f"Reply ({call['finish']}, {call['seconds']:.1f} s, {price})")
         click.echo(_indented(call["reply"]))
     for judgement in document["judgements"]:
         _heading("Read as")
@@ -123,7 +156,8 @@ def _lacking(judgement: Mapping[str, Any]) -> str:
 
 
 def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
-    chosen = [one for one in studies(ledger, purposes=("board", "audit", "grade", "people")) if one.key == run.study]
+    chosen = [one for one in studies(ledger, purposes=_PURPOSES) if one.key == run.study]
+    results = judged(ledger, chosen)
     return {
         "run": run.id,
         "command": run.command,
@@ -132,57 +166,133 @@ def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
         "version": run.version,
         "settings": dict(run.settings),
         "outcome": run.outcome,
-        "trials": [_line(one) for one in judged(ledger, chosen)],
+        "trials": _lines(results, chosen),
+        "flips": _flips(results),
     }
 
 
-def _line(one: Judged) -> dict[str, Any]:
-    read = _verdict(one.judgement.verdict, list(one.models))
-    return {"trial": one.trial.key, "item": one.label, "models": list(one.models), **read}
+def _lines(results: Iterable[Judged], chosen: Sequence[StudyOnRecord]) -> list[dict[str, Any]]:
+    judges = {study.rater.key: study.rater for study in chosen}
+    conditions = {study.condition.key: study.condition for study in chosen}
+    return [
+        {
+            "trial": one.trial.key,
+            "item": one.label,
+            "models": list(one.models),
+            "judge": judges[one.trial.rater].name,
+            "endpoint": judges[one.trial.rater].endpoint,
+            "protocol": conditions[one.trial.condition].protocol,
+            "readout": conditions[one.trial.condition].readout,
+            "see": conditions[one.trial.condition].see,
+            **_verdict(one.judgement.verdict, list(one.models)),
+        }
+        for one in results
+    ]
+
+
+def _flips(results: Iterable[Judged]) -> list[dict[str, Any]]:
+    """Pairs whose verdict, mapped to the models, was not the same in both orders."""
+    pairs: dict[tuple[Any, ...], list[Judged]] = {}
+    for one in results:
+        if isinstance(one.judgement.verdict, Preference):
+            pair = (one.trial.item, frozenset(one.trial.responses), one.trial.rater, one.trial.condition)
+            pairs.setdefault((*pair, one.trial.replicate), []).append(one)
+    return [
+        {
+            "item": showings[0].label,
+            "trials": [one.trial.key for one in showings],
+            "means": [_meaning(cast(Preference, one.judgement.verdict), list(one.models)) for one in showings],
+        }
+        for showings in pairs.values()
+        if len({_winner(one) for one in showings}) > 1
+    ]
+
+
+def _winner(one: Judged) -> str | None:
+    """Digest of the answer that won; None for a tie."""
+    verdict = cast(Preference, one.judgement.verdict)
+    return one.trial.responses[0 if verdict.value > 0 else 1] if verdict.value else None
 
 
 def print_run(document: Mapping[str, Any]) -> None:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(document["at"]))
     _heading(f"Run {document['run']}: {document['command']}, {started}")
     for name, value in document["settings"].items():
-        click.echo(printable(f"  {name:18} {value}"))
-    if document["outcome"]:
-        for name in ("planned", "known", "called", "verdicts", "no_verdict", "failed", "cost_usd", "wall_s"):
-            click.echo(f"  {name:18} {document['outcome'][name]}")
-    else:
-        click.echo("  not ended, or killed")
+        if value is not False and name not in _ABOUT_THE_SCREEN:
+            words = ", ".join(map(str, cast(list[Any], value))) if isinstance(value, list) else str(value)
+            click.echo(printable(f"  {name.replace('_', '-'):18} {'yes' if value is True else words}"))
+    _print_outcome(document["outcome"])
     _print_lines(document)
+    if document["flips"]:
+        command = f"evenhand show {document['run'][:8]} --flips"
+        click.echo(f"\n{len(document['flips'])} pairs changed their verdict with the order; `{command}` lists them.")
+
+
+def _print_outcome(outcome: Mapping[str, Any] | None) -> None:
+    if outcome is None:
+        click.echo("  not ended, or killed")
+        return
+    for name, words in _OUTCOME_WORDS.items():
+        value = outcome.get(name)
+        if isinstance(value, dict):
+            value = ", ".join(f"{count} {reason}" for reason, count in sorted(cast(dict[str, int], value).items()))
+            value = value or "none"
+        if name in outcome:
+            click.echo(printable(f"  {words:18} {'unknown' if value is None else value}"))
+    if outcome.get("error"):
+        click.echo(printable(f"  {'error':18} {outcome['error']}"))
+
+
+def print_flips(document: Mapping[str, Any]) -> None:
+    _heading(f"Run {document['run']}: {len(document['flips'])} pairs changed their verdict with the order")
+    for one in document["flips"]:
+        for trial, means in zip(one["trials"], one["means"], strict=True):
+            click.echo(printable(f"  {trial[:12]}  {one['item']}  {means}"))
 
 
 def item_document(ledger: Ledger, benchmark: str | None, label: str) -> dict[str, Any]:
     chosen = _studies_with_item(ledger, benchmark, label)
-    data = chosen[0].data
+    data = chosen[-1].data
+    others = len({study.data for study in chosen}) - 1
+    chosen = [study for study in chosen if study.data == data]
     item = next(item for item in items_of(ledger, data) if item.label == label)
     answers = ledger.responses_to([item.digest])
-    results = [one for one in judged(ledger, [s for s in chosen if s.data == data]) if one.trial.item == item.digest]
+    results = [one for one in judged(ledger, chosen) if one.trial.item == item.digest]
     shown = responses_by_digest(ledger, tuple({d for one in results for d in one.trial.responses}))
     texts = {(r.model, r.text) for r in (*answers, *shown.values())}
     return {
         "benchmark": chosen[0].benchmark,
+        "data": data,
+        "other_data_files": others,
         "item": item.label,
         "content": item.content(),
         "answers": [{"model": model, "response": text} for model, text in sorted(texts)],
-        "trials": [_line(one) for one in results],
+        "trials": _lines(results, chosen),
     }
 
 
 def _studies_with_item(ledger: Ledger, benchmark: str | None, label: str) -> list[StudyOnRecord]:
-    chosen = studies(ledger, benchmark=benchmark, purposes=("board", "audit", "grade", "people"))
+    chosen = studies(ledger, benchmark=benchmark, purposes=_PURPOSES)
     if not chosen:
         raise WrongUse("The ledger holds no judgements" + (f" of {benchmark}." if benchmark else "."))
     labels = {item.label for study in chosen for item in items_of(ledger, study.data)}
     if label not in labels:
         raise WrongUse(f"There is no item '{label}'; {hint(label, labels)}")
-    return [study for study in chosen if any(item.label == label for item in items_of(ledger, study.data))]
+    held = {data for data in {study.data for study in chosen} if any(i.label == label for i in items_of(ledger, data))}
+    found = [study for study in chosen if study.data in held]
+    names = sorted({study.benchmark for study in found})
+    if len(names) > 1:
+        raise WrongUse(f"Several benchmarks have an item '{label}'; choose one with --benchmark: {', '.join(names)}.")
+    return found
 
 
 def print_item(document: Mapping[str, Any]) -> None:
     _heading(f"{document['benchmark']}, item {document['item']}")
+    if document["other_data_files"]:
+        click.echo(
+            f"Other data under this name has an item {document['item']} too; this is that of the newest study, data "
+            f"{document['data'][:12]}. `evenhand show RUN` shows another's."
+        )
     click.echo(_indented(document["content"]["instruction"]))
     if document["content"]["caption"]:
         _heading("Caption")
@@ -196,9 +306,11 @@ def print_item(document: Mapping[str, Any]) -> None:
 def _print_lines(document: Mapping[str, Any]) -> None:
     if document["trials"]:
         _heading("Trials")
+    differ = [name for name in _WHAT_DIFFERS if len({one[name] for one in document["trials"]}) > 1]
     for one in document["trials"]:
         words = one["means"] if one["verdict"] else f"no verdict: {one['reason']}"
-        click.echo(printable(f"  {one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}"))
+        whose = f"  ({', '.join(one[name] for name in ('judge', *differ))})" if differ else ""
+        click.echo(printable(f"  {one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}{whose}"))
 
 
 def _heading(words: str) -> None:

@@ -1,6 +1,7 @@
 """One request to a model and its reply, as content: what is asked, of whom, under which settings."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json, canonical_hash, canonical_json
@@ -55,7 +56,7 @@ class Request:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "canonical", canonical_json(self.content()))
+        object.__setattr__(self, "canonical", self._canonical())
         object.__setattr__(self, "key", canonical_hash("call", self.canonical))
 
     def content(self) -> dict[str, Json]:
@@ -69,6 +70,16 @@ class Request:
             "attempt": self.attempt,
         }
 
+    def _canonical(self) -> str:
+        """As canonical_json(self.content()) writes it: put together, so that words sent every time are written once."""
+        messages = ",".join([f'["{m.role}",[{",".join(map(_canonical_part, m.parts))}]]' for m in self.messages])
+        offer = canonical_json([self.offer.begin, list(self.offer.answers)]) if self.offer else "null"
+        return (
+            f'{{"attempt":{self.attempt},"endpoint":{canonical_json(self.endpoint)},"messages":[{messages}],'
+            f'"model":{canonical_json(self.model)},"offer":{offer},"replicate":{self.replicate},'
+            f'"settings":{self.settings.canonical}}}'
+        )
+
     @property
     def pictures(self) -> tuple[Picture, ...]:
         return tuple(p for m in self.messages for p in m.parts if isinstance(p, Picture))
@@ -78,6 +89,11 @@ def _part_content(part: Part) -> Json:
     if isinstance(part, str):
         return part
     return {"image": part.digest, "detail": part.detail, "max_edge": part.max_edge}
+
+
+@lru_cache(maxsize=64)  # most turns of a protocol are the same for every trial
+def _canonical_part(part: Part) -> str:
+    return canonical_json(_part_content(part))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Literal
 
-from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.identity import Json, canonical_json, content_hash
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Sampling settings of a call; None is not sent. All of them are part of a call's identity."""
 
@@ -32,6 +33,11 @@ class Settings:
                 value = float(value)
             written[name] = list(self.stop) if name == "stop" else value
         return written
+
+    @cached_property
+    def canonical(self) -> str:
+        """Its canonical JSON, written once for all requests."""
+        return canonical_json(self.as_json())
 
 
 _SETTING_NAMES = tuple(f.name for f in fields(Settings))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from evenhand.domain.identity import content_hash
+from evenhand.domain.identity import canonical_hash, canonical_json, content_hash
 
 Readout: TypeAlias = Literal["free", "constrained"]
 See: TypeAlias = Literal["caption", "images", "both", "none"]
@@ -45,5 +45,10 @@ class Trial:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        content = [self.item, list(self.responses), self.rater, self.condition, self.replicate, self.attempt]
-        object.__setattr__(self, "key", content_hash("trial", content))
+        # The canonical JSON of a list of the fields, put together by hand: every trial that is planned needs its key.
+        responses = ",".join(map(canonical_json, self.responses))
+        content = (
+            f"[{canonical_json(self.item)},[{responses}],{canonical_json(self.rater)},"
+            f"{canonical_json(self.condition)},{self.replicate},{self.attempt}]"
+        )
+        object.__setattr__(self, "key", canonical_hash("trial", content))

@@ -111,7 +111,9 @@ def _decided_studies() -> Select[tuple[str]]:
 def undecided_trial(ledger: Ledger, run: str) -> str | None:
     """Key of a trial whose reply came in this run and holds no decision."""
     table = schema.judgements
-    query = select(table.c.trial).where(table.c.run == run, table.c.reason.in_(UNDECIDED)).order_by(table.c.seq).limit(1)
+    query = (
+        select(table.c.trial).where(table.c.run == run, table.c.reason.in_(UNDECIDED)).order_by(table.c.seq).limit(1)
+    )
     with ledger.reading() as connection:
         return connection.execute(query).scalar()
 

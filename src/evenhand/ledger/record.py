@@ -44,13 +44,13 @@ class Entries:
     """What is committed together: all of it or none."""
 
     study: str | None = None
-    trials: list[Trial] = field(default_factory=list[Trial])
-    calls: list[rows.Fields] = field(default_factory=list[rows.Fields])
-    judgements: list[Judgement] = field(default_factory=list[Judgement])
-    responses: list[Response] = field(default_factory=list[Response])
-    links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    trials: list[Trial] = field(default_factory=list)
+    calls: list[rows.Fields] = field(default_factory=list)
+    judgements: list[Judgement] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
     """Study and trial, where trials of several studies are committed together."""
-    release: list[str] = field(default_factory=list[str])
+    release: list[str] = field(default_factory=list)
     """Claims that end with this commit."""
     holder: str = ""
     """Whose claims those are: one that another run has taken over stays. Empty: whoever holds them."""

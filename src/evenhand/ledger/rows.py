@@ -1,6 +1,7 @@
 """Domain values to table rows and back."""
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Row
@@ -124,7 +125,7 @@ def call_row(request: Request, reply: Reply, *, run: str, at: float, cost_usd: f
         "fingerprint": reply.fingerprint,
         "offered": None if reply.offered is None else json.dumps(reply.offered),
         "forced": reply.forced,
-        "adapted": json.dumps(reply.adapted),
+        "adapted": json.dumps(reply.adapted) if reply.adapted else "[]",
         "requests": reply.requests,
         "seconds": reply.seconds,
         "cost_usd": cost_usd,
@@ -160,15 +161,20 @@ def judgement_row(judgement: Judgement) -> Fields:
     return {
         "trial": judgement.trial,
         "reader": judgement.reader,
-        "verdict": None if none else canonical_json(verdict_json(verdict)),
+        "verdict": None if none else _verdict_text(verdict),
         "reason": verdict.reason if none else None,
         "detail": verdict.detail if none else "",
         "calls": json.dumps(judgement.calls),
-        "notes": canonical_json(judgement.notes),
+        "notes": canonical_json(judgement.notes) if judgement.notes else "{}",
         "cost_usd": judgement.cost_usd,
         "run": judgement.run,
         "at": judgement.at,
     }
+
+
+@lru_cache(maxsize=64)  # there are few different ones
+def _verdict_text(verdict: Verdict) -> str:
+    return canonical_json(verdict_json(verdict))
 
 
 def verdict_of(verdict: str | None, reason: Any, detail: str) -> Verdict | NoVerdict:

@@ -29,7 +29,7 @@ class Words(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if value is None or (not value.startswith(_ESCAPED) and "\x00" not in value and _encodable(value)):
+        if not value or (not value.startswith(_ESCAPED) and "\x00" not in value and _encodable(value)):
             return value
         # Not JSON: two lone surrogates side by side would come back as one character.
         return _ESCAPED + value.encode("unicode_escape").decode("ascii")

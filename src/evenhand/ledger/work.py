@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, delete, or_, update
+from sqlalchemy import Connection, Row, Select, and_, delete, or_, update
 
 from evenhand.ledger import schema, statements
 from evenhand.ledger.record import Ledger
@@ -44,11 +44,13 @@ def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
 def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
     now = time.time()
     keys: Sequence[str] = given["keys"]
+    rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
     with ledger.writing() as connection:
-        _bury_the_dead(connection, keys, now=now)
-        rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
         ledger.insert_new(connection, schema.claims, rows)
         held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+        if _bury_the_dead(connection, [row for row in held if row.holder != holder], now=now):
+            ledger.insert_new(connection, schema.claims, rows)
+            held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
         # Only now: on PostgreSQL another run may decide a trial and let go of it at any moment before we hold it.
         decided = set(connection.execute(decided_now, given).scalars())
         mine = {row.what for row in held if row.holder == holder}
@@ -68,8 +70,8 @@ def release_all(ledger: Ledger, *, holder: str) -> None:
         connection.execute(delete(schema.claims).where(schema.claims.c.holder == holder))
 
 
-def _bury_the_dead(connection: Connection, keys: Sequence[str], *, now: float) -> None:
-    held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+def _bury_the_dead(connection: Connection, held: Sequence[Row[Any]], *, now: float) -> bool:
+    """Whether there were any among the holders of these claims."""
     expired = [row.what for row in held if row.until < now]
     dead = [holder for holder in {row.holder for row in held} if _is_dead(holder)]
     if expired or dead:
@@ -77,6 +79,7 @@ def _bury_the_dead(connection: Connection, keys: Sequence[str], *, now: float) -
         # The time again: a holder elsewhere may have renewed its lease since we looked.
         over = and_(claims.what.in_(expired), claims.until < now)
         connection.execute(delete(schema.claims).where(or_(over, claims.holder.in_(dead))))
+    return bool(expired or dead)
 
 
 def _is_dead(holder: str) -> bool:

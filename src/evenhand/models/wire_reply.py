@@ -69,7 +69,8 @@ def _split_thought(said: str) -> tuple[str, str]:
 
 def usage(raw: object) -> Usage:
     given = mapping(raw)
-    prompt, completion, total = (count(given.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    prompt, completion = count(given.get("prompt_tokens")), count(given.get("completion_tokens"))
+    total = count(given.get("total_tokens"))
     cached = count(mapping(given.get("prompt_tokens_details")).get("cached_tokens"))
     if cached is None:
         cached = count(given.get("prompt_cache_hit_tokens"))  # DeepSeek's name for it

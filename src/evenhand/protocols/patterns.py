@@ -20,13 +20,13 @@ class Found:
 
 class _Match(Protocol):
     def span(self) -> tuple[int, int]: ...
-    def groups(self) -> tuple[str | None, ...]: ...
+    def groups(self) -> tuple[str | bytes | None, ...]: ...
 
 
 class _Regexp(Protocol):
     groups: int
 
-    def finditer(self, text: str) -> Iterator[_Match]: ...
+    def finditer(self, text: str | bytes) -> Iterator[_Match]: ...
 
 
 # re2 carries no types of its own.
@@ -47,9 +47,11 @@ class Pattern:
 
         `text` must hold no lone surrogate, which RE2 cannot encode.
         """
-        for match in self.regexp.finditer(text):
+        # re2 counts the characters before every position, which in ASCII are the bytes.
+        for match in self.regexp.finditer(text.encode() if text.isascii() else text):
             start, end = match.span()
-            yield Found(start, end, match.groups())
+            groups = tuple([group.decode() if isinstance(group, bytes) else group for group in match.groups()])
+            yield Found(start, end, groups)
             if end == len(text):
                 return  # most replies end with their decision: RE2 need not be started again for nothing
 

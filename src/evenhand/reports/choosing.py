@@ -95,5 +95,7 @@ def _narrowed(
 def _with_verdicts(left: list[StudyOnRecord], *, undecided: bool) -> list[StudyOnRecord]:
     decided = [study for study in left if study.decided]
     if not decided and not undecided:
-        raise MixedError("Nothing has a verdict yet; `evenhand runs` tells how each run ended, `evenhand show RUN` more.")
+        raise MixedError(
+            "Nothing has a verdict yet; `evenhand runs` tells how each run ended, `evenhand show RUN` why."
+        )
     return decided or left

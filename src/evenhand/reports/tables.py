@@ -13,8 +13,11 @@ from evenhand.reports.leaderboard import Board
 
 
 def console() -> Console:
-    """Without rich's colouring of numbers, which means nothing here."""
-    return Console(highlight=False)
+    """Without rich's colouring of numbers, which means nothing here; where a program reads, no line is folded."""
+    made = Console(highlight=False)
+    if not made.is_terminal:
+        made.width = 1000
+    return made
 
 
 def print_board(board: Board, console: Console) -> None:

@@ -1,0 +1,109 @@
+"""What somebody new gets wrong, and what is said then."""
+
+import re
+import signal
+import subprocess
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import EVENHAND, Desk
+from tests.e2e.workplace import until
+from tests.scripted_server import server_process
+
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+DRAWN = ("--pairs", "random", "--battles", "2", "--quiet")
+JUDGE = ("judge", "visit-bench-sample", "--judge", "openai/m", *DRAWN)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with server_process("--judge", "prefers-longer") as base_url:
+        yield base_url
+
+
+def test_an_attempt_at_a_wrong_address_costs_nothing_and_stands_in_nobodys_way(server: str, tmp_path: Path) -> None:
+    desk = Desk(tmp_path, server)
+    wrong = desk.run(*JUDGE, "--judge-base-url", "http://127.0.0.1:9/v1", "--max-retries", "0", expect=3).stderr
+    assert "price unknown" in wrong
+    assert "$0.0000" not in wrong
+    assert "No reply has come: check the address" in wrong
+    assert "Run the same command again" not in wrong
+    assert "Nothing has a verdict yet" in desk.run("rank", expect=2).stderr
+    desk.run(*JUDGE, "--judge-base-url", server)
+    assert desk.json("rank")["votes"] == 4
+    assert f"openai/m at {server}" in desk.run("runs").stdout
+    assert {run["endpoint"] for run in desk.json("runs")["runs"]} == {"http://127.0.0.1:9/v1", server}
+    lines = desk.run("show", "--item", "s01").stdout
+    assert "(openai/m, http://127.0.0.1:9/v1)" in lines
+
+
+def test_a_budget_is_said_to_be_this_runs_own(server: str, tmp_path: Path) -> None:
+    desk = Desk(tmp_path, server)
+    asked = (*JUDGE, "--judge-base-url", server, "--price", "input=2.5,output=10", "--max-cost", "0.015")
+    assert "the run would stop at that budget" in desk.run(*asked, "--dry-run").stdout
+    said = desk.run(*asked, expect=3).stderr
+    assert re.search(r"This run's budget of \$0\.015 \(\$0\.\d+ spent; .*\) is reached; ", said)
+    assert "Run the same command again to spend as much again on the rest." in said
+
+
+@pytest.mark.parametrize("given", [("--judge", "foo/m"), ("--judge", "m", "--judge-base-url", "nowhere")])
+def test_the_judges_address_is_called_by_its_own_flag(tmp_path: Path, given: tuple[str, ...]) -> None:
+    said = Desk(tmp_path, "").run("judge", "visit-bench-sample", *given, expect=2).stderr
+    assert " --judge-base-url" in said
+
+
+def test_a_file_of_items_without_a_protocol_is_told_which_there_are(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"item": 1, "instruction": "How many?"}\n')
+    said = Desk(tmp_path, "").run("judge", "items.jsonl", "--judge", "openai/m", expect=2).stderr
+    assert "choose one with --protocol: visit_pairwise" in said
+
+
+def test_evenhand_toml_takes_one_value_for_a_repeatable_flag_and_no_table(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "")
+    (tmp_path / "evenhand.toml").write_text('items = "s01"\nmodels = ["reference", "sample-brief"]\n')
+    assert desk.json(*JUDGE[:4], "--dry-run")["trials"] == 2
+    (tmp_path / "evenhand.toml").write_text("[judge]\nseed = 1\n")
+    assert "evenhand.toml has the table [judge], but it holds flags alone" in desk.run("runs", expect=2).stderr
+    (tmp_path / "evenhand.toml").write_text("seed = [1, 2]\n")
+    assert "evenhand.toml gives 'seed' a list, but it takes one value." in desk.run("runs", expect=2).stderr
+
+
+def test_the_protocol_of_the_guide_works_and_a_changed_reading_rule_makes_no_call(server: str, tmp_path: Path) -> None:
+    desk = Desk(tmp_path, server)
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for file, language in (("protocol.toml", "toml"), ("ask.md", "text")):
+        (block,) = re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+        (folder / file).write_text(textwrap.dedent(block), encoding="utf-8")
+    rule = (folder / "protocol.toml").read_text(encoding="utf-8")
+    judge = (*JUDGE, "--judge-base-url", server, "--protocol", "mine")
+
+    (folder / "protocol.toml").write_text(rule.replace("Overall, Response", "I choose"), encoding="utf-8")
+    said = desk.run(*judge).stderr
+    (trial,) = re.findall(r"No reply was read as a verdict; `evenhand show (\w{12})` shows one whole", said)
+    assert "no verdict: unreadable" in desk.run("show", trial).stdout
+
+    (folder / "protocol.toml").write_text(rule, encoding="utf-8")
+    said = desk.run(*judge).stderr
+    assert "4 trials: 0 known before, 4 read from replies on record without a call, 0 asked." in said
+    assert desk.json("rank")["votes"] == 4
+
+
+def test_ctrl_c_says_at_once_what_it_waits_for(tmp_path: Path) -> None:
+    with server_process("--fault", "hang=1") as url:
+        process = subprocess.Popen(
+            [EVENHAND, *JUDGE, "--judge-base-url", url], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+        with process:
+            until(url, lambda seen: seen["in_flight"] == 4)
+            process.send_signal(signal.SIGINT)
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert line == "Waiting for 4 calls in flight; press Ctrl-C again to give them up.\n"
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        assert process.returncode == 130
