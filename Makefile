@@ -22,6 +22,8 @@ check: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
 	$(BIN)/python -m bench.planning
+	$(BIN)/python -m bench.ratings
+	$(BIN)/python -m bench.coverage
 
 soak: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2

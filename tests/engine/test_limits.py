@@ -1,4 +1,5 @@
 import asyncio
+import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,5 +183,22 @@ def test_no_pace_means_no_waiting() -> None:
         for _ in range(1000):
             await Pace(None).take()
         assert now() == 0
+
+    at_once(story())
+
+
+def test_an_endpoint_that_throttles_whatever_the_load_does_not_bring_a_run_to_one_call_at_a_time() -> None:
+    async def story() -> None:
+        concurrency = Concurrency(16)
+        lots = random.Random(1)
+        lowest = 16
+        for _ in range(6000):  # ten minutes, ten answers a second, three in ten of them a 429
+            await asyncio.sleep(0.1)
+            if lots.random() < 0.3:
+                concurrency.throttled(None)
+            else:
+                concurrency.succeeded()
+            lowest = min(lowest, concurrency.allowed)
+        assert lowest >= 4
 
     at_once(story())

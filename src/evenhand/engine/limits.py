@@ -3,10 +3,12 @@
 import asyncio
 from collections import deque
 
-GROWTH_PAUSE_SECONDS = 15.0
 CUT = 0.7
-CUT_DEBOUNCE_SECONDS = 2.0
+CUT_DEBOUNCE_SECONDS = 10.0
 """Calls sent before a cut come back throttled after it; they are not a reason for a second one."""
+GROWTH_PAUSE_SECONDS = 5.0
+"""After a cut or a 5xx. Shorter than the time between cuts, so that an endpoint which throttles now and then whatever
+the load does not bring a run down to one call at a time."""
 
 
 class Concurrency:
@@ -47,11 +49,11 @@ class Concurrency:
 
     def throttled(self, retry_after: float | None) -> None:
         now = _now()
-        self._growth_paused_until = max(self._growth_paused_until, now + GROWTH_PAUSE_SECONDS)
         if retry_after is not None:
             self._held_until = max(self._held_until, now + retry_after)
         if now - self._last_cut >= CUT_DEBOUNCE_SECONDS:
             self._last_cut = now
+            self._growth_paused_until = max(self._growth_paused_until, now + GROWTH_PAUSE_SECONDS)
             self._successes = 0
             self.allowed = max(1, int(self.allowed * CUT))
 

@@ -22,7 +22,7 @@ from evenhand.models.errors import CallFailure, Misuse
 HOPELESS = 5
 """Trials that may fail before any reply has come; then the endpoint is taken to be wrong and the run stops."""
 
-CLAIM_BATCH = 250
+CLAIM_BATCH = 500
 
 
 class Runner(Generic[S, R]):

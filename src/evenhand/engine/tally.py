@@ -43,7 +43,8 @@ class Tally:
         for name in ("input", "output", "cached", "reasoning"):
             self.tokens[name] += getattr(usage, name) or 0
         self.add_cost(cost_usd)
-        self.adapted.update(reply.adapted)
+        if reply.adapted:
+            self.adapted.update(reply.adapted)
 
     def add_cost(self, cost_usd: float | None) -> None:
         if cost_usd is None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 import orjson
@@ -19,6 +19,14 @@ from evenhand.models.wire_errors import Faults
 from evenhand.models.wire_transport import Received, Transport
 
 _MOST_ADAPTATIONS = 8
+
+
+class _Sent(NamedTuple):
+    """How a request went: what a Reply tells of it besides the words."""
+
+    adapted: tuple[str, ...]
+    requests: int
+    seconds: float
 
 
 class OpenAIWire:
@@ -61,22 +69,28 @@ class OpenAIWire:
             shape = self._shape
             fixed = self._bodies.fixed(request, shape)
             received = await self._transport.post(self._bodies.body(request, fixed))
-            reply = self._reply(request, received) if received.status == 200 else self._refused(received, shape, fixed)
+            sent = _Sent(adapted=fixed.adapted, requests=requests, seconds=perf_counter() - begun)
+            if received.status == 200:
+                return self._reply(request, received, sent)
+            reply = self._refused(received, shape, fixed, sent)
             if reply is not None:
-                return replace(reply, adapted=fixed.adapted, requests=requests, seconds=perf_counter() - begun)
+                return reply
         raise self._faults.misuse(f"{self._faults.who} refuses one setting after the other.")
 
     async def close(self) -> None:
         await self._transport.close()
 
-    def _refused(self, received: Received, shape: Shape, fixed: Fixed) -> Reply | None:
+    def _refused(self, received: Received, shape: Shape, fixed: Fixed, sent: _Sent) -> Reply | None:
         """None where a refused default is now adapted and the request is to be sent again."""
         status, faults = received.status, self._faults
         if status < 400:
             raise faults.misuse(self._redirected(received))
         said = wire_errors.read_error(received.body)
         if wire_errors.refused_by_filter(status, said):
-            return Reply(text=faults.quoted(said.message), finish="refused")
+            return Reply(
+                text=faults.quoted(said.message), finish="refused",
+                adapted=sent.adapted, requests=sent.requests, seconds=sent.seconds,
+            )  # fmt: skip
         field = wire_errors.refused_field(status, said, fixed.settings_of_fields)
         if field is None:
             raise faults.of_status(status, said, wait=wire_errors.retry_after(received.headers, said))
@@ -105,16 +119,16 @@ class OpenAIWire:
         to = f"to {self._faults.quoted(host)}" if host and host != self.endpoint.host else "to another address there"
         return f"{self._faults.who} redirects {to} ({received.status}), which is not followed: give the final base URL."
 
-    def _reply(self, request: Request, received: Received) -> Reply:
+    def _reply(self, request: Request, received: Received, sent: _Sent) -> Reply:
         document = self._document(received)
         usage = wire_reply.usage(document.get("usage"))
         try:
-            return self._read(request, document, usage)
+            return self._read(request, document, usage, sent)
         except CallFailure as failure:
             failure.usage = usage if usage != Usage() else None  # a reply of no use is billed all the same
             raise
 
-    def _read(self, request: Request, document: dict[str, Any], usage: Usage) -> Reply:
+    def _read(self, request: Request, document: dict[str, Any], usage: Usage, sent: _Sent) -> Reply:
         choice, message = self._choice(document)
         answer = wire_reply.answer(choice, message)
         reply = Reply(
@@ -124,6 +138,9 @@ class OpenAIWire:
             usage=usage,
             model=text(document.get("model")),
             fingerprint=text(document.get("system_fingerprint")),
+            adapted=sent.adapted,
+            requests=sent.requests,
+            seconds=sent.seconds,
         )
         if answer.finish == "refused":
             return reply

@@ -195,13 +195,13 @@ class BodyWriter:
 
 def _message(message: Message) -> dict[str, Any]:
     # Plain text as one string: chat templates of text-only models know no lists of parts.
-    match message.parts:
-        case (str(words),):
-            content = words
-        case parts if all(isinstance(part, str) for part in parts):
-            content = message.text
-        case parts:
-            content = [_part(part) for part in parts]
+    parts = message.parts
+    if len(parts) == 1 and isinstance(parts[0], str):
+        content = parts[0]
+    elif all(isinstance(part, str) for part in parts):
+        content = message.text
+    else:
+        content = [_part(part) for part in parts]
     return {"role": message.role, "content": content}
 
 
