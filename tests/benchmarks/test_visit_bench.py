@@ -11,7 +11,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.visit_bench.load import skill_name, skills, sources
 from tests.benchmarks.files import write_lines
 
-DATA = Path("/work/shared/data")
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 
 def test_table_6_has_70_skills_each_its_own_name():

@@ -31,9 +31,7 @@ def killed(here: Workplace, url: str, *, after: int, arguments: Sequence[str]) -
     return (seen["answered"] - answered) - (len(now_kept) - len(kept))
 
 
-def kill_twice_and_finish(
-    here: Workplace, *, moments: Sequence[int], faults: Sequence[str] = (), seed: int = 0
-) -> None:
+def check_two_kills(here: Workplace, *, moments: Sequence[int], faults: Sequence[str] = (), seed: int = 0) -> None:
     given = [word for fault in faults for word in ("--fault", fault)]
     with server_process("--latency", "0.03", "--seed", str(seed), *given) as url:
         arguments = judging(url, *drawn(BATTLES), "--max-connections", str(IN_FLIGHT))
@@ -58,14 +56,14 @@ def kill_twice_and_finish(
 
 
 def test_killed_twice_and_run_again_no_judgement_is_lost_and_none_is_doubled(here: Workplace) -> None:
-    kill_twice_and_finish(here, moments=(25, 60))
+    check_two_kills(here, moments=(25, 60))
 
 
 FAULTS = ("429=0.3", "500=0.1", "garbage=0.05", "empty=0.05")
 
 
 def test_the_same_with_an_endpoint_that_fails_half_the_time(here: Workplace) -> None:
-    kill_twice_and_finish(here, moments=(40, 110), faults=FAULTS)
+    check_two_kills(here, moments=(40, 110), faults=FAULTS)
 
 
 @pytest.mark.soak
@@ -73,7 +71,7 @@ def test_the_same_with_an_endpoint_that_fails_half_the_time(here: Workplace) -> 
 def test_killed_at_any_two_moments_no_judgement_is_lost_and_none_is_doubled(here: Workplace, round_: int) -> None:
     lots = random.Random(round_)
     moments = sorted(lots.sample(range(1, TRIALS), 2))  # of about twice as many requests
-    kill_twice_and_finish(here, moments=moments, faults=FAULTS, seed=round_)
+    check_two_kills(here, moments=moments, faults=FAULTS, seed=round_)
 
 
 def test_a_kill_before_the_first_reply_leaves_a_ledger_that_works(here: Workplace) -> None:

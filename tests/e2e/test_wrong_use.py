@@ -16,7 +16,7 @@ SAMPLE = ("judge", "visit-bench-sample", "--pairs", "random", "--battles", "5")
 SERVER = "http://127.0.0.1:9/v1"
 
 
-def said(ran: Ran, *words: str, code: int = 2) -> None:
+def expect_sentence(ran: Ran, *words: str, code: int = 2) -> None:
     assert ran.code == code, ran.err
     assert ran.out == ""
     assert "Traceback" not in ran.err
@@ -46,20 +46,20 @@ def test_a_wrong_flag_is_told_in_a_sentence(
     here: Workplace, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     code = 1 if "--store" in arguments else 2
-    said(here.run(*SAMPLE, *arguments), *words, code=code)
+    expect_sentence(here.run(*SAMPLE, *arguments), *words, code=code)
 
 
 def test_an_unknown_benchmark_or_command_is_told_with_the_nearest_name(here: Workplace) -> None:
-    said(
+    expect_sentence(
         here.run("judge", "visit-bench-sampel", "--judge", "openai/gpt-4o"), "visit-bench-sampel", "visit-bench-sample"
     )
-    said(here.run("jugde"), "There is no command 'jugde'", "judge")
+    expect_sentence(here.run("jugde"), "There is no command 'jugde'", "judge")
 
 
 def test_an_unknown_model_stops_the_run_and_is_named(here: Workplace) -> None:
     with server_process() as url:
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url + "/nothing/here")
-    said(ran, "There is no model 'gpt-4o', or no chat completions", "(404)")
+    expect_sentence(ran, "There is no model 'gpt-4o', or no chat completions", "(404)")
 
 
 def test_a_refused_key_stops_the_run_at_once_and_names_its_variable(here: Workplace) -> None:
@@ -74,14 +74,14 @@ def test_a_refused_key_stops_the_run_at_once_and_names_its_variable(here: Workpl
 def test_a_server_that_wants_a_key_and_gets_none_says_which_variable_to_set(here: Workplace) -> None:
     with server_process("--key", "sk-right") as url:
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url)
-    said(ran, "wants a key (401): set OPENAI_API_KEY")
+    expect_sentence(ran, "wants a key (401): set OPENAI_API_KEY")
 
 
 def test_a_web_page_in_place_of_an_endpoint_is_recognised_soon(here: Workplace) -> None:
     begun = time.monotonic()
     with server_process("--fault", "html=1") as url:
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url)
-    said(ran, "answered with a page of HTML: is the base URL right?")
+    expect_sentence(ran, "answered with a page of HTML: is the base URL right?")
     assert time.monotonic() - begun < 20
 
 
@@ -91,14 +91,16 @@ def test_a_server_that_is_not_there_is_told_soon(here: Workplace) -> None:
         begun = time.monotonic()
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url)
-    said(ran, "No connection to openai/gpt-4o", "(connection refused): is the server running, and the base URL right?")
+    expect_sentence(
+        ran, "No connection to openai/gpt-4o", "(connection refused): is the server running, and the base URL right?"
+    )
     assert time.monotonic() - begun < 20
 
 
 def test_connections_that_hang_end_with_the_timeout(here: Workplace) -> None:
     with server_process("--fault", "hang=1") as url:
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url, "--timeout", "0.2")
-    said(ran, "did not finish its reply within 0.2 s")
+    expect_sentence(ran, "did not finish its reply within 0.2 s")
 
 
 def test_refusals_and_cut_replies_are_results_and_error_objects_with_200_are_failures(here: Workplace) -> None:
@@ -118,14 +120,14 @@ def test_a_ledger_of_a_newer_version_is_left_alone(here: Workplace) -> None:
         with closing(sqlite3.connect(here.ledger)) as connection:
             connection.execute("UPDATE alembic_version SET version_num = '9999'")
             connection.commit()
-        said(here.judge(url, *drawn(1)), "was written by a newer Evenhand", "upgrade Evenhand", code=1)
-        said(here.run("rank"), "was written by a newer Evenhand", code=1)
+        expect_sentence(here.judge(url, *drawn(1)), "was written by a newer Evenhand", "upgrade Evenhand", code=1)
+        expect_sentence(here.run("rank"), "was written by a newer Evenhand", code=1)
 
 
 def test_a_file_that_is_no_ledger_is_said_to_be_none(here: Workplace) -> None:
     here.ledger.parent.mkdir(parents=True)
     here.ledger.write_text("Dear diary, " * 100)
-    said(here.run(*SAMPLE, "--judge", "openai/gpt-4o"), "is not a usable ledger", code=1)
+    expect_sentence(here.run(*SAMPLE, "--judge", "openai/gpt-4o"), "is not a usable ledger", code=1)
 
 
 @pytest.mark.parametrize(
@@ -141,23 +143,25 @@ def test_a_responses_file_that_does_not_fit_is_told_with_its_row(
 ) -> None:
     here.folder.mkdir()
     (here.folder / "answers.jsonl").write_text(text + "\n")
-    said(here.run(*SAMPLE, "--judge", "x", "--judge-base-url", SERVER, "--responses", "answers.jsonl"), *words)
+    expect_sentence(
+        here.run(*SAMPLE, "--judge", "x", "--judge-base-url", SERVER, "--responses", "answers.jsonl"), *words
+    )
     assert here.rows("SELECT * FROM responses") == [], "nothing is half-imported"
 
 
 def test_evenhand_toml_with_a_flag_that_nobody_has_is_wrong_use(here: Workplace) -> None:
     here.folder.mkdir()
     (here.folder / "evenhand.toml").write_text('judgee = "openai/gpt-4o"\n')
-    said(here.run(*SAMPLE), "evenhand.toml sets 'judgee', which is no flag of any command", "'judge'")
+    expect_sentence(here.run(*SAMPLE), "evenhand.toml sets 'judgee', which is no flag of any command", "'judge'")
     (here.folder / "evenhand.toml").write_text("judge = \n")
-    said(here.run(*SAMPLE), "evenhand.toml cannot be read")
+    expect_sentence(here.run(*SAMPLE), "evenhand.toml cannot be read")
 
 
 def test_a_flag_goes_before_the_environment_and_that_before_evenhand_toml(here: Workplace) -> None:
     here.folder.mkdir()
     (here.folder / "evenhand.toml").write_text('judge = "nope/of-toml"\nbattles = 3\nmax-connections = 2\n')
     arguments = ("judge", "visit-bench-sample", "--pairs", "random", "--dry-run", "--json")
-    said(here.run(*arguments), "no provider 'nope'")
+    expect_sentence(here.run(*arguments), "no provider 'nope'")
     real = {"EVENHAND_JUDGE": "openai/gpt-4o", "EVENHAND_BATTLES": "4"}
     assert here.run(*arguments, EVENHAND_JUDGE="openai/gpt-4o").document["trials"] == 6, "of evenhand.toml"
     assert here.run(*arguments, "--battles", "5", **real).document["trials"] == 10, "of the flag"
@@ -190,7 +194,7 @@ def test_a_key_of_ones_own_does_not_go_to_an_address_that_the_folder_chose(
         (here.folder / file).write_text(line.format(url=url) + "\n")
         arguments = (*SAMPLE, "--judge", "openai/gpt-4o")
         ran = here.run(*arguments, OPENAI_API_KEY=key)
-        said(ran, f"The address {url} comes from a file in this folder", "--trust-folder")
+        expect_sentence(ran, f"The address {url} comes from a file in this folder", "--trust-folder")
         assert stats(url)["requests"] == 0
         if line.startswith("OPENAI"):
             assert here.run(*arguments, "--trust-folder", OPENAI_API_KEY=key).code == 0

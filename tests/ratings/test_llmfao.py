@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.ratings import Comparisons, bradley_terry, elo, winner_signs
 
-FILE = Path("/work/shared/data/llmfao-crowd-comparisons.csv")
+FILE = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
 
 pytestmark = pytest.mark.skipif(not FILE.exists(), reason=f"{FILE} is not here")
 
