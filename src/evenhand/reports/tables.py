@@ -95,8 +95,8 @@ def count(number: float) -> str:
 def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]], console: Console) -> None:
     """A plain table whose last column may wrap."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=place == 0)  # what one copies stays in one piece
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)
