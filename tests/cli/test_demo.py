@@ -2,8 +2,12 @@
 
 import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +47,27 @@ def test_the_demo_judges_once_and_then_uses_its_record(tmp_path: Path) -> None:
     assert "No model call was made" in words
     assert "Can this judge be trusted?" in words
     assert "evenhand judge visit-bench-sample --judge openai/gpt-4o" in words
+
+
+def test_ctrl_c_while_the_demo_looks_how_fast_it_is_ends_it(tmp_path: Path) -> None:
+    if not smollm2_path(user_cache_path("evenhand")).exists() and not os.environ.get("CI"):
+        pytest.skip("the weights are not here; `evenhand models fetch local/smollm2` gets them")
+    ledger = tmp_path / ".evenhand" / "demo" / "ledger.db"
+    process = subprocess.Popen([EVENHAND, "demo"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < until and not _being_asked(ledger):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=200)
+    assert process.returncode == 130
+    assert out == b""
+
+
+def _being_asked(ledger: Path) -> bool:
+    if not ledger.exists():
+        return False
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM claims").fetchone()[0] > 0
+        except sqlite3.OperationalError:
+            return False  # the tables are being made

@@ -134,3 +134,15 @@ def test_an_explicit_setting_is_not_taken_as_honoured_by_replies_made_without_it
     assert "--temperature was given, but this judge's replies on record are without it" in refused.stderr
     board = json.loads(run(tmp_path, "rank", "--json").stdout)
     assert any("Differs from the published protocol in 2 judgements" in note for note in board["notes"])
+
+
+def test_a_proxy_that_only_the_folder_names_is_not_used(server: str, tmp_path: Path) -> None:
+    """A proxy sees what is sent, the key included."""
+    proxy = server.removesuffix("/v1")
+    (tmp_path / ".env").write_text(f"http_proxy={proxy}\nHTTP_PROXY={proxy}\n")
+    judge = ("judge", "visit-bench-sample", "--judge", "openai/m", "--judge-base-url", "http://judge.invalid/v1")
+    more = ("--pairs", "random", "--battles", "3", "--max-retries", "0")
+    refused = run(tmp_path, *judge, *more, OPENAI_API_KEY=KEY)
+    assert refused.returncode == 2
+    assert "no reply has come" in refused.stderr
+    assert run(tmp_path, *judge, *more, OPENAI_API_KEY=KEY, http_proxy=proxy).returncode == 0  # one's own is used

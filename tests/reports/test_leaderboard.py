@@ -243,3 +243,11 @@ def test_a_trial_that_two_studies_want_is_missing_once_or_not_at_all(ledger: Led
     assert board_of(ledger).reliability.coverage.not_asked == 4  # of the six that the larger one wants
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS[2:]])
     assert board_of(ledger).as_json()["coverage"] == {"wanted": 6, "with_verdict": 6, "reasons": {}}
+
+
+def test_a_showing_with_one_replicate_read_is_covered_and_counts_once(ledger: Ledger):
+    twice = replace(STUDY, items=STUDY.items[:1], orders="published", replicates=2)
+    scene.set_up(ledger, twice)
+    first, second = scene.trials_of(twice)
+    record(ledger, [first, second], [prefers(first, 1), without(second, "unreadable")], study=twice)
+    assert board_of(ledger).as_json()["coverage"] == {"wanted": 1, "with_verdict": 1, "reasons": {}}

@@ -1,0 +1,93 @@
+"""What one call may cost, also where it was in vain."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evenhand.domain.call import Message, Reply, Request, Usage
+from evenhand.domain.rater import Settings
+from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Caller, Means, Pacing
+from evenhand.engine.limits import Concurrency
+from evenhand.engine.retry import RetryRule
+from evenhand.engine.tally import Tally
+from evenhand.images import ImageError
+from evenhand.models.errors import CallFailure
+
+REQUEST = Request(endpoint="e", model="m", messages=(Message(role="user", parts=("?",)),), settings=Settings())
+ANSWER = Reply(text="A", usage=Usage(input=1, output=1))
+
+
+class Scripted:
+    """A model at the seam: says these things, one after the other."""
+
+    def __init__(self, *said: Reply | Exception) -> None:
+        self._said: Iterator[Reply | Exception] = iter(said)
+
+    async def complete(self, request: Request) -> Reply:
+        said = next(self._said)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    async def close(self) -> None: ...
+
+
+class Priced:
+    """A known usage costs a quarter; the most a call can cost is 0.6."""
+
+    def cost(self, usage: Usage) -> float | None:
+        return None if usage.input is None else 0.25
+
+    def estimate(self, request: Request) -> float | None:
+        return 0.6
+
+    def tokens(self, request: Request) -> int:
+        return 1
+
+
+def unusable(*, status: int | None = 200, usage: Usage | None = None) -> CallFailure:
+    return CallFailure("No.", reason="empty-reply", transient=True, status=status, usage=usage)
+
+
+async def asked(most: float, *said: Reply | Exception) -> tuple[Budget, Tally, Reply | CallFailure]:
+    budget, tally = Budget(most), Tally()
+    pacing = Pacing(retry=RetryRule(first_wait=0.0))
+    means = Means(client=Scripted(*said), pricing=Priced(), budget=budget, pacing=pacing)
+    caller = Caller(means, concurrency=Concurrency(4), tally=tally)
+    assert await budget.reserve(0.6)
+    try:
+        return budget, tally, await caller.reply(REQUEST, 0.6)
+    except CallFailure as failure:
+        return budget, tally, failure
+
+
+@pytest.mark.parametrize(
+    ("in_vain", "spent", "unknown"),
+    [
+        (unusable(usage=Usage(input=1, output=0)), 0.25, 0),
+        (unusable(), 0.6, 1),  # nobody says what it cost: the budget takes the most it can have been
+        (unusable(status=500), 0.0, 0),
+    ],
+)
+async def test_a_reply_that_cannot_be_used_is_paid_for_where_it_was_billed(
+    in_vain: CallFailure, spent: float, unknown: int
+) -> None:
+    budget, tally, reply = await asked(10, in_vain, ANSWER)
+    assert isinstance(reply, Reply)
+    assert budget.spent == pytest.approx(spent + 0.25)
+    assert tally.cost_unknown == unknown
+
+
+async def test_another_try_needs_room_in_the_budget() -> None:
+    budget, _, failure = await asked(1.0, unusable(), ANSWER)
+    assert isinstance(failure, CallFailure)
+    assert failure.reason == "over-budget"
+    assert budget.spent == pytest.approx(0.6)
+
+
+async def test_an_image_that_cannot_be_read_fails_its_own_call_only() -> None:
+    _, _, failure = await asked(10, ImageError("It is gone."))
+    assert isinstance(failure, CallFailure)
+    assert failure.reason == "api-error"
+    assert "It is gone." in str(failure)
