@@ -17,6 +17,8 @@ class Vote:
     levels: int
     rater: str
     weight: float = 1.0
+    length: float | None = None
+    """How many words longer model_a's answer is than model_b's."""
 
     @property
     def sign(self) -> int:

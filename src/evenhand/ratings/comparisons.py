@@ -1,7 +1,9 @@
 """Comparisons of two models as arrays of integer codes: a row is a vote or a battle, whichever the ratings are of."""
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +26,20 @@ class Comparisons:
     """A trial's replicates share the weight 1. None: every row counts 1."""
     item: Codes | None = None
     """Rows with the same number are of one item and not independent. None: no two rows share an item."""
+    first: Signs | None = None
+    """1 where model_a was shown first, -1 where model_b was, 0 where nobody knows. None: nobody knows of any row."""
+    value: Signs | None = None
+    """2, 1, 0, -1, -2 in favour of model_a, where every row has a five-level verdict; its sign is `sign`."""
+    length: FloatArray | None = None
+    """How much longer model_a's answer is than model_b's, in words; NaN where it is not known."""
+    rater: Codes | None = None
+    """Indices into `raters`. None: one rater, or nobody knows who."""
+    raters: tuple[str, ...] = ()
     self_battles: int = 0
     """Rows left out because they set a model against itself."""
 
     def __post_init__(self) -> None:
-        columns = [self.model_a, self.model_b, self.sign]
-        columns += [column for column in (self.weight, self.item) if column is not None]
+        columns = list(self._columns().values())
         if len({column.shape for column in columns}) != 1 or self.sign.ndim != 1:
             raise ValueError(f"Columns of one length are needed, not {[column.shape for column in columns]}.")
         for codes in (self.model_a, self.model_b):
@@ -39,6 +49,14 @@ class Comparisons:
         _none_may((self.sign < -1) | (self.sign > 1), "has a sign that is not 1, 0 or -1")
         if self.item is not None:
             _none_may(self.item < 0, "has an item number below 0")
+        if self.rater is not None:
+            _none_may((self.rater < 0) | (self.rater >= len(self.raters)), "has a rater without a name")
+        if self.first is not None:
+            _none_may((self.first < -1) | (self.first > 1), "has an order that is not 1, 0 or -1")
+        if self.value is not None:
+            _none_may(
+                (np.sign(self.value) != self.sign) | (abs(self.value) > 2), "has a verdict that is not its sign's"
+            )
         if self.weight is not None:
             _none_may(
                 ~((self.weight >= 0) & np.isfinite(self.weight)), "has a weight that is not a finite number from 0 up"
@@ -53,15 +71,21 @@ class Comparisons:
         return float(len(self)) if self.weight is None else float(self.weight.sum())
 
     def rows(self, kept: npt.NDArray[np.bool_]) -> "Comparisons":
-        return Comparisons(
-            models=self.models,
-            model_a=self.model_a[kept],
-            model_b=self.model_b[kept],
-            sign=self.sign[kept],
-            weight=None if self.weight is None else self.weight[kept],
-            item=None if self.item is None else self.item[kept],
-            self_battles=self.self_battles,
-        )
+        return replace(self, **{name: column[kept] for name, column in self._columns().items()})
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        named = {
+            "model_a": self.model_a,
+            "model_b": self.model_b,
+            "sign": self.sign,
+            "weight": self.weight,
+            "item": self.item,
+            "first": self.first,
+            "value": self.value,
+            "length": self.length,
+            "rater": self.rater,
+        }
+        return {name: column for name, column in named.items() if column is not None}
 
     @classmethod
     def of_votes(cls, votes: Sequence[Vote], *, models: Iterable[str] = ()) -> "Comparisons":
@@ -69,6 +93,7 @@ class Comparisons:
         named = sorted({*models, *(v.model_a for v in votes), *(v.model_b for v in votes)})
         model_code = {name: code for code, name in enumerate(named)}
         item_code: dict[str, int] = {}
+        rater_code: dict[str, int] = {}
         return cls(
             models=tuple(named),
             model_a=np.array([model_code[v.model_a] for v in votes], dtype=np.int32),
@@ -76,6 +101,11 @@ class Comparisons:
             sign=np.array([v.sign for v in votes], dtype=np.int8),
             weight=np.array([v.weight for v in votes], dtype=np.float64),
             item=np.array([item_code.setdefault(v.item, len(item_code)) for v in votes], dtype=np.int32),
+            first=np.array([1 if v.first == v.model_a else -1 for v in votes], dtype=np.int8),
+            value=np.array([v.value for v in votes], dtype=np.int8) if all(v.levels == 5 for v in votes) else None,
+            length=np.array([math.nan if v.length is None else v.length for v in votes], dtype=np.float64),
+            rater=np.array([rater_code.setdefault(v.rater, len(rater_code)) for v in votes], dtype=np.int32),
+            raters=tuple(rater_code),
         )
 
     @classmethod
@@ -122,7 +152,7 @@ def battles(votes: Sequence[Vote], rule: Joining, *, models: Iterable[str] = ())
         Vote(item=item, model_a=a, model_b=b, first=a, value=joined_sign(of_battle, rule), levels=3, rater=rater)
         for (item, a, b, rater), of_battle in signs.items()
     ]
-    return Comparisons.of_votes(joined, models=models)
+    return replace(Comparisons.of_votes(joined, models=models), first=None, value=None, length=None)
 
 
 def _none_may(wrong: npt.NDArray[np.bool_], fault: str) -> None:
