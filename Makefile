@@ -41,7 +41,7 @@ lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet uv
 	.venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	  --no-header --no-annotate --extra local --extra dev --output-file requirements/dev.txt pyproject.toml
+	  --no-header --no-annotate --extra local --extra report --extra serve --extra dev --output-file requirements/dev.txt pyproject.toml
 
 clean:
 	rm -rf .venv .venv-lock

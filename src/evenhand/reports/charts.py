@@ -1,0 +1,191 @@
+"""Ratings with their intervals, and who beats whom, as pictures: SVG, PNG or one HTML file that needs no network."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+SUFFIXES = (".svg", ".png", ".html")
+
+MANY = 60
+"""Models in one picture; beyond, the first so many are drawn and the title says so."""
+
+_LEGIBLE = 20
+"""Models up to which every cell of a matrix has room for its number."""
+
+_INK, _MUTED, _ACCENT = "#1f2933", "#7b8794", "#1f6f8b"
+_LOSES, _EVEN, _WINS = "#b5563c", "#f4f1ea", "#1f6f8b"
+
+
+class ChartError(Exception):
+    """A picture that cannot be drawn; the message is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One model's place on the axis."""
+
+    model: str
+    value: float
+    lower: float | None = None
+    """None: no bound is known, so none is drawn; infinite: the line runs to the picture's edge and ends in an arrow."""
+    upper: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    title: str
+    subtitle: str = ""
+
+
+def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "alt.LayerChart":
+    """A point and an interval for each model, in the order given, from the top down."""
+    alt = _altair()
+    shown = list(marks[:MANY])
+    if not shown:
+        raise ChartError("There is nothing to draw: no model has a rating.")
+    edges = _edges(shown)
+    rows = [{"model": one.model, "value": one.value, **_ends(one, edges)} for one in shown]
+    arrows = [
+        {"model": one.model, "at": edge, "turn": turn}
+        for one in shown
+        for bound, edge, turn in ((one.lower, edges[0], -90), (one.upper, edges[1], 90))
+        if bound is not None and math.isinf(bound)
+    ]
+    place = alt.Y("model:N", sort=[one.model for one in shown], title=None, axis=alt.Axis(labelLimit=320))
+    base = alt.Chart(alt.Data(values=rows)).encode(y=place)
+    across = alt.Scale(zero=False, nice=True)
+    bars = base.mark_rule(strokeWidth=2.5, color=_ACCENT, opacity=0.55).encode(
+        x=alt.X("lower:Q", title=axis, scale=across), x2="upper:Q"
+    )
+    points = base.mark_point(filled=True, size=70, color=_ACCENT, opacity=1).encode(
+        x=alt.X("value:Q", title=axis, scale=across)
+    )
+    heads = (
+        alt.Chart(alt.Data(values=arrows))
+        .mark_point(shape="triangle", filled=True, size=60, color=_ACCENT, opacity=1)
+        .encode(y=place, x=alt.X("at:Q", title=axis, scale=across), angle=alt.Angle("turn:Q", scale=None))
+    )
+    layers = alt.layer(bars, points, heads) if arrows else alt.layer(bars, points)
+    return _titled(layers.properties(width=560, height=alt.Step(19)), _cut(heading, len(marks)))
+
+
+def _edges(marks: Sequence[Mark]) -> tuple[float, float]:
+    """A little beyond everything finite, where unbounded intervals end."""
+    known = [
+        number
+        for one in marks
+        for number in (one.value, one.lower, one.upper)
+        if number is not None and math.isfinite(number)
+    ]
+    margin = 0.06 * (max(known) - min(known)) or 1.0
+    return min(known) - margin, max(known) + margin
+
+
+def _ends(mark: Mark, edges: tuple[float, float]) -> dict[str, float]:
+    lower = mark.value if mark.lower is None else max(mark.lower, edges[0])
+    upper = mark.value if mark.upper is None else min(mark.upper, edges[1])
+    return {"lower": lower, "upper": upper}
+
+
+def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]], heading: Heading) -> "alt.LayerChart":
+    """How often the row's model beats the column's, from 0 to 1; pairs that never met stay blank."""
+    alt = _altair()
+    shown = list(models[:MANY])
+    rows = [
+        {"row": row, "column": column, "share": share, "text": f"{100 * share:.0f}", "strong": abs(share - 0.5) > 0.33}
+        for row, line in zip(shown, shares, strict=False)
+        for column, share in zip(shown, line, strict=False)
+        if share is not None and row != column
+    ]
+    if not rows:
+        raise ChartError("There is nothing to draw: no two models met.")
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X(
+            "column:N", sort=shown, title="against", scale=alt.Scale(domain=shown),
+            axis=alt.Axis(labelLimit=240, labelAngle=-45, orient="top"),
+        ),
+        y=alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
+    )  # fmt: skip
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 0.5, 1], range=[_LOSES, _EVEN, _WINS]),
+            legend=alt.Legend(title="share won", format=".0%"),
+        )
+    )
+    step = 30 if len(shown) <= _LEGIBLE else 16
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(_INK))
+    numbers = base.mark_text(fontSize=10).encode(text="text:N", color=ink)
+    layers = alt.layer(cells, numbers) if len(shown) <= _LEGIBLE else alt.layer(cells)
+    return _titled(layers.properties(width=alt.Step(step), height=alt.Step(step)), _cut(heading, len(models)))
+
+
+def save(chart: Any, path: Path) -> None:
+    """Written whole or not at all. Raises ChartError for a suffix that is none of SUFFIXES."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ChartError(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
+    import vl_convert
+
+    spec = _themed(chart).to_dict()
+    if suffix == ".svg":
+        content = vl_convert.vegalite_to_svg(spec).encode()
+    elif suffix == ".png":
+        content = vl_convert.vegalite_to_png(spec, scale=2)
+    else:
+        content = vl_convert.vegalite_to_html(spec, bundle=True).encode()
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as trouble:
+        beside.unlink(missing_ok=True)
+        raise ChartError(f"{path} cannot be written: {trouble.strerror or trouble}.") from trouble
+
+
+def stacked(*charts: Any) -> Any:
+    """One above the other, each with scales of its own."""
+    return _altair().vconcat(*charts, spacing=36).resolve_scale(color="independent", x="independent", y="independent")
+
+
+def _altair() -> Any:
+    for name in ("altair", "vl_convert"):  # the second writes the file: missed before anything is drawn
+        if find_spec(name) is None:
+            raise ChartError(f"Pictures need the extra `report` ({name} is missing): pip install 'evenhand[report]'.")
+    import altair
+
+    return altair
+
+
+def _cut(heading: Heading, count: int) -> Heading:
+    if count <= MANY:
+        return heading
+    words = f"the first {MANY} of {count:,} models"
+    return Heading(title=heading.title, subtitle=f"{heading.subtitle}; {words}" if heading.subtitle else words)
+
+
+def _titled(chart: Any, heading: Heading) -> Any:
+    alt = _altair()
+    title = alt.TitleParams(
+        heading.title, subtitle=heading.subtitle or alt.Undefined, anchor="start", fontSize=15, fontWeight=600,
+        subtitleColor=_MUTED, color=_INK, offset=12,
+    )  # fmt: skip
+    return chart.properties(title=title)
+
+
+def _themed(chart: Any) -> Any:
+    return (
+        chart.configure(background="white", padding=16)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=_INK, titleColor=_MUTED, titleFontWeight="normal", gridColor="#e4e7eb", domainColor="#cbd2d9",
+            tickColor="#cbd2d9", labelFontSize=11,
+        )
+        .configure_legend(labelColor=_INK, titleColor=_MUTED, titleFontWeight="normal")
+    )  # fmt: skip

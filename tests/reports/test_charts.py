@@ -1,0 +1,116 @@
+"""Pictures say what the numbers say: every model, in order, with its interval; whole files of the asked kind."""
+
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evenhand.reports.charts import MANY, ChartError, Heading, Mark, interval_chart, matrix_chart, save, stacked
+
+_HEADING = Heading(title="Ratings of three", subtitle="a test")
+_MARKS = (
+    Mark(model="alpha", value=1100.0, lower=1050.0, upper=math.inf),
+    Mark(model="beta & <co>", value=1000.0, lower=950.0, upper=1040.0),
+    Mark(model="gamma", value=900.0),
+)
+
+
+def _svg(chart: object, tmp_path: Path) -> str:
+    path = tmp_path / "chart.svg"
+    save(chart, path)
+    return path.read_text()
+
+
+def test_a_picture_names_every_model_in_the_order_given(tmp_path: Path) -> None:
+    drawn = _svg(interval_chart(_MARKS, _HEADING, axis="rating"), tmp_path)
+    places = [drawn.index(name) for name in (">alpha<", ">beta &amp; &lt;co&gt;<", ">gamma<")]
+    assert places == sorted(places)
+    assert "Ratings of three" in drawn
+    assert ">rating<" in drawn
+
+
+def test_an_interval_is_drawn_from_its_lower_to_its_upper_bound() -> None:
+    spec = interval_chart(_MARKS, _HEADING, axis="rating").to_dict()
+    rows = next(layer["data"]["values"] for layer in spec["layer"] if layer["mark"]["type"] == "rule")
+    by_name = {row["model"]: row for row in rows}
+    assert (by_name["beta & <co>"]["lower"], by_name["beta & <co>"]["upper"]) == (950.0, 1040.0)
+    assert (by_name["gamma"]["lower"], by_name["gamma"]["upper"]) == (900.0, 900.0)
+
+
+def test_an_unbounded_interval_reaches_beyond_everything_and_ends_in_an_arrow() -> None:
+    spec = interval_chart(_MARKS, _HEADING, axis="rating").to_dict()
+    heads = [layer["data"]["values"] for layer in spec["layer"] if layer["mark"].get("shape") == "triangle"]
+    assert len(heads) == 1
+    assert [(head["model"], head["turn"]) for head in heads[0]] == [("alpha", 90)]
+    assert heads[0][0]["at"] > 1100
+    rows = next(layer["data"]["values"] for layer in spec["layer"] if layer["mark"]["type"] == "rule")
+    assert rows[0]["upper"] == heads[0][0]["at"]
+
+
+def test_pairs_that_never_met_stay_blank(tmp_path: Path) -> None:
+    shares = [[None, 0.75, None], [0.25, None, 0.5], [None, 0.5, None]]
+    chart = matrix_chart(["alpha", "beta", "gamma"], shares, _HEADING)
+    cells = {(row["row"], row["column"]): row["share"] for row in chart.to_dict()["data"]["values"]}
+    assert cells == {
+        ("alpha", "beta"): 0.75,
+        ("beta", "alpha"): 0.25,
+        ("beta", "gamma"): 0.5,
+        ("gamma", "beta"): 0.5,
+    }
+    assert ">75<" in _svg(chart, tmp_path)
+
+
+def test_of_very_many_models_the_first_are_drawn_and_the_title_says_so(tmp_path: Path) -> None:
+    marks = [Mark(model=f"model {place:04}", value=2000.0 - place) for place in range(MANY + 5)]
+    drawn = _svg(interval_chart(marks, Heading(title="Many"), axis="rating"), tmp_path)
+    assert f"the first {MANY} of {MANY + 5} models" in drawn
+    assert f"model {MANY - 1:04}" in drawn
+    assert f"model {MANY:04}" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("suffix", "opening"), [(".png", b"\x89PNG"), (".svg", b"<svg"), (".html", b"<!DOCTYPE html>")]
+)
+def test_a_file_is_of_the_kind_its_name_says(suffix: str, opening: bytes, tmp_path: Path) -> None:
+    path = tmp_path / f"chart{suffix}"
+    save(stacked(interval_chart(_MARKS, _HEADING, axis="rating")), path)
+    assert path.read_bytes().lstrip().startswith(opening)
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_page_fetches_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "chart.html"
+    save(interval_chart(_MARKS, _HEADING, axis="rating"), path)
+    assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="?(?:https?:)?//', path.read_text())
+
+
+def test_another_suffix_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ChartError, match=r"written as \.svg, \.png, \.html; chart\.gif ends in none"):
+        save(interval_chart(_MARKS, _HEADING, axis="rating"), tmp_path / "chart.gif")
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ChartError, match=r"nowhere/chart\.svg cannot be written: No such file"):
+        save(interval_chart(_MARKS, _HEADING, axis="rating"), tmp_path / "nowhere" / "chart.svg")
+
+
+def test_nothing_to_draw_is_said() -> None:
+    with pytest.raises(ChartError, match="no model has a rating"):
+        interval_chart([], _HEADING, axis="rating")
+    with pytest.raises(ChartError, match="no two models met"):
+        matrix_chart(["alpha"], [[None]], _HEADING)
+
+
+def test_without_the_extra_a_sentence_says_what_to_install() -> None:
+    script = (
+        "import sys; sys.path.insert(0, 'src')\n"
+        "from evenhand.reports.charts import ChartError, Heading, Mark, interval_chart\n"
+        "try:\n    interval_chart([Mark(model='a', value=1.0)], Heading(title='t'), axis='x')\n"
+        "except ChartError as said:\n    print(said)\n"
+    )
+    root = Path(__file__).parents[2]
+    said = subprocess.run([sys.executable, "-I", "-S", "-c", script], cwd=root, capture_output=True, text=True)
+    assert "pip install 'evenhand[report]'" in said.stdout, said.stderr
