@@ -47,8 +47,10 @@ studies = st.builds(
     models=st.permutations(MODELS).map(lambda models: tuple(models[:3])),
     rater=st.just("r"),
     condition=st.just("c"),
-    pairing=st.sampled_from(["round-robin", "random", "against"]),
+    pairing=st.sampled_from(["round-robin", "random", "against", "placing"]),
     against=st.sampled_from(MODELS),
+    new=st.sampled_from(MODELS[:3]),
+    reference_battles=st.integers(0, 8),
     battles=st.none() | st.integers(0, 20),
     orders=st.sampled_from(["both", "published", "reversed", "random"]),
     replicates=st.integers(1, 3),
@@ -188,3 +190,57 @@ def test_the_order_of_the_answers_files_changes_nothing(pairing: Pairing, orders
         return made.study.key, trials
 
     assert prepared(responses) == prepared(responses[::-1]) == prepared(responses[5:] + responses[:5])
+
+
+PLACED = replace(ROUND_ROBIN, pairing="placing", new="coral", battles=9, reference_battles=2, orders="published")
+
+
+def test_a_model_that_joins_plays_the_asked_number_against_the_reference_and_the_rest_against_others():
+    opponents = Counter(other for _, pair in meetings(PLACED) for other in pair - {"coral"})
+    assert opponents["reference"] == 2
+    assert opponents["amber"] + opponents["blue"] == 7
+    assert all("coral" in pair for _, pair in meetings(PLACED))
+
+
+def test_every_item_is_played_before_any_gets_a_second_opponent():
+    drawn = [item for item, pair in meetings(replace(PLACED, battles=8)) if "reference" not in pair]
+    assert sorted(drawn) == sorted(ITEMS)
+    assert len(meetings(replace(PLACED, battles=14))) == 2 + 2 * len(ITEMS)
+    assert meetings(replace(PLACED, battles=1000)) == meetings(replace(PLACED, battles=14))
+
+
+def test_without_a_number_each_item_is_played_once():
+    study = replace(PLACED, battles=None, reference_battles=3)
+    assert len(meetings(study)) == 3 + len(ITEMS)
+
+
+def test_the_reference_takes_no_more_than_all_the_battles():
+    assert len(meetings(replace(PLACED, battles=4, reference_battles=6))) == 4
+
+
+def test_where_the_reference_has_no_answers_the_others_play_all_the_battles():
+    answers = answers_to(models=MODELS[:3])
+    assert len(meetings(PLACED, answers)) == 9
+
+
+def test_who_joins_later_changes_nothing_of_what_an_earlier_one_drew_against_the_reference():
+    earlier = {item for item, pair in meetings(PLACED) if "reference" in pair}
+    with_another = replace(PLACED, models=("amber", "blue", "coral", "delta", "reference"))
+    later = {
+        item for item, pair in meetings(with_another, answers_to(models=with_another.models)) if "reference" in pair
+    }
+    assert earlier == later
+
+
+def test_opponents_are_drawn_evenly():
+    items = tuple(f"item-{number}" for number in range(400))
+    study = replace(PLACED, items=items, battles=400, reference_battles=0)
+    opponents = Counter(other for _, pair in meetings(study, answers_to(items)) for other in pair - {"coral"})
+    assert opponents["amber"] + opponents["blue"] == 400
+    # 400 fair coins: 5 standard deviations are 50.
+    assert 150 <= opponents["amber"] <= 250
+
+
+def test_another_model_that_joins_is_another_study():
+    assert PLACED.key != replace(PLACED, new="blue").key
+    assert PLACED.key != replace(PLACED, reference_battles=3).key

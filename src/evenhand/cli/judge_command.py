@@ -24,7 +24,13 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 @option("--endpoint-name", help="A lasting name for a server whose address changes.")
 @option("--against", help="Every other model against this one.")
 @option("--pairs", type=click.Choice(["round-robin", "random"]), default="round-robin", show_default=True)
-@option("--battles", type=click.IntRange(1), help="With --pairs random: how many to draw.")
+@option("--battles", type=click.IntRange(1), help="With --pairs random: how many to draw; with --new 700 by default.")
+@option("--new", help="With --pairs random: this model joins, against opponents drawn item by item.")
+@option(
+    "--reference-battles",
+    type=click.IntRange(0),
+    help="With --new: so many of the battles against the reference [150].",
+)
 @option("--orders", type=click.Choice(["both", "published", "reversed", "random"]), default="both", show_default=True)
 @option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed.")
@@ -65,6 +71,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
         raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
     if flags["battles"] and flags["pairs"] != "random":
         raise WrongUse("--battles says how many to draw, so it goes with --pairs random.")
+    _check_placing(flags)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
     order = order_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:
@@ -75,3 +82,14 @@ def command(ctx: click.Context, **flags: Any) -> None:
         click.echo(json.dumps(outcome.document, ensure_ascii=False))
     outcome.print_summary()
     ctx.exit(outcome.exit_code)
+
+
+def _check_placing(flags: dict[str, Any]) -> None:
+    if flags["new"] and flags["pairs"] != "random":
+        raise WrongUse("--new draws opponents for the model that joins, so it goes with --pairs random.")
+    if flags["reference_battles"] is None:
+        return
+    if not flags["new"]:
+        raise WrongUse("--reference-battles are battles of a model that joins, so it goes with --new.")
+    if flags["battles"] and flags["reference_battles"] > flags["battles"]:
+        raise WrongUse("--reference-battles are among the --battles, so there cannot be more of them.")

@@ -138,7 +138,25 @@ def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
     )
 
 
+PLACING_BATTLES, PLACING_REFERENCE_BATTLES = 700, 150
+"""What VisIT-Bench plays to place one model (appendix F; the 150 are read off its published boards)."""
+
+
 def _matching(flags: Mapping[str, Any]) -> Matching:
+    if flags["new"]:
+        battles = flags["battles"] or PLACING_BATTLES
+        against_reference = flags["reference_battles"]
+        return Matching(
+            pairing="placing",
+            new=flags["new"],
+            battles=battles,
+            reference_battles=min(PLACING_REFERENCE_BATTLES, battles)
+            if against_reference is None
+            else against_reference,
+            orders=flags["orders"],
+            replicates=flags["replicates"],
+            seed=flags["seed"],
+        )
     return Matching(
         pairing="against" if flags["against"] else flags["pairs"],
         against=flags["against"],

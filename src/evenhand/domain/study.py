@@ -2,16 +2,18 @@
 
 import heapq
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json, content_hash, draw
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Trial
 
 Purpose: TypeAlias = Literal["board", "audit", "grade", "people"]
 Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
-Pairing: TypeAlias = Literal["round-robin", "random", "against"]
+Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,11 @@ class Study:
     pairing: Pairing = "round-robin"
     against: str | None = None
     battles: int | None = None
-    """With random pairing: how many item and pair combinations to draw."""
+    """With random pairing and placing: how many item and pair combinations to draw."""
+    new: str | None = None
+    """With placing: the model that joins, against one drawn opponent an item at first."""
+    reference_battles: int = 0
+    """With placing: how many of the battles are against the reference."""
     orders: Orders = "both"
     replicates: int = 1
     seed: int = 0
@@ -57,6 +63,7 @@ class Study:
             "seed": self.seed,
             "variant": self.variant,
             "purpose": self.purpose,
+            **({"new": self.new, "reference_battles": self.reference_battles} if self.pairing == "placing" else {}),
         }
 
 
@@ -89,6 +96,9 @@ def _meetings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
     if study.pairing == "random":
         yield from _drawn(study, answers)
         return
+    if study.pairing == "placing":
+        yield from _placed(study, answers)
+        return
     pairs = list(_pairs(study))
     for item in study.items:
         given = answers.get(item, {})
@@ -113,6 +123,32 @@ def _drawn(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
     ranked = heapq.merge(*(_ranked_items(study, answers, pair, limit=total) for pair in pairs))
     for _, _, item, first, second in itertools.islice(ranked, total):
         yield item, first, second
+
+
+def _placed(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
+    """VisIT-Bench's way (appendix F): a set number against the reference, then on each item one drawn opponent.
+
+    Where battles are left when every item was played, each item gets a second opponent, and so on. The lots hang on
+    seed, item and the two models alone, so another model that joins draws as if it were the only one.
+    """
+    new = study.new
+    assert new is not None
+    others = [model for model in study.models if model not in (new, REFERENCE)]
+    total = math.inf if study.battles is None else study.battles
+    most = int(min(study.reference_battles, total))
+    against_reference = _ranked_items(study, answers, (new, REFERENCE), limit=most)
+    for _, _, item, first, second in against_reference:
+        yield item, first, second
+    rounds: list[tuple[int, int, str, str]] = []
+    for item in study.items:
+        given = answers.get(item, {})
+        if new in given:
+            lots = sorted((draw(study.seed, "opponent", item, new, other), other) for other in others if other in given)
+            rounds += [(turn, draw(study.seed, item, new), item, other) for turn, (_, other) in enumerate(lots)]
+    # Without a number, one opponent an item is what the paper plays.
+    left = len({item for _, _, item, _ in rounds}) if study.battles is None else study.battles - len(against_reference)
+    for _, _, item, other in sorted(rounds)[:left]:
+        yield item, new, other
 
 
 def _ranked_items(

@@ -55,6 +55,10 @@ class Matching:
     pairing: Pairing = "round-robin"
     against: str | None = None
     battles: int | None = None
+    new: str | None = None
+    """With placing: the model that joins."""
+    reference_battles: int = 0
+    """With placing: how many of the battles are against the reference."""
     orders: Orders = "both"
     replicates: int = 1
     seed: int = 0
@@ -110,6 +114,8 @@ def prepare(
         pairing=matching.pairing,
         against=matching.against,
         battles=matching.battles,
+        new=matching.new,
+        reference_battles=matching.reference_battles,
         orders=matching.orders,
         replicates=matching.replicates,
         seed=matching.seed,
@@ -144,6 +150,8 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     models = {response.model for response in responses}
     if matching.against is not None and matching.against not in models:
         raise Misuse(f"No answers of '{matching.against}' are here to play against; {hint(matching.against, models)}")
+    if matching.new is not None and matching.new not in models:
+        raise Misuse(f"No answers of '{matching.new}', the model that joins, are here; {hint(matching.new, models)}")
     if len(models) < 2:
         raise Misuse(f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.")
     return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))
