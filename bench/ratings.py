@@ -7,7 +7,6 @@ compilation) and then once in full. Resamples of slow peers are measured for a f
 """
 
 import argparse
-import importlib
 import json
 import os
 import resource
@@ -18,11 +17,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench.figures import Figure, print_table
 
 ROUNDS = 100
+_ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS")}
 _FEW_ROUNDS = {("fastchat-style", "elo-bootstrap"): 2, ("evalica", "elo-bootstrap"): 3, ("evalica", "bt-bootstrap"): 3}
 TASKS = {
     "elo": "Elo, one pass",
@@ -57,10 +56,9 @@ def measured(who: str, task: str, *, rows: int, models: int) -> Cost:
 
 
 def _child(*arguments: str) -> str:
-    threads = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS")}
     done = subprocess.run(
         [sys.executable, "-m", "bench.ratings", *arguments],
-        env={**os.environ, **threads}, capture_output=True, text=True, check=False,
+        env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -68,14 +66,11 @@ def _child(*arguments: str) -> str:
 
 
 def _speak(who: str, task: str, rows: int, models: int, rounds: int) -> None:
-    elo: Any = importlib.import_module("evenhand.ratings.elo")
     began = time.process_time()
-    # The small run starts the compiler where the full one will use it, or its start would be counted as play.
-    threshold, elo.COMPILED_FROM = elo.COMPILED_FROM, 1_000 if rows * rounds >= elo.COMPILED_FROM else rows + 1
-    _task(who, task, min(rows, 1_000), min(models, 10), 2)()
-    elo.COMPILED_FROM = threshold
+    full = rows * (rounds if task == "elo-bootstrap" else 1)
+    _task(who, task, min(rows, 1_000), min(models, 10), 2, full=full)()
     first = time.process_time() - began
-    run = _task(who, task, rows, models, rounds)
+    run = _task(who, task, rows, models, rounds, full=full)
     began = time.process_time()
     run()
     cpu = time.process_time() - began
@@ -83,12 +78,13 @@ def _speak(who: str, task: str, rows: int, models: int, rounds: int) -> None:
     print(json.dumps({"cpu": cpu, "first": first, "peak_mb": peak, "rounds": rounds}))
 
 
-def _task(who: str, task: str, rows: int, models: int, rounds: int) -> Callable[[], object]:
+def _task(who: str, task: str, rows: int, models: int, rounds: int, *, full: int) -> Callable[[], object]:
+    """`full` is how many battles the full run plays: the small one starts a compiler where that one needs it."""
     from bench.ratings_data import battles, strings
 
     frame = battles(rows=rows, models=models)
     if who == "evenhand":
-        return _ours(task, frame, rounds)
+        return _ours(task, frame, rounds, full=full)
     from bench import ratings_peers
 
     maker = {
@@ -99,10 +95,13 @@ def _task(who: str, task: str, rows: int, models: int, rounds: int) -> Callable[
     return maker(task, strings(frame), rounds)
 
 
-def _ours(task: str, frame: "object", rounds: int) -> Callable[[], object]:
+def _ours(task: str, frame: "object", rounds: int, *, full: int) -> Callable[[], object]:
     import polars as pl
 
     from evenhand import ratings
+    from evenhand.ratings.elo import COMPILED_FROM
+
+    always = 1 if full >= COMPILED_FROM else COMPILED_FROM
 
     assert isinstance(frame, pl.DataFrame)
     battles = ratings.Resampling(rounds=rounds, unit="battles")
@@ -114,8 +113,8 @@ def _ours(task: str, frame: "object", rounds: int) -> Callable[[], object]:
         return ratings.Comparisons.of_columns(frame["model_a"], frame["model_b"], signs, item=named)
 
     return {
-        "elo": lambda: ratings.elo(read()),
-        "elo-bootstrap": lambda: ratings.elo_bootstrap(read(), battles),
+        "elo": lambda: ratings.elo(read(), compiled_from=always),
+        "elo-bootstrap": lambda: ratings.elo_bootstrap(read(), battles, compiled_from=always),
         "bt": lambda: ratings.bradley_terry(read(), clustered=False),
         "bt-bootstrap": lambda: ratings.bradley_terry_bootstrap(read(), battles),
         "bt-clustered": lambda: ratings.bradley_terry(read(with_items=True)),
@@ -177,26 +176,27 @@ def from_files(quick: bool) -> list[Figure]:
             figures.append(Figure(what="  peak memory", value=spoken["peak_mb"], unit="MB", at_most=1500))
         small = json.loads(_child("--file", str(csv), "item"))
         what = "CSV of 1e4 battles to Bradley-Terry with intervals, interpreter and imports included"
-        figures.append(Figure(what=what, value=small["cpu"], unit="s", at_most=0.6))
+        figures.append(Figure(what=what, value=small["cpu"], unit="s"))
+        what = "`evenhand rank` of the same, to the printed table"
+        figures.append(Figure(what=what, value=_printed(csv), unit="s", at_most=0.6))
     return figures
 
 
+def _printed(path: Path) -> float:
+    """CPU seconds of the whole command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", "from evenhand.cli.main import main; main()", "rank", str(path)]
+    subprocess.run(command, env={**os.environ, **_ONE_THREAD}, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def _speak_file(path: str, item: str) -> None:
-    import polars as pl
+    from evenhand.exchange.battles_file import read_battles
+    from evenhand.ratings import bradley_terry
 
-    from evenhand.ratings import Comparisons, bradley_terry, winner_signs
-
-    # One column at a time: strings are far larger than the codes that come of them.
-    def column(*names: str) -> pl.DataFrame:
-        lazy = pl.scan_parquet(path) if path.endswith(".parquet") else pl.scan_csv(path)
-        return lazy.select(names).collect()
-
-    signs = winner_signs(column("winner")["winner"])
-    both = column("model_a", "model_b")
-    named = column(item)[item] if item else None
-    rated = Comparisons.of_columns(both["model_a"], both["model_b"], signs, item=named)
-    del both, named
-    assert bradley_terry(rated).models[0].rating.lower is not None
+    rated = bradley_terry(read_battles(path).comparisons, clustered=bool(item))
+    assert rated.models[0].rating.lower is not None
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024}))
 

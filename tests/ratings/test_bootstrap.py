@@ -50,9 +50,34 @@ def test_each_strength_is_the_fit_of_its_resample():
         np.testing.assert_allclose(strength, alone.fit.strength, atol=1e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("unit", ["items", "battles"])
+def test_one_product_for_all_rounds_adds_up_to_the_same(unit: Unit, weighted: bool):
+    table = drawn(rows=400, models=4, items=30, seed=2, weighted=weighted)
+    grouped, resampling = solve(table).grouped, Resampling(rounds=7, unit=unit, seed=3)
+    plain, sparse = (
+        np.concatenate(list(resampled_counts(grouped, table, resampling, at_once=3, sparse_from=limit)))
+        for limit in (10**9, 0)
+    )
+    np.testing.assert_allclose(sparse, plain, rtol=1e-12)
+
+
 def resampled_items(table: Comparisons, resampling: Resampling) -> list[np.ndarray]:
     """The rows of each resample of items, in the order that draws of counts and of rows share."""
     return [np.asarray(order) for order in resampled_orders(table, resampling)]
+
+
+def test_resamples_of_many_rows_settle_together_and_none_is_fitted_alone():
+    from evenhand.ratings.bootstrap import _together
+    from evenhand.ratings.likelihood import centred_inverse
+
+    table = drawn(rows=4000, models=5, items=60, seed=4)
+    solution = solve(table)
+    (counts,) = resampled_counts(solution.grouped, table, Resampling(rounds=30, unit="battles"), at_once=30)
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
+    strength, settled = _together(solution, counts, bread)
+    assert settled.all()
+    np.testing.assert_allclose(strength.sum(axis=1), 0, atol=1e-9)
 
 
 @pytest.mark.parametrize("ties", ["half", "davidson"])

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from evenhand.ratings import Comparisons, coded_items, coded_names, winner_signs
-from evenhand.ratings.codes import Column
+from evenhand.ratings.codes import Column, dense
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pl.Series, lambda names: np.array(names, dtype=object)])
@@ -18,10 +18,26 @@ def test_names_get_their_places_in_the_sorted_list(kind: type):
 @pytest.mark.parametrize(
     "column", [["q7", "q1", "q7"], [7, 1, 7], np.array([70_000_000_000, -5, 70_000_000_000]), pl.Series([7, 1, 7])]
 )
-def test_items_are_numbered_without_gaps_whatever_they_are(column: Column):
+def test_each_item_has_a_number_of_its_own_whatever_it_is(column: Column):
     first, second, again = coded_items(column).tolist()
-    assert first == again
-    assert {first, second} == {0, 1}
+    assert first == again != second
+    assert 0 <= min(first, second) <= max(first, second) < 10
+    assert sorted(dense(coded_items(column)).tolist()) in ([0, 0, 1], [0, 1, 1])
+
+
+def test_numbers_without_gaps_keep_their_order():
+    assert dense(np.array([40, 10, 30, 10])).tolist() == [2, 0, 1, 0]
+    assert dense(np.array([4 * 10**12, -7, 0, -7])).tolist() == [2, 0, 1, 0]
+    assert dense(np.array([], dtype=np.int64)).tolist() == []
+
+
+def test_names_first_seen_in_late_rows_of_the_second_column_are_known():
+    rows = 200_000
+    second = ["b"] * rows
+    second[-1] = "c"
+    coded = coded_names(["a"] * rows, second)
+    assert coded.names == ("a", "b", "c")
+    assert coded.columns[1][[0, -1]].tolist() == [1, 2]
 
 
 def test_items_read_after_other_text_still_start_at_nought():

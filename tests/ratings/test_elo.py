@@ -1,6 +1,5 @@
 """Claims about online Elo."""
 
-import importlib
 import math
 import subprocess
 import sys
@@ -166,15 +165,31 @@ def test_no_battles_give_no_bootstrap():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [4, 40])
-def test_compiled_or_not_the_ratings_are_the_same(monkeypatch: pytest.MonkeyPatch, weighted: bool, k: float):
+def test_compiled_or_not_the_ratings_are_the_same(weighted: bool, k: float):
     pytest.importorskip("numba", reason="numba, the extra `fast`, is not installed")
     table = drawn(rows=5000, models=30, items=900, seed=5, weighted=weighted)
     plain = elo_bootstrap(table, Resampling(rounds=3), k=k)
-    monkeypatch.setattr(importlib.import_module("evenhand.ratings.elo"), "COMPILED_FROM", 1)
-    compiled = elo_bootstrap(table, Resampling(rounds=3), k=k)
+    compiled = elo_bootstrap(table, Resampling(rounds=3), k=k, compiled_from=1)
     for one, other in zip(plain.ratings, compiled.ratings, strict=True):
         for field in ("value", "lower", "upper", "n", "clusters"):
             assert getattr(one.rating, field) == pytest.approx(getattr(other.rating, field), abs=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("unit", ["items", "battles"])
+def test_each_draw_is_the_pass_over_its_resample(weighted: bool, unit: Unit):
+    table = drawn(rows=2300, models=9, items=70, seed=6, weighted=weighted)
+    if weighted:
+        assert table.weight is not None
+        table.weight[:50] = 0
+    resampling = Resampling(rounds=6, unit=unit, seed=2)
+    together = elo_bootstrap(table, resampling, k=30).draws
+    for found, order in zip(together, resampled_orders(table, resampling), strict=True):
+        alone = Comparisons(
+            models=table.models, model_a=table.model_a[order], model_b=table.model_b[order], sign=table.sign[order],
+            weight=None if table.weight is None else table.weight[order],
+        )  # fmt: skip
+        assert found.tolist() == pytest.approx([one.rating.value for one in elo(alone, k=30)], abs=1e-9)
 
 
 def test_small_inputs_import_neither_numba_nor_scipy():

@@ -1,7 +1,7 @@
 """Claims about the covariance of Bradley-Terry strengths."""
 
-import importlib
 import math
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -9,7 +9,8 @@ import pytest
 
 from evenhand.intervals import reach
 from evenhand.ratings import Comparisons, bradley_terry, differences
-from evenhand.ratings.likelihood import NoFiniteFit
+from evenhand.ratings.likelihood import NoFiniteFit, slopes_at
+from evenhand.ratings.sandwich import clustered_scores
 from evenhand.ratings.solution import solve
 from evenhand.ratings.spread import spread
 from tests.ratings.made import drawn, played
@@ -59,20 +60,33 @@ def test_the_unclustered_sandwich_takes_each_row_for_a_cluster(weighted: bool):
     np.testing.assert_allclose(spread(solution, clustered=False).covariance, expected, rtol=1e-7, atol=1e-12)
 
 
-def test_items_gathered_in_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch):
-    table = drawn(rows=900, models=6, items=70, seed=5)
-    whole = spread(solve(table))
-    monkeypatch.setattr(importlib.import_module("evenhand.ratings.item_blocks"), "_NUMBERS", 60)
-    monkeypatch.setattr(importlib.import_module("evenhand.ratings.sandwich"), "_SPARSE_FROM", 2)
-    parts = spread(solve(table))
-    np.testing.assert_allclose(parts.covariance, whole.covariance)
-    assert parts.clusters_of.tolist() == whole.clusters_of.tolist()
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("items", ["in any order", "one after the other", "of one pair or of many"])
+@pytest.mark.parametrize("covariate", [False, True])
+def test_however_items_are_gathered_their_scores_are_the_same(weighted: bool, items: str, covariate: bool):
+    table = drawn(rows=900, models=6, items=70, seed=5, weighted=weighted)
+    assert table.item is not None
+    pair = np.minimum(table.model_a, table.model_b) * 6 + np.maximum(table.model_a, table.model_b)
+    named = {"one after the other": np.sort(table.item), "of one pair or of many": np.where(table.item < 35, pair, 50)}
+    item = named.get(items, table.item).astype(np.int32)
+    table = replace(table, item=item)
+    extra = np.random.default_rng(0).integers(-1, 2, 900).astype(np.float64)[:, None]
+    solution = solve(table, covariates=extra if covariate else None)
+    given = (solution.grouped, solution.comparisons, slopes_at(solution.grouped.table, solution.fit))
+    whole = clustered_scores(*given)
+    for numbers, sparse_from in ((60, 400), (60, 2), (1_000_000, 2)):
+        parts = clustered_scores(*given, numbers=numbers, sparse_from=sparse_from)
+        np.testing.assert_allclose(parts.product, whole.product, rtol=1e-9, atol=1e-9)
+        assert parts.clusters_of.tolist() == whole.clusters_of.tolist()
+        assert parts.clusters == whole.clusters == len(np.unique(item))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", ["half", "davidson"])
-def test_slopes_of_covariates_have_the_textbooks_sandwich_too(ties: Literal["half", "davidson"]):
+def test_slopes_of_covariates_have_the_textbooks_sandwich_too(ties: Literal["half", "davidson"], weighted: bool):
     """Scores and curvature by finite differences of the likelihood, row by row."""
-    table = drawn(rows=500, models=4, items=40, seed=6)
+    table = drawn(rows=500, models=4, items=40, seed=6, weighted=weighted)
+    weight = np.ones(500) if table.weight is None else table.weight
     covariate = np.random.default_rng(0).integers(-2, 3, 500).astype(np.float64)[:, None]
     solution = solve(table, ties=ties, covariates=covariate)
     tie = [] if solution.fit.log_tie is None else [solution.fit.log_tie]
@@ -81,9 +95,9 @@ def test_slopes_of_covariates_have_the_textbooks_sandwich_too(ties: Literal["hal
     def log_likelihoods(parameters: np.ndarray) -> np.ndarray:
         gap = parameters[table.model_a] - parameters[table.model_b] + covariate[:, 0] * parameters[4]
         if ties == "half":
-            return -np.logaddexp(0, -gap) + np.minimum(table.sign - 1, 0) * gap / 2
+            return weight * (-np.logaddexp(0, -gap) + np.minimum(table.sign - 1, 0) * gap / 2)
         logits = np.stack((-gap / 2, np.full_like(gap, parameters[5]), gap / 2), axis=1)
-        return logits[np.arange(500), table.sign + 1] - np.logaddexp.reduce(logits, axis=1)
+        return weight * (logits[np.arange(500), table.sign + 1] - np.logaddexp.reduce(logits, axis=1))
 
     steps = np.eye(len(best)) * 1e-4
     scores = np.stack([(log_likelihoods(best + s) - log_likelihoods(best - s)) / 2e-4 for s in steps], axis=1)
@@ -195,3 +209,9 @@ def test_a_difference_is_as_unsure_as_the_model_seen_on_fewer_items():
     battles = [("X", "Y", 1), ("Y", "X", 1)] * 40 + [("X", "Z", 1), ("Z", "X", 1), ("Z", "Y", 1), ("Y", "Z", 0)]
     reaches = bradley_terry(played(battles)).spread.reach_of_differences()
     assert (reaches[0, 1], reaches[0, 2], reaches[2, 1]) == (reach(80), reach(4), reach(4))
+
+
+def test_a_single_item_gives_no_difference_an_interval():
+    only = bradley_terry(played([("X", "Y", 1)] * 3 + [("X", "Y", -1)], items=[1] * 4))
+    assert np.isnan(differences(only).error).all()
+    assert np.isnan(differences(only).lower).all()

@@ -40,9 +40,9 @@ def share_of_sums(share: float, n: float, squared_residuals: float, clusters: in
         return Estimate(value=None, reason="no cases")
     # In Wilson's formula t for z is the same as Korn and Graubard's n_eff (z/t)^2.
     quantile = reach(clusters, level)
-    lower, upper = _wilson(share, _effective_cases(share, n, squared_residuals, clusters), quantile)
+    lower, upper = wilson(share, _effective_cases(share, n, squared_residuals, clusters), quantile)
     # One failure in many cases shows some spread and so may count more cases than none at all; it must not look surer.
-    highest_lower, _ = _wilson(1.0, min(n, clusters), quantile)
+    highest_lower, _ = wilson(1.0, min(n, clusters), quantile)
     lower, upper = min(lower, highest_lower), max(upper, 1 - highest_lower)
     return Estimate(value=share, lower=lower, upper=upper, n=n, clusters=clusters)
 
@@ -86,7 +86,8 @@ def _effective_cases(share: float, n: float, squared_residuals: float, groups: i
     return n / max(design_effect, 1.0)
 
 
-def _wilson(share: float, cases: float, quantile: float) -> tuple[float, float]:
+def wilson(share: float, cases: float, quantile: float) -> tuple[float, float]:
+    """Both bounds of a share seen in so many cases; `quantile` in standard errors."""
     pull = quantile**2 / cases
     centre = (share + pull / 2) / (1 + pull)
     half = math.sqrt(pull * share * (1 - share) + pull**2 / 4) / (1 + pull)

@@ -6,15 +6,16 @@ import numpy as np
 
 from evenhand.intervals import LEVEL
 from evenhand.ratings.bradley_terry import Bounds, BradleyTerry, board
+from evenhand.ratings.codes import Codes
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.components import BoolArray, davidson_is_finite, linked_resamples
+from evenhand.ratings.components import BoolArray, IntArray, davidson_is_finite, linked_resamples
 from evenhand.ratings.likelihood import NoFiniteFit, Ties, centred_inverse, fit
 from evenhand.ratings.placement import placement
 from evenhand.ratings.resampling import Resampling, resampled_counts
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import Solution, solve
 from evenhand.ratings.spread import spread
-from evenhand.ratings.sums import FloatArray, summed
+from evenhand.ratings.sums import FloatArray
 from evenhand.ratings.table import LOSS, TIE, WIN, PairTable
 
 _AT_ONCE = 4_000_000
@@ -109,26 +110,55 @@ def _linked_groups(solution: Solution, counts: FloatArray) -> BoolArray:
 
 def _together(solution: Solution, counts: FloatArray, bread: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Newton's method with the full data's curvature for all: a resample's own differs little from it."""
-    table, models, size = solution.grouped.table, solution.grouped.table.models, len(counts)
-    strength = np.tile(solution.fit.strength, (size, 1))
-    played = counts.sum(axis=2)
-    score = counts[:, :, WIN] + counts[:, :, TIE] / 2
-    offset = np.arange(size)[:, None] * models
-    first, second = (offset + table.first).ravel(), (offset + table.second).ravel()
-    largest = now = np.full(size, np.inf)
+    table, models = solution.grouped.table, solution.grouped.table.models
+    # A column for each resample: numbers that are used together lie side by side.
+    by_row = np.moveaxis(counts, 0, 2)
+    played = by_row.sum(axis=1)
+    score = by_row[:, WIN] + by_row[:, TIE] / 2
+    # One column to begin with: all start from the full data's strengths, and numpy repeats it as needed.
+    strength = solution.fit.strength[:, None]
+    sides = [_Side.of(codes) for codes in (table.first, table.second)]
+    largest = now = np.full(len(counts), np.inf)
     for _ in range(_ITERATIONS):
-        gap = strength[:, table.first] - strength[:, table.second]
-        pull = (score - played / (1 + np.exp(-gap))).ravel()
-        gradient = summed(first, pull, size * models)
-        gradient -= summed(second, pull, size * models)
-        step = gradient.reshape(size, models) @ bread[:models, :models]
+        gap = strength[table.second] - strength[table.first]
+        np.exp(gap, out=gap)
+        gap += 1
+        expected = played / gap
+        pull = np.subtract(score, expected, out=expected)
+        gradient = np.zeros((models, len(counts)))
+        for side, turn in zip(sides, (1, -1), strict=True):
+            side.add(pull, gradient, turn)
+        step = bread[:models, :models] @ gradient
         # A step that grows is one that the borrowed curvature sends astray: it is fitted alone.
-        now = np.asarray(np.abs(step).max(axis=1), dtype=np.float64)
-        strength += np.where(now > 2 * largest, 0.0, 1.0)[:, None] * step
+        now = np.asarray(np.abs(step).max(axis=0), dtype=np.float64)
+        strength = strength + np.where(now > 2 * largest, 0.0, 1.0) * step
         largest = np.minimum(largest, now)
         if float(now.max()) < _STEP:
             break
-    return strength, np.asarray(now < _STEP, dtype=np.bool_)
+    return strength.T.copy(), np.asarray(now < _STEP, dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Side:
+    """The table's rows ordered by the model on one of their sides."""
+
+    order: IntArray | None
+    """None: they stand in that order."""
+    models: Codes
+    starts: IntArray
+
+    @classmethod
+    def of(cls, codes: Codes) -> "_Side":
+        order = np.argsort(codes, kind="stable")
+        models, starts = np.unique(codes[order], return_index=True)
+        in_order = bool((codes[:-1] <= codes[1:]).all())
+        return cls(order=None if in_order else order, models=models, starts=starts)
+
+    def add(self, of_rows: FloatArray, to: FloatArray, turn: int) -> None:
+        """Each model's sum of rows, times `turn`."""
+        ordered = of_rows if self.order is None else of_rows[self.order]
+        if len(self.starts):
+            to[self.models] += turn * np.add.reduceat(ordered, self.starts, axis=0)
 
 
 def _one(solution: Solution, counts: FloatArray) -> FloatArray:

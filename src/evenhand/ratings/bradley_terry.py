@@ -80,9 +80,12 @@ def bradley_terry(
     the mean, so the anchor keeps its own and no other carries the anchor's. Raises ValueError where the anchor has no
     rating.
     """
-    scale = scale or Scale()
     solution = solve(comparisons, ties=ties)
-    around = spread(solution, clustered=clustered)
+    return sandwich_board(solution, spread(solution, clustered=clustered), scale=scale or Scale(), level=level)
+
+
+def sandwich_board(solution: Solution, around: Spread, *, scale: Scale, level: float) -> BradleyTerry:
+    """A board with the intervals of the sandwich."""
     placed = placement(solution, scale, level)
     half = around.errors_of_strengths() * around.reach_of_strengths(level) * scale.unit
     bounds = Bounds(lower=placed.value - half, upper=placed.value + half)

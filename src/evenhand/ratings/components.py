@@ -35,8 +35,8 @@ def structure(table: PairTable) -> Structure:
     if not table.models or (played.all() and _all_linked(links)):
         zeros = np.zeros(table.models, dtype=np.int64)
         return Structure(component=zeros, group=zeros, above=np.zeros_like(links))
-    reached = _closure(links)
-    joined = _closure(links | links.T)
+    reached = closure(links)
+    joined = closure(links | links.T)
     component = _by_size(np.where(played, np.argmax(joined, axis=1), -1))
     group = np.unique(np.argmax(reached & reached.T, axis=1), return_inverse=True)[1].astype(np.int64)
     return Structure(component=component, group=group, above=reached & ~reached.T)
@@ -74,7 +74,7 @@ def _covers(links: npt.NDArray[np.float32]) -> BoolArray:
     return np.asarray(np.all(seen > 0, axis=1), dtype=np.bool_)
 
 
-def _closure(links: BoolArray) -> BoolArray:
+def closure(links: BoolArray) -> BoolArray:
     """[i, j]: a chain leads from i to j; every model reaches itself. Warshall's algorithm on whole rows as bits."""
     models = len(links)
     packed = np.packbits(links | np.eye(models, dtype=np.bool_), axis=1, bitorder="little")

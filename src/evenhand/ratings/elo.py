@@ -1,7 +1,7 @@
 """Online Elo as FastChat's elo_analysis.py computed it in 2023: one pass over the battles, in their order."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,15 +33,19 @@ class EloRating:
 class EloBootstrap:
     ratings: tuple[EloRating, ...]
     notes: tuple[str, ...]
+    draws: FloatArray = field(repr=False, compare=False)
+    """Rounds x models: every resample's ratings; NaN where a resample leaves a model out."""
 
 
-def elo(comparisons: Comparisons, *, k: float = 4, scale: Scale | None = None) -> tuple[EloRating, ...]:
+def elo(
+    comparisons: Comparisons, *, k: float = 4, scale: Scale | None = None, compiled_from: int = COMPILED_FROM
+) -> tuple[EloRating, ...]:
     """One for each model, in the order of `comparisons.models`; the mean of those that played is the scale's start.
 
     A tie is half a win; a row of weight w moves by k w, so that weights of 1 give FastChat's numbers. A model without a
     battle has no rating.
     """
-    player = _Player(comparisons, k, scale or Scale(), games=len(comparisons))
+    player = _Player(comparisons, k, scale or Scale(), compiled=len(comparisons) >= compiled_from)
     return _named(comparisons, player.played(None))
 
 
@@ -52,15 +56,18 @@ def elo_bootstrap(
     k: float = 4,
     scale: Scale | None = None,
     level: float = LEVEL,
+    compiled_from: int = COMPILED_FROM,
 ) -> EloBootstrap:
     """`elo` with the percentiles of resamples, each played in the order it was drawn, and their median.
 
     A model that a resample leaves out has no rating there, and its percentiles are of the others.
     """
-    player = _Player(comparisons, k, scale or Scale(), games=len(comparisons) * (resampling.rounds + 1))
+    compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
+    player = _Player(comparisons, k, scale or Scale(), compiled=compiled)
     one_pass = player.played(None)
     if not len(comparisons):
-        return EloBootstrap(ratings=_named(comparisons, one_pass), notes=())
+        nothing = np.full((0, len(one_pass)), np.nan)
+        return EloBootstrap(ratings=_named(comparisons, one_pass), notes=(), draws=nothing)
     drawn = np.array([player.played(order) for order in resampled_orders(comparisons, resampling)])
     tail = (1 - level) / 2
     # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
@@ -72,13 +79,13 @@ def elo_bootstrap(
     absent = int(np.isnan(drawn[:, ever]).any(axis=1).sum())
     if absent:
         notes.append(f"{absent} of {resampling.rounds} resamples leave out some model: it is not counted there.")
-    return EloBootstrap(ratings=_named(comparisons, one_pass, lower, median, upper), notes=tuple(notes))
+    return EloBootstrap(ratings=_named(comparisons, one_pass, lower, median, upper), notes=tuple(notes), draws=drawn)
 
 
 class _Player:
-    """Plays sequences of the same battles, by compiled code where there are enough of them."""
+    """Plays sequences of the same battles; `compiled` where numba is there and the steps are small enough."""
 
-    def __init__(self, comparisons: Comparisons, k: float, scale: Scale, *, games: int) -> None:
+    def __init__(self, comparisons: Comparisons, k: float, scale: Scale, *, compiled: bool) -> None:
         if not k > 0:
             raise ValueError(f"Elo needs k > 0, not {k}.")
         if scale.anchor is not None:
@@ -86,7 +93,7 @@ class _Player:
         self._battles, self._k, self._scale = comparisons, k, scale
         heaviest = 1.0 if comparisons.weight is None else float(comparisons.weight.max(initial=0.0))
         self._packed = None
-        if games >= COMPILED_FROM and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
+        if compiled and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
             from evenhand.ratings.elo_compiled import Packed
 
             self._packed = Packed.of(comparisons)

@@ -58,7 +58,7 @@ def _data_notes(solution: Solution) -> list[str]:
     notes: list[str] = []
     left_out = solution.everything.self_battles
     if left_out:
-        notes.append(f"{_counted(left_out, 'row')} set a model against itself: left out.")
+        notes.append(f"{counted(left_out, 'row')} set a model against itself: left out.")
     components = int(solution.structure.component.max(initial=-1)) + 1
     if components > 1:
         notes.append(f"The models fall into {components} components that no battle joins: each is ranked apart.")
@@ -82,7 +82,7 @@ def _interval_notes(solution: Solution, around: Spread) -> list[str]:
         one = int(outnumbered[0])
         mates = len(solution.structure.members(int(solution.structure.group[one])))
         notes.append(
-            f"{_counted(mates, 'rating')} rest on {_counted(int(around.clusters[one]), noun)}, "
+            f"{counted(mates, 'rating')} rest on {counted(int(around.clusters[one]), noun)}, "
             "too few for an interval of each: only differences of two models have one."
         )
     few = around.clusters_of[core & (around.clusters_of < FEW_CLUSTERS)]
@@ -99,7 +99,7 @@ def _few(clusters: IntArray, noun: str) -> str:
     least, most = int(clusters.min()), int(clusters.max())
     counts = str(least) if least == most else f"{least} to {most}"
     return (
-        f"{_counted(len(clusters), 'model')} met on {counts} {noun}{'' if most == 1 else 's'}: "
+        f"{counted(len(clusters), 'model')} met on {counts} {noun}{'' if most == 1 else 's'}: "
         "Student's t with one degree less widens the intervals."
     )
 
@@ -117,7 +117,7 @@ def _all(battles: float) -> str:
     return "its only battle" if battles == 1 else f"all of its {battles:g} battles"
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

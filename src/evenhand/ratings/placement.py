@@ -29,7 +29,7 @@ class Placement:
 
 def placement(solution: Solution, scale: Scale, level: float) -> Placement:
     found, strength = solution.structure, solution.fit.strength
-    core = _core(solution)
+    core = core_models(solution)
     shift = np.full(len(core), scale.start, dtype=np.float64)
     if scale.anchor is not None:
         names = solution.everything.models
@@ -42,10 +42,10 @@ def placement(solution: Solution, scale: Scale, level: float) -> Placement:
     for model in np.flatnonzero(~core & (found.component >= 0)):
         low, high = _proven(solution, int(model), core, math.log((1 - level) / 2))
         lower[model], upper[model] = shift[model] + scale.unit * low, shift[model] + scale.unit * high
-    return Placement(value=value, rank=_ranks(solution), lower=lower, upper=upper, core=core)
+    return Placement(value=value, rank=estimated_ranks(solution), lower=lower, upper=upper, core=core)
 
 
-def _core(solution: Solution) -> BoolArray:
+def core_models(solution: Solution) -> BoolArray:
     """The largest group of each component if it has two models; of equals that with most battles, then the highest."""
     found = solution.structure
     core = np.zeros(len(found.group), dtype=np.bool_)
@@ -63,7 +63,7 @@ def _core(solution: Solution) -> BoolArray:
     return core
 
 
-def _ranks(solution: Solution) -> IntArray:
+def estimated_ranks(solution: Solution) -> IntArray:
     found, strength = solution.structure, solution.fit.strength
     same = found.group[:, None] == found.group[None, :]
     # Equal strengths come out of the fit a hair apart.
@@ -89,6 +89,8 @@ def _proven(solution: Solution, model: int, core: BoolArray, log_tail: float) ->
         return (math.nan, math.inf) if below else (-math.inf, math.nan)
     weight = _weights(battles, as_a, as_b)
     against = solution.fit.strength[opponents]
+    if solution.offset is not None:
+        against = against - np.concatenate((solution.offset[as_a], -solution.offset[as_b]))
     side = against if below else -against
 
     def log_chance(strength: float) -> float:

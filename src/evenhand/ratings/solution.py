@@ -25,6 +25,8 @@ class Solution:
     fit: Fit
     ties_asked: Ties
     """`fit.log_tie` is None where Davidson's model was asked for and has no finite fit; ties are halves then."""
+    offset: FloatArray | None = None
+    """Of each row of `everything`: what the fit adds to the difference of strengths in favour of model_a."""
 
 
 def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArray | None = None) -> Solution:
@@ -36,7 +38,7 @@ def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArr
         counted = comparisons.weight > 0
         comparisons = comparisons.rows(counted)
         covariates = None if covariates is None else covariates[counted]
-    everything = comparisons
+    everything, known = comparisons, covariates
     grouped = pair_table(comparisons, covariates)
     whole, found = grouped.table, structure(grouped.table)
     if found.above.any():
@@ -53,4 +55,5 @@ def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArr
         structure=found,
         fit=fitted,
         ties_asked=ties,
+        offset=None if known is None else known @ fitted.slopes,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from evenhand.intervals import FEW_CLUSTERS, LEVEL, reach
 from evenhand.ratings.components import BoolArray, IntArray
 from evenhand.ratings.likelihood import centred_inverse, slopes_at
-from evenhand.ratings.sandwich import clustered_scores, unclustered_scores
+from evenhand.ratings.sandwich import Scores, clustered_scores, unclustered_scores
 from evenhand.ratings.solution import Solution
 from evenhand.ratings.sums import FloatArray
 
@@ -30,6 +30,8 @@ class Spread:
     """Of each model: its group has more clusters than parameters, so a single strength may have an interval."""
     flat: bool
     """Some difference did not vary between clusters; along it each cluster was counted as one case."""
+    unknown: BoolArray
+    """M x M: the two models' difference did not vary between clusters, and these are too few to count as cases."""
 
     def errors_of_strengths(self) -> FloatArray:
         """Standard errors; NaN where a single strength may have none."""
@@ -39,14 +41,14 @@ class Spread:
     def errors_of_differences(self) -> FloatArray:
         """M x M standard errors; NaN where the clusters show no spread, and so nothing about it."""
         variance = _of_differences(self.covariance, len(self.clusters))
-        return np.sqrt(np.where(variance > 0, variance, np.nan))
+        return np.sqrt(np.where((variance > 0) & ~self.unknown, variance, np.nan))
 
     def reach_of_strengths(self, level: float = LEVEL) -> FloatArray:
-        return _reaches(self.clusters_of, level)
+        return reaches(self.clusters_of, level)
 
     def reach_of_differences(self, level: float = LEVEL) -> FloatArray:
         """M x M: by the model of the two that appears in fewer clusters."""
-        one = _reaches(self.clusters_of, level)
+        one = reaches(self.clusters_of, level)
         return np.maximum(one[:, None], one[None, :])
 
 
@@ -54,7 +56,10 @@ def spread(solution: Solution, *, clustered: bool = True) -> Spread:
     """The sandwich, times G/(G-1) for the G clusters of a group; `bench/coverage.py` shows how well that covers."""
     slopes = slopes_at(solution.grouped.table, solution.fit)
     counted = clustered_scores if clustered else unclustered_scores
-    scores = counted(solution.grouped, solution.comparisons, slopes)
+    return spread_of(solution, counted(solution.grouped, solution.comparisons, slopes), clustered=clustered)
+
+
+def spread_of(solution: Solution, scores: Scores, *, clustered: bool = True) -> Spread:
     group = solution.structure.group
     bread = centred_inverse(solution.fit.information, group)
     clusters = _clusters_by_group(solution, clustered)[group]
@@ -71,10 +76,12 @@ def spread(solution: Solution, *, clustered: bool = True) -> Spread:
         clusters_of=scores.clusters_of,
         determined=determined,
         flat=bool((flat & determined[:, None]).any()),
+        unknown=flat & ~determined[:, None],
     )
 
 
-def _reaches(clusters: IntArray, level: float) -> FloatArray:
+def reaches(clusters: IntArray, level: float) -> FloatArray:
+    """Of each count of clusters, how many standard errors an interval extends to each side."""
     table = np.array([reach(count, level) for count in range(FEW_CLUSTERS + 1)])
     return table[np.minimum(clusters, FEW_CLUSTERS)]
 

@@ -1,7 +1,7 @@
 """The table of counts: every pair of models once, with its wins, ties and losses; enough for most ratings."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ LOSS, TIE, WIN = 0, 1, 2
 """The columns of `counts`; a sign's column is the sign plus 1."""
 
 _DENSE_PAIRS = 40_000_000
+_FEW_WHOLE = 64
+
+Kind = TypeVar("Kind", np.int32, np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,34 +75,37 @@ class Grouped:
     sign: Signs
     """In favour of the row's `first`."""
 
+    @property
+    def cell(self) -> Codes:
+        """Of each comparison: which of the counts, laid out in one line, it was counted in."""
+        return self.row * 3 + (self.sign + 1)
+
 
 def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -> Grouped:
     """`covariates` (comparisons x C) are differences in favour of model_a."""
     models = len(comparisons.models)
-    turned = comparisons.model_a > comparisons.model_b
-    low = np.minimum(comparisons.model_a, comparisons.model_b)
-    high = np.maximum(comparisons.model_a, comparisons.model_b)
-    sign = np.where(turned, -comparisons.sign, comparisons.sign)
     # Half the memory where it is enough: the largest number is just below models squared.
     wide = np.int64 if models * models > np.iinfo(np.int32).max else np.int32
-    pair = low.astype(wide) * wide(models) + high
-    distinct, row = _numbered(pair, models * models)
-    values = np.zeros((len(distinct), 0))
+    met = _numbered(comparisons.model_a * wide(models) + comparisons.model_b, models * models)
+    one, other = met.distinct // max(models, 1), met.distinct % max(models, 1)
+    pairs, pair_of = np.unique(np.minimum(one, other) * models + np.maximum(one, other), return_inverse=True)
+    row = met.spread(pair_of.astype(np.int32))
+    turned = met.spread(one > other)
+    sign = np.where(turned, -comparisons.sign, comparisons.sign)
+    values = np.zeros((len(pairs), 0))
     if covariates is not None:
         facing = np.where(turned[:, None], -covariates, covariates)
-        kinds, kind = np.unique(facing, axis=0, return_inverse=True)
-        distinct, row = _numbered(row.astype(np.int64) * len(kinds) + kind.ravel(), len(distinct) * len(kinds))
-        # `distinct` now numbers pairs and kinds together; one comparison of each tells which.
-        sample = np.zeros(len(distinct), dtype=np.int64)
-        sample[row] = np.arange(len(row))
-        distinct, values = pair[sample], facing[sample]
+        kinds, kind = _kinds(facing)
+        cases = _numbered(row.astype(np.int64) * len(kinds) + kind, len(pairs) * len(kinds))
+        pairs, values = pairs[cases.distinct // max(len(kinds), 1)], kinds[cases.distinct % max(len(kinds), 1)]
+        row = cases.spread(np.arange(len(pairs), dtype=np.int32))
     cell = row * 3 + (sign + 1)
-    counts = summed(cell, comparisons.weight, 3 * len(distinct))
-    squares = counts if comparisons.weight is None else summed(cell, comparisons.weight**2, 3 * len(distinct))
+    counts = summed(cell, comparisons.weight, 3 * len(pairs))
+    squares = counts if comparisons.weight is None else summed(cell, comparisons.weight**2, 3 * len(pairs))
     table = PairTable(
         models=models,
-        first=(distinct // max(models, 1)).astype(np.int32),
-        second=(distinct % max(models, 1)).astype(np.int32),
+        first=(pairs // max(models, 1)).astype(np.int32),
+        second=(pairs % max(models, 1)).astype(np.int32),
         counts=counts.reshape(-1, 3),
         squares=squares.reshape(-1, 3),
         covariates=values,
@@ -107,12 +113,45 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
     return Grouped(table=table, row=row, sign=sign)
 
 
-def _numbered(keys: npt.NDArray[Any], limit: int) -> tuple[npt.NDArray[np.int64], Codes]:
-    """The distinct keys, sorted, and each key's place among them."""
+def _kinds(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """The distinct rows, and each row's place among them; a column of few whole numbers is counted, not sorted."""
+    place, size = np.zeros(len(values), dtype=np.int64), 1
+    for column in values.T:
+        low, high = float(column.min(initial=0.0)), float(column.max(initial=0.0))
+        if high - low < _FEW_WHOLE and bool((column == np.rint(column)).all()):
+            number, many = (column - low).astype(np.int64), int(high - low) + 1
+        else:
+            distinct, number = np.unique(column, return_inverse=True)
+            many = len(distinct)
+        rows = _numbered(place * many + number, size * many)
+        size = len(rows.distinct)
+        place = rows.spread(np.arange(size, dtype=np.int32)).astype(np.int64)
+    sample = np.zeros(size, dtype=np.int64)
+    sample[place] = np.arange(len(values))
+    return values[sample], place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Numbered:
+    distinct: npt.NDArray[np.int64]
+    """Sorted."""
+    keys: npt.NDArray[Any]
+    place_of: npt.NDArray[np.int64] | None
+    """Of every key there may be, its place among the distinct ones; None: `keys` are such places."""
+
+    def spread(self, of_distinct: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+        """What holds for each distinct key, for every key."""
+        if self.place_of is None or not len(of_distinct):
+            return of_distinct.take(self.keys)
+        return of_distinct.take(self.place_of).take(self.keys)
+
+
+def _numbered(keys: npt.NDArray[Any], limit: int) -> _Numbered:
+    """Of keys below `limit`."""
     if limit > _DENSE_PAIRS:
         distinct, place = np.unique(keys, return_inverse=True)
-        return distinct.astype(np.int64), place.astype(np.int32)
+        return _Numbered(distinct=distinct.astype(np.int64), keys=place.ravel(), place_of=None)
     distinct = np.flatnonzero(np.bincount(keys, minlength=limit))
-    place_of = np.zeros(limit, dtype=np.int32)
-    place_of[distinct] = np.arange(len(distinct), dtype=np.int32)
-    return distinct, place_of[keys]
+    place_of = np.zeros(limit, dtype=np.int64)
+    place_of[distinct] = np.arange(len(distinct))
+    return _Numbered(distinct=distinct, keys=keys, place_of=place_of)
