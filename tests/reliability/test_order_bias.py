@@ -3,13 +3,14 @@
 from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
-from evenhand.reliability import OrderBias, order_bias
+from evenhand.reliability import OrderBias, Showings, order_bias
 from tests.reliability.judges import both_orders, judged, showing
 
 said = st.sampled_from([2, 1, 0, -1, -2])
@@ -184,3 +185,17 @@ def test_json_has_each_estimate_with_bounds_and_n():
     assert document["swap_consistency"] == 1
     assert document["first_position_share_without_ties_n"] == 6
     assert document["one_order_only"] == 0
+
+
+def test_rows_of_which_nobody_knows_the_order_count_nowhere():
+    known = Showings.of_votes(both_orders("1", 1, -1))
+    unknown = replace(known, first=np.zeros(2, dtype=np.int64))
+    assert order_bias(known).swap_consistency.value == 1
+    assert order_bias(unknown).swap_consistency.value is None
+    assert order_bias(unknown).one_order_only == 0
+
+
+def test_a_pair_without_weight_is_not_even_left_out():
+    muted = [replace(vote, weight=0.0) for vote in both_orders("1", 1, -1)]
+    assert order_bias(muted).one_order_only == 0
+    assert order_bias(muted).swap_consistency.n == 0

@@ -1,13 +1,18 @@
 """Whether a judge's verdict stays when the two answers change places, and whether it favours the place shown first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
 from evenhand.intervals import clustered_share
+from evenhand.reliability.showings import Codes, Showings
+
+_WIDEST = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,78 +39,72 @@ class OrderBias:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Order:
-    """Shares of one order's verdicts, 1 in all: the first shown won, a tie, the second shown won."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Pairs:
+    """Pairs with both orders read."""
 
-    first: float
-    tie: float
-    second: float
-
-    @property
-    def decided(self) -> float:
-        return self.first + self.second
-
-
-_Pair: TypeAlias = tuple[_Order, _Order]
+    item: Codes
+    first: npt.NDArray[np.float64]
+    """Pairs x 2 orders: share of the order's verdicts that the first shown won; with `tie` and `second` 1 in all."""
+    tie: npt.NDArray[np.float64]
+    second: npt.NDArray[np.float64]
+    one_order_only: int
 
 
-def order_bias(votes: Iterable[Vote]) -> OrderBias:
+def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
     """A pair counts once in consistency and as two verdicts, one per order, in the first-position share.
 
     Replicates: no repetition of one order is the twin of one of the other, so every verdict of the one meets every
     verdict of the other, by weight. An order counts 1 however many of its replicates were read; else the better model's
-    turn at the first place could outweigh the other's and pass for a bias.
+    turn at the first place could outweigh the other's and pass for a bias. Rows of which nobody knows the order count
+    nowhere.
     """
-    pairs, one_order_only = _pairs(votes)
-    shown = [(item, order) for item, orders in pairs for order in orders]
+    pairs = _pairs(shown if isinstance(shown, Showings) else Showings.of_votes(shown))
+    # The same model won both times, so the winner's place changed.
+    kept = pairs.first[:, 0] * pairs.second[:, 1] + pairs.second[:, 0] * pairs.first[:, 1]
+    decided = pairs.first + pairs.second
+    twice = np.repeat(pairs.item, 2)
     return OrderBias(
-        swap_consistency=_share([(item, _kept(one, other) + one.tie * other.tie, 1.0) for item, (one, other) in pairs]),
-        swap_consistency_without_ties=_share(
-            [(item, _kept(one, other), one.decided * other.decided) for item, (one, other) in pairs]
-        ),
-        first_position_share=_share([(item, order.first + order.tie / 2, 1.0) for item, order in shown]),
-        first_position_share_without_ties=_share([(item, order.first, order.decided) for item, order in shown]),
-        one_order_only=one_order_only,
+        swap_consistency=_share(kept + pairs.tie.prod(axis=1), np.ones(len(kept)), pairs.item),
+        swap_consistency_without_ties=_share(kept, decided.prod(axis=1), pairs.item),
+        first_position_share=_share((pairs.first + pairs.tie / 2).ravel(), np.ones(len(twice)), twice),
+        first_position_share_without_ties=_share(pairs.first.ravel(), decided.ravel(), twice),
+        one_order_only=pairs.one_order_only,
     )
 
 
-def _pairs(votes: Iterable[Vote]) -> tuple[list[tuple[str, _Pair]], int]:
-    """Item and orders of each pair with both orders read; how many had only one."""
-    tallies: dict[tuple[str, str, str, str], dict[str, list[float]]] = {}
-    for vote in votes:
-        if vote.first not in (vote.model_a, vote.model_b):
-            raise ValueError(f"{vote.first} was not one of the two models shown, {vote.model_a} and {vote.model_b}.")
-        if vote.weight <= 0:
-            continue
-        low, high = min(vote.model_a, vote.model_b), max(vote.model_a, vote.model_b)
-        orders = tallies.setdefault((vote.item, low, high, vote.rater), {})
-        sign = vote.sign if vote.first == vote.model_a else -vote.sign
-        orders.setdefault(vote.first, [0.0, 0.0, 0.0])[1 - sign] += vote.weight
-    pairs: list[tuple[str, _Pair]] = []
-    for (item, *_), orders in tallies.items():
-        if len(orders) == 2:
-            one, other = (_order(tally) for tally in orders.values())
-            pairs.append((item, (one, other)))
-    return pairs, len(tallies) - len(pairs)
-
-
-def _order(tally: list[float]) -> _Order:
-    first, tie, second = (weight / sum(tally) for weight in tally)
-    return _Order(first=first, tie=tie, second=second)
-
-
-def _kept(one: _Order, other: _Order) -> float:
-    """The same model won both times, so the winner's place changed."""
-    return one.first * other.second + one.second * other.first
-
-
-def _share(rows: Sequence[tuple[str, float, float]]) -> Estimate:
-    """Of rows of item, successes and cases."""
-    counted = [row for row in rows if row[2] > 0]
-    return clustered_share(
-        # Sums of thirds can pass 1 by a rounding error.
-        [min(successes / cases, 1.0) for _, successes, cases in counted],
-        [cases for _, _, cases in counted],
-        [item for item, _, _ in counted],
+def _pairs(shown: Showings) -> _Pairs:
+    counted = (shown.weight > 0) & (shown.first != 0)
+    item, rater, first = shown.item[counted], shown.rater[counted], shown.first[counted].astype(np.int64)
+    a, b = shown.model_a[counted].astype(np.int64), shown.model_b[counted].astype(np.int64)
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    _, one_row, pair = np.unique(_keys(item, rater, low, high), return_index=True, return_inverse=True)
+    low_first = (np.where(first > 0, a, b) == low).astype(np.int64)
+    cell = (pair * 2 + low_first) * 3 + 1 - shown.sign[counted] * first
+    tally = np.bincount(cell, weights=shown.weight[counted], minlength=6 * len(one_row)).reshape(-1, 2, 3)
+    total = tally.sum(axis=2)
+    both = (total > 0).all(axis=1)
+    share = tally[both] / total[both][:, :, None]
+    return _Pairs(
+        item=item[one_row[both]],
+        first=share[:, :, 0],
+        tie=share[:, :, 1],
+        second=share[:, :, 2],
+        one_order_only=len(one_row) - int(np.count_nonzero(both)),
     )
+
+
+def _keys(item: Codes, rater: Codes, low: Codes, high: Codes) -> npt.NDArray[np.int64]:
+    """One number for each item, rater and pair of models."""
+    raters, models = int(rater.max(initial=0)) + 1, int(high.max(initial=0)) + 1
+    seen = item.astype(np.int64) * raters + rater
+    if (int(item.max(initial=0)) + 1) * raters * models * models > _WIDEST:
+        seen = np.unique(seen, return_inverse=True)[1].astype(np.int64)
+    return (seen * models + low) * models + high
+
+
+def _share(successes: npt.NDArray[np.float64], cases: npt.NDArray[np.float64], items: Codes) -> Estimate:
+    counted = cases > 0
+    # Sums of thirds can pass 1 by a rounding error.
+    won = np.minimum(successes[counted] / cases[counted], 1.0)
+    return clustered_share(won, cases[counted], items[counted].astype(np.int64))

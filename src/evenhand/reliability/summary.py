@@ -11,6 +11,7 @@ from evenhand.domain.vote import Vote
 from evenhand.intervals import FEW_CLUSTERS, LEVEL
 from evenhand.reliability.coverage import Coverage
 from evenhand.reliability.order_bias import OrderBias, order_bias
+from evenhand.reliability.showings import Showings
 
 Conclusion: TypeAlias = Literal["not to be trusted", "undecided", "no sign of trouble in what was measured"]
 
@@ -55,9 +56,9 @@ class Summary:
         }
 
 
-def trust(votes: Iterable[Vote], coverage: Coverage, *, human: bool = False) -> Summary:
-    """How far the judge behind these votes can be relied on, as far as the votes alone can tell."""
-    order = order_bias(votes)
+def trust(shown: Iterable[Vote] | Showings, coverage: Coverage, *, human: bool = False) -> Summary:
+    """How far the judge behind these verdicts can be relied on, as far as they alone can tell."""
+    order = order_bias(shown)
     conclusion = _conclusion(order, coverage)
     reading = (
         _headline(conclusion, order),

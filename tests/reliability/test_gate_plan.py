@@ -1,0 +1,146 @@
+"""Claims about how many cases a gate needs."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evenhand.domain.estimate import Estimate
+from evenhand.intervals import clustered_share, share_of_sums
+from evenhand.reliability.gate import Rule, judged, parse_rules, passed
+from evenhand.reliability.gate_plan import default_assumption, plan
+
+THREE_RULES = parse_rules("swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6")
+
+
+def met(rule: Rule, hits: int, n: int) -> bool:
+    """By the real evaluation of so many cases, each an item of its own."""
+    share = hits / n
+    estimate = share_of_sums(share, n, n * share * (1 - share), n)
+    return passed(judged([rule], {rule.name: estimate}))
+
+
+def power(rule: Rule, assumed: float, n: int) -> float:
+    """By trying every number of hits."""
+    hits = [one for one in range(n + 1) if met(rule, one, n)]
+    return float(stats.binom.pmf(hits, n, assumed).sum())
+
+
+@pytest.mark.parametrize(
+    ("rule", "assumed"),
+    [
+        ("swap_consistency>=0.8", 0.95),
+        ("coverage>=0.95", 1.0),
+        ("tie_rate<=0.3", 0.05),
+        ("first_position in 0.3..0.7", 0.5),
+        ("human_agreement>=0.5", 0.95),
+    ],
+)
+def test_the_cases_needed_are_those_of_the_evaluation_itself(rule: str, assumed: float):
+    (one,) = parse_rules(rule)
+    (needed,) = plan([one], {one.name: assumed})
+    assert needed.cases is not None
+    assert needed.power == pytest.approx(0.97)
+    assert power(one, assumed, needed.cases - 1) < 0.97
+    for n in range(needed.cases, needed.cases + 25, 4):
+        assert power(one, assumed, n) >= 0.97 - 1e-9
+
+
+def test_a_record_without_a_flaw_by_hand():
+    # One-sided 95 %: n / (n + 1.6449²) >= .95 from n = 51.4 on.
+    (needed,) = plan(parse_rules("coverage>=0.95"), {"coverage": 1.0})
+    assert needed.cases == 52
+
+
+def test_the_power_is_split_over_the_rules():
+    needed = plan(THREE_RULES)
+    assert [one.power for one in needed] == pytest.approx([0.99] * 3)
+    alone = plan(THREE_RULES[:1])
+    assert (alone[0].cases or 0) < (needed[0].cases or 0)
+    assert plan(THREE_RULES[:1], joint_power=0.99)[0].cases == needed[0].cases
+
+
+def test_default_assumptions():
+    rules = parse_rules(
+        "swap_consistency>=0.8, first_position in 0.3..0.6, tie_rate<=0.2, tie_rate in 0.1..0.4, looks>=0.2, "
+        "planted_effect<=-0.2"
+    )
+    assert [default_assumption(rule) for rule in rules] == pytest.approx([0.9, 0.5, 0.1, 0.25, 0.6, -0.6])
+
+
+def test_what_is_assumed_is_told():
+    found = plan(THREE_RULES, {"swap_consistency": 0.95})
+    assert [one.assumed for one in found] == pytest.approx([0.95, 0.975, 0.5])
+    assert found[0].as_json()["rule"] == "swap_consistency>=0.8"
+
+
+def test_a_better_judge_needs_fewer_cases():
+    cases = [plan(THREE_RULES[:1], {"swap_consistency": p})[0].cases or 0 for p in (0.82, 0.85, 0.9, 0.95, 1.0)]
+    assert cases == sorted(cases, reverse=True)
+
+
+def test_a_judge_just_at_the_bound_needs_more_than_can_be_asked():
+    (needed,) = plan(parse_rules("coverage>=0.9"), {"coverage": 0.9002})
+    assert needed.cases is None
+
+
+@pytest.mark.parametrize(("rule", "assumed"), [("coverage>=0.9", 0.915), ("first_position in 0.48..0.52", 0.5)])
+def test_thousands_of_cases_are_found_too(rule: str, assumed: float):
+    (one,) = parse_rules(rule)
+    (needed,) = plan([one], {one.name: assumed})
+    assert needed.cases is not None
+    at, before, sooner = (power(one, assumed, n) for n in (needed.cases, needed.cases - 1, needed.cases * 9 // 10))
+    assert at >= 0.97 - 1e-9
+    assert before < 0.97
+    assert sooner < 0.965
+
+
+def test_an_effect_is_planned_as_if_it_varied_as_much_as_it_can():
+    (needed,) = plan(parse_rules("length_effect in -0.2..0.2"), {"length_effect": 0.0})
+    # On the scale from 0 to 1: a first position in .4..0.6.
+    (like,) = plan(parse_rules("first_position in 0.4..0.6"))
+    assert needed.cases == like.cases
+
+
+def test_an_assumption_that_would_not_meet_its_rule_is_refused():
+    with pytest.raises(ValueError, match=r"swap_consistency=0.7 would not meet swap_consistency>=0.8"):
+        plan(THREE_RULES, {"swap_consistency": 0.7})
+    with pytest.raises(ValueError, match=r"would not meet tie_rate<=0.2"):
+        plan(parse_rules("tie_rate<=0.2"), {"tie_rate": 0.2})
+    with pytest.raises(ValueError, match="joint power"):
+        plan(THREE_RULES, joint_power=1.0)
+
+
+def measured(rng: np.random.Generator, pairs: int, consistency: float) -> dict[str, Estimate]:
+    """What a judge without a leaning shows on so many items, each in both orders, every reply read."""
+    kept = rng.random(pairs) < consistency
+    # A verdict that does not hold follows a place, the first or the second, as a coin falls.
+    first = np.where(kept, 0.5, rng.integers(0, 2, pairs))
+    item = np.repeat(np.arange(pairs), 2)
+    ones = np.ones(2 * pairs)
+    shown_first = np.stack([np.where(kept, 1.0, first), np.where(kept, 0.0, first)], axis=1).ravel()
+    return {
+        "swap_consistency": clustered_share(kept.astype(float), ones[:pairs], item[::2]),
+        "first_position": clustered_share(shown_first, ones, item),
+        "coverage": clustered_share(ones, ones, item),
+    }
+
+
+def test_a_good_judge_passes_a_gate_of_three_rules_at_the_planned_number():
+    needed = plan(THREE_RULES, {"swap_consistency": 0.95, "coverage": 1.0})
+    pairs = max(one.cases or 0 for one in needed)
+    rng = np.random.default_rng(1)
+    times = sum(passed(judged(THREE_RULES, measured(rng, pairs, 0.95))) for _ in range(400))
+    assert times / 400 >= 0.95
+
+
+def test_a_judge_at_the_bound_seldom_passes():
+    rng = np.random.default_rng(2)
+    rule = THREE_RULES[:1]
+    times = sum(passed(judged(rule, measured(rng, 200, 0.8))) for _ in range(1_000))
+    assert times / 1_000 <= 0.07
+
+
+def test_a_pair_of_verdicts_that_hold_is_one_first_and_one_second():
+    rng = np.random.default_rng(3)
+    assert measured(rng, 50, 1.0)["first_position"].value == 0.5
+    assert measured(rng, 4_000, 0.0)["first_position"].value == pytest.approx(0.5, abs=0.03)
