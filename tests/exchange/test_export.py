@@ -12,8 +12,8 @@ import pytest
 from evenhand.domain.vote import joined_sign
 from evenhand.ledger.projection import judged, studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import votes_of
 from evenhand.ratings.comparisons import battles
-from evenhand.reports.leaderboard import votes_of
 from tests.exchange.world import (
     JUDGE,
     Ran,

@@ -251,7 +251,7 @@ def test_a_ledger_that_fails_in_the_middle_holds_no_half_of_the_file(tmp_path: P
 
 def test_a_file_that_is_not_there_and_one_of_another_kind_are_told(tmp_path: Path, world: tuple[str, str]) -> None:
     assert "There is no such file." in take(tmp_path / "none.csv", world).err
-    assert "give one of .jsonl" in take(written(tmp_path / "people.xlsx", ""), world).err
+    assert "give one of .jsonl" in take(written(tmp_path / "people.docx", ""), world).err
 
 
 def test_wrong_use_is_a_sentence(tmp_path: Path, world: tuple[str, str]) -> None:

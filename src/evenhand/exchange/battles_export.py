@@ -14,7 +14,7 @@ from evenhand.exchange.tables import Shape, Table
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged
 from evenhand.ledger.record import Ledger
 
-_COLUMNS: Mapping[str, Shape] = {
+BATTLE_COLUMNS: Mapping[str, Shape] = {
     "item": "text",
     "model_a": "text",
     "model_b": "text",
@@ -41,24 +41,29 @@ def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: b
     model_a is the one shown first where only one order was shown, as readers of such files take it to be; else the
     first by name. Raises ExchangeError where the judgements compare no pairs.
     """
-    results = [one for one in judged(ledger, chosen) if one.stands]
+    results = standing(ledger, chosen)
     words = reply_texts(ledger, results) if replies else {}
     raters = {study.rater.key: study.rater for study in chosen}
     conditions = {study.condition.key: study.condition for study in chosen}
     rows: list[Mapping[str, Json]] = []
     undecided = 0
-    for showings in _meetings(results):
+    for showings in meetings(results):
         trial = showings[0].trial
-        row = _row(showings, raters[trial.rater], conditions[trial.condition])
+        row = battle_row(showings, raters[trial.rater], conditions[trial.condition])
         if row is None:
             undecided += 1
         else:
             rows.append({**row, "replies": [words_of(one, words) for one in showings]} if replies else row)
-    columns: Mapping[str, Shape] = {**_COLUMNS, "replies": "lists of texts"} if replies else _COLUMNS
+    columns: Mapping[str, Shape] = {**BATTLE_COLUMNS, "replies": "lists of texts"} if replies else BATTLE_COLUMNS
     return Battles(table=Table(columns=columns, rows=rows), undecided=undecided)
 
 
-def _meetings(results: Sequence[Judged]) -> list[list[Judged]]:
+def standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Judged]:
+    """The results whose answers still stand for their models."""
+    return [one for one in judged(ledger, chosen) if one.stands]
+
+
+def meetings(results: Sequence[Judged]) -> list[list[Judged]]:
     """The showings of each item and pair; those with the first name shown first stand before the swapped ones."""
     meetings: dict[tuple[str, ...], list[Judged]] = {}
     for one in results:
@@ -69,7 +74,8 @@ def _meetings(results: Sequence[Judged]) -> list[list[Judged]]:
     return [sorted(showings, key=lambda one: (one.models, one.trial.replicate)) for showings in meetings.values()]
 
 
-def _row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json] | None:
+def battle_row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json] | None:
+    """None where no showing gave a verdict."""
     model_a, model_b = showings[0].models
     signs = [_sign(one, model_a) for one in showings]
     read = [sign for sign in signs if sign is not None]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import cast
+from typing import TypeAlias, cast
 
 from evenhand.benchmarks.data_error import Place, Problems, near, quoted
 from evenhand.benchmarks.fields import FieldReader
@@ -20,6 +20,10 @@ IMPORTED = Condition(protocol="imported", prompt_hash="")
 """How these raters were asked is not known here, and so never mixed with what was asked under a protocol."""
 
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+
+
+Kinds: TypeAlias = dict[str, tuple[str, Place]]
+"""The kind of each rater, and where it was first met."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,57 +50,28 @@ class Known:
         self.items = {item.label: item for item in benchmark.items}
         self.models = sorted({one.model for one in answers})
         self.answers = {(one.item, one.model): one.digest for one in answers}
-        self.kinds: dict[str, tuple[str, Place]] = {}
-        """The kind of each rater, and where it was first met."""
+        self.kinds: Kinds = {}
 
 
-class RowReader(FieldReader):
-    def __init__(self, row: Row, problems: Problems, known: Known) -> None:
+class PreferenceReader(FieldReader):
+    """What a row says by itself, whatever benchmark it is about. `kinds` are those of the raters met so far."""
+
+    def __init__(self, row: Row, problems: Problems, kinds: Kinds) -> None:
         super().__init__(row, problems)
-        self._known = known
+        self._kinds = kinds
 
-    def read(self) -> JudgementRow | None:
-        """None where anything is wrong with the row; the problems then tell what."""
-        rater, item, models = self._rater(), self._item(), self._models()
-        shown = self._shown(models)
-        trial = self._trial(item, shown, rater)
-        stated = self._stated()
-        at, protocol = self._at(), self.text("protocol")
-        if self.faulty or item is None or shown is None or trial is None or stated is None:
-            return None
-        if isinstance(stated, Stated) and shown != models:
-            stated = replace(stated, value=-stated.value)
-        return JudgementRow(
-            place=self.row.place,
-            rater=rater,
-            item=item,
-            models=shown,
-            trial=trial,
-            stated=stated,
-            at=at,
-            protocol=protocol,
-        )
-
-    def _rater(self) -> Rater:
+    def rater(self) -> Rater:
         name = self.label(("rater",))
         kind = (self.text("rater_kind") or "human").strip().casefold()
         if kind not in ("human", "model"):
             self.fault(f"The field `rater_kind` is `{kind}`; expected `human` or `model`.")
             kind = "human"
-        before, place = self._known.kinds.setdefault(name, (kind, self.row.place))
+        before, place = self._kinds.setdefault(name, (kind, self.row.place))
         if before != kind:
             self.fault(f"The rater `{name}` is {kind} here and {before} at {place.seen_from(self.row.place)}.")
         return Rater(kind=kind, name=name)
 
-    def _item(self) -> Item | None:
-        label = self.label(("item", "id"))
-        if label and label not in self._known.items:
-            close = near(label, self._known.items)
-            hint = f"; did you mean {quoted(close)}?" if close else "."
-            self.fault(f"{self._known.benchmark} has no item `{label}`{hint}")
-        return self._known.items.get(label)
-
-    def _models(self) -> tuple[str, str] | None:
+    def models(self) -> tuple[str, str] | None:
         """model_a and model_b; a list `models`, as exports have it, is in the order shown."""
         if "models" not in self.row.fields:
             named = (self.label(("model_a",)), self.label(("model_b",)))
@@ -112,29 +87,7 @@ class RowReader(FieldReader):
             self.fault(f"`{named[0]}` is compared with itself; two different models are expected.")
         return named
 
-    def _trial(self, item: Item | None, shown: tuple[str, str] | None, rater: Rater) -> Trial | None:
-        responses: list[str] = []
-        for model in shown or ():
-            if model not in self._known.models:
-                close = near(model, self._known.models)
-                hint = f"did you mean {quoted(close)}?" if close else "import them first (`import FILE --responses`)."
-                self.fault(f"The ledger holds no answers of `{model}` to {self._known.benchmark}; {hint}")
-            elif item is not None and (item.digest, model) not in self._known.answers:
-                self.fault(f"The ledger holds no answer of `{model}` to item `{item.label}`; import it first.")
-            elif item is not None:
-                responses.append(self._known.answers[item.digest, model])
-        replicate = self._replicate()
-        if self.faulty or item is None:
-            return None
-        return Trial(
-            item=item.digest,
-            responses=tuple(responses),
-            rater=rater.key,
-            condition=IMPORTED.key,
-            replicate=replicate,
-        )
-
-    def _shown(self, models: tuple[str, str] | None) -> tuple[str, str] | None:
+    def shown(self, models: tuple[str, str] | None) -> tuple[str, str] | None:
         """In the order shown: model_a first unless `first_shown` names the other."""
         if models is None or _blank(self.row.fields.get("first_shown")):
             return models
@@ -145,7 +98,8 @@ class RowReader(FieldReader):
             self.fault(f"The field `first_shown` is `{first}`; expected `{models[0]}` or `{models[1]}`.")
         return models if first == models[0] else (models[1], models[0])
 
-    def _stated(self) -> Stated | NoVerdict | None:
+    def stated(self, *, turned: bool = False) -> Stated | NoVerdict | None:
+        """In favour of model_a, or of the other one where the pair was `turned`."""
         value = self.row.fields.get("verdict")
         if _blank(value):
             return self._no_verdict()
@@ -153,7 +107,7 @@ class RowReader(FieldReader):
         if stated is None:
             shown = value if isinstance(value, str | int | float) else json.dumps(value, default=str)
             self.fault(f"The field `verdict` is `{shown}`; expected {EXPECTED}.")
-        return stated
+        return replace(stated, value=-stated.value) if stated is not None and turned else stated
 
     def _no_verdict(self) -> NoVerdict | None:
         """Rows of an export say why they hold none."""
@@ -167,7 +121,7 @@ class RowReader(FieldReader):
         self.fault(f"The field `reason` is `{said}`; expected one of {', '.join(_REASONS)}.")
         return None
 
-    def _replicate(self) -> int:
+    def replicate(self) -> int:
         value = self.row.fields.get("replicate")
         if _blank(value):
             return 0
@@ -176,6 +130,62 @@ class RowReader(FieldReader):
             self.fault(f"The field `replicate` is `{value}`; expected a whole number from 0 up.")
             return 0
         return int(text)
+
+
+class RowReader(PreferenceReader):
+    def __init__(self, row: Row, problems: Problems, known: Known) -> None:
+        super().__init__(row, problems, known.kinds)
+        self._known = known
+
+    def read(self) -> JudgementRow | None:
+        """None where anything is wrong with the row; the problems then tell what."""
+        rater, item, models = self.rater(), self._item(), self.models()
+        shown = self.shown(models)
+        trial = self._trial(item, shown, rater)
+        stated = self.stated(turned=shown != models)
+        at, protocol = self._at(), self.text("protocol")
+        if self.faulty or item is None or shown is None or trial is None or stated is None:
+            return None
+        return JudgementRow(
+            place=self.row.place,
+            rater=rater,
+            item=item,
+            models=shown,
+            trial=trial,
+            stated=stated,
+            at=at,
+            protocol=protocol,
+        )
+
+    def _item(self) -> Item | None:
+        label = self.label(("item", "id"))
+        if label and label not in self._known.items:
+            close = near(label, self._known.items)
+            hint = f"; did you mean {quoted(close)}?" if close else "."
+            self.fault(f"{self._known.benchmark} has no item `{label}`{hint}")
+        return self._known.items.get(label)
+
+    def _trial(self, item: Item | None, shown: tuple[str, str] | None, rater: Rater) -> Trial | None:
+        responses: list[str] = []
+        for model in shown or ():
+            if model not in self._known.models:
+                close = near(model, self._known.models)
+                hint = f"did you mean {quoted(close)}?" if close else "import them first (`import FILE --responses`)."
+                self.fault(f"The ledger holds no answers of `{model}` to {self._known.benchmark}; {hint}")
+            elif item is not None and (item.digest, model) not in self._known.answers:
+                self.fault(f"The ledger holds no answer of `{model}` to item `{item.label}`; import it first.")
+            elif item is not None:
+                responses.append(self._known.answers[item.digest, model])
+        replicate = self.replicate()
+        if self.faulty or item is None:
+            return None
+        return Trial(
+            item=item.digest,
+            responses=tuple(responses),
+            rater=rater.key,
+            condition=IMPORTED.key,
+            replicate=replicate,
+        )
 
     def _at(self) -> float | None:
         text = self.text("at")

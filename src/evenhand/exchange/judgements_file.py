@@ -1,6 +1,6 @@
 """Files of preferences, of people or models, checked against a benchmark and the answers they speak of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,10 @@ class JudgementsFile:
     """One for each showing, in the file's order."""
     repeated: int
     """Rows that say again what an earlier row says."""
+    answers: tuple[Response, ...] = ()
+    """Those that the file itself brings."""
+    notes: tuple[str, ...] = ()
+    """Sentences that a user must be told."""
 
 
 def read_judgements(
@@ -41,16 +45,16 @@ def read_judgements(
     problems = Problems(ExchangeError)
     rows = read_rows(path, problems)
     read: list[JudgementRow] = []
-    if rows and _columns_fit(path, rows, problems):
+    if rows and columns_fit(path, rows, problems):
         known = Known(benchmark, answers)
         read = [one for row in rows if (one := RowReader(row, problems, known).read())]
     given = _with_levels(read, levels, problems)
-    judgements = _once_each(given, problems)
+    judgements = once_each(given, problems)
     problems.raise_any()
     return JudgementsFile(path=path, judgements=judgements, repeated=len(given) - len(judgements))
 
 
-def _columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
+def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
@@ -68,29 +72,48 @@ def _columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
 
 def _with_levels(rows: Sequence[JudgementRow], levels: Levels | None, problems: Problems) -> list[GivenJudgement]:
     """Each preference at its levels; one that does not fit them is a problem."""
-    left_open = {abs(row.stated.value) for row in rows if isinstance(row.stated, Stated) and row.stated.levels is None}
-    of_file: Levels = levels or (5 if 2 in left_open else 3)
-    given: list[GivenJudgement] = []
-    for row in rows:
-        stated = row.stated
+    scale = Scale.of((row.stated for row in rows), levels)
+    given = [(row, scale.verdict(row.stated, row.place, problems)) for row in rows]
+    return [GivenJudgement(row=row, verdict=verdict) for row, verdict in given if verdict is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How many levels the verdicts of one file have."""
+
+    chosen: Levels | None
+    """By the user."""
+    of_file: Levels
+    """Where a verdict leaves it open."""
+
+    @classmethod
+    def of(cls, stated: Iterable[Stated | NoVerdict], chosen: Levels | None) -> "Scale":
+        """5 where a 2 occurs that leaves it open, else 3; unless the user chose."""
+        left_open = {abs(one.value) for one in stated if isinstance(one, Stated) and one.levels is None}
+        return cls(chosen=chosen, of_file=chosen or (5 if 2 in left_open else 3))
+
+    def verdict(self, stated: Stated | NoVerdict, place: Place, problems: Problems) -> Preference | NoVerdict | None:
+        """None, and a problem, where the verdict does not fit."""
         if isinstance(stated, NoVerdict):
-            given.append(GivenJudgement(row=row, verdict=stated))
-        elif stated.levels is not None and levels not in (None, stated.levels):
-            problems.add(row.place, f"The verdict has {stated.levels} levels of its own and --levels says {levels}.")
-        elif not _fits(stated.value, stated.levels or of_file):
-            sentence = f"The verdict is {stated.value:+d}; at {of_file} levels {_ALLOWED[of_file]} is expected."
-            problems.add(row.place, sentence)
-        else:
-            verdict = Preference(value=stated.value, levels=stated.levels or of_file)
-            given.append(GivenJudgement(row=row, verdict=verdict))
-    return given
+            return stated
+        if stated.levels is not None and self.chosen not in (None, stated.levels):
+            problems.add(place, f"The verdict has {stated.levels} levels of its own and --levels says {self.chosen}.")
+            return None
+        if not _fits(stated.value, stated.levels or self.of_file):
+            sentence = (
+                f"The verdict is {stated.value:+d}; at {self.of_file} levels {_ALLOWED[self.of_file]} is expected."
+            )
+            problems.add(place, sentence)
+            return None
+        return Preference(value=stated.value, levels=stated.levels or self.of_file)
 
 
 def _fits(value: int, levels: Levels) -> bool:
     return (levels == 5 or abs(value) < 2) and (levels != 2 or value != 0)
 
 
-def _once_each(judgements: Sequence[GivenJudgement], problems: Problems) -> tuple[GivenJudgement, ...]:
+def once_each(judgements: Sequence[GivenJudgement], problems: Problems) -> tuple[GivenJudgement, ...]:
+    """The first judgement of each trial; a later one with another verdict is a problem."""
     first: dict[str, GivenJudgement] = {}
     for one in judgements:
         before = first.setdefault(one.row.trial.key, one)

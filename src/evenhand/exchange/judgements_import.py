@@ -70,6 +70,7 @@ def import_judgements(
         )
     runs: dict[str, str] = {}
     if fresh:
+        ledger.add_responses(read.answers, replace=replace)
         ledger.register_benchmark(benchmark)
         ledger.add_responses(reference_responses(benchmark))
         entries = Entries()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evenhand import __version__
 from evenhand.benchmarks.data_error import Problems, quoted
-from evenhand.benchmarks.responses_file import ResponseSet, read_responses, reference_responses
+from evenhand.benchmarks.responses_file import Gaps, ResponseSet, read_responses, reference_responses
 from evenhand.benchmarks.rows import read_rows
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
@@ -32,19 +32,24 @@ class ImportedResponses:
         }
 
 
-def read_answers(path: Path, benchmark: Benchmark, *, variant: str | None = None) -> ResponseSet:
-    """As `read_responses`, and of the variant that the file's own column names. Raises ExchangeError on several."""
+def named_variant(path: Path, given: str | None) -> str:
+    """The variant that the file's own column names, else the one given. Raises ExchangeError where they differ."""
     rows = read_rows(path, Problems(ExchangeError))  # what cannot be read is told by read_responses
     named = {str(row.fields["variant"] or "").strip() for row in rows if "variant" in row.fields}
     if len(named) > 1:
         found = quoted(sorted(name or "default" for name in named))
         raise ExchangeError(f"{path}: the column `variant` names several: {found}. One file, one variant: split it.")
     own = named.pop() if named else None
-    if own is not None and variant is not None and own != variant:
+    if own is not None and given is not None and own != given:
         raise ExchangeError(
-            f"{path}: the column `variant` says `{own or 'default'}` and --variant says `{variant or 'default'}`."
+            f"{path}: the column `variant` says `{own or 'default'}` and --variant says `{given or 'default'}`."
         )
-    return read_responses(path, benchmark, variant=own or variant or "")
+    return own or given or ""
+
+
+def read_answers(path: Path, benchmark: Benchmark, *, variant: str | None = None, gaps: Gaps = "note") -> ResponseSet:
+    """As `read_responses`, and of the variant that the file's own column names. Raises ExchangeError on several."""
+    return read_responses(path, benchmark, variant=named_variant(path, variant), gaps=gaps)
 
 
 def import_responses(

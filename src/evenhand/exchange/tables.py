@@ -17,7 +17,7 @@ from evenhand.exchange.errors import ExchangeError
 if TYPE_CHECKING:
     import polars as pl
 
-Shape: TypeAlias = Literal["text", "whole", "number", "texts", "lists of texts", "verdict"]
+Shape: TypeAlias = Literal["text", "whole", "number", "truth", "texts", "lists of texts", "verdict"]
 
 FORMATS = (".jsonl", ".csv", ".parquet")
 
@@ -98,6 +98,7 @@ def _frame(table: Table) -> "pl.DataFrame":
         "text": pl.String(),
         "whole": pl.Int64(),
         "number": pl.Float64(),
+        "truth": pl.Boolean(),
         "texts": pl.List(pl.String()),
         "lists of texts": pl.List(pl.List(pl.String())),
         "verdict": pl.Struct(

@@ -1,0 +1,56 @@
+"""A table of scores: a row for each model, a column for each benchmark."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.rows import Row, read_rows
+from evenhand.exchange.errors import ExchangeError
+
+_MISSING = frozenset({"", "-", "–", "—", "na", "n/a", "nan", "null", "none"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreTable:
+    models: tuple[str, ...]
+    scores: Mapping[str, tuple[float | None, ...]]
+    """By benchmark, one entry for each model; None where the model has no score."""
+
+
+def read_scores(path: Path) -> ScoreTable:
+    """The first column names the models. All of the file, or ExchangeError with all that is wrong with it."""
+    problems = Problems(ExchangeError)
+    rows = read_rows(path, problems)
+    problems.raise_any()
+    name, *benchmarks = dict.fromkeys(column for row in rows for column in row.fields)
+    if len(benchmarks) < 2:
+        problems.add(Place(path=path), f"Two columns of scores are needed beside `{name}`; found {quoted(benchmarks)}.")
+    models: dict[str, Place] = {}
+    for row in rows:
+        model = str(row.fields.get(name, "")).strip()
+        if not model:
+            problems.add(row.place, f"The column `{name}` is empty; it names the model.")
+        elif model in models:
+            problems.add(row.place, f"The model `{model}` stands in {models[model].seen_from(row.place)} already.")
+        models.setdefault(model, row.place)
+    scores = {column: tuple(_score(row, column, problems) for row in rows) for column in benchmarks}
+    problems.raise_any()
+    return ScoreTable(models=tuple(models), scores=scores)
+
+
+def _score(row: Row, column: str, problems: Problems) -> float | None:
+    value = row.fields.get(column)
+    if value is None or (isinstance(value, str) and value.strip().casefold() in _MISSING):
+        return None
+    try:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError
+        number = float(value.strip().removesuffix("%")) if isinstance(value, str) else float(value)
+        if not math.isfinite(number):
+            raise ValueError
+    except ValueError:
+        problems.add(row.place, f"The column `{column}` is `{value}`; expected a number, or nothing.")
+        return None
+    return number

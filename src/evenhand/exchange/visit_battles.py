@@ -1,0 +1,114 @@
+"""VisIT-Bench's battles in the fields that its authors send back to a team, beside our own."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.exchange.battles_export import BATTLE_COLUMNS, battle_row, meetings, standing
+from evenhand.exchange.judgements_export import reply_texts, words_of
+from evenhand.exchange.tables import Shape, Table
+from evenhand.ledger.projection import Judged, StudyOnRecord, items_of
+from evenhand.ledger.record import Ledger
+
+_WITH_REFERENCE = "visit_pairwise_reference"
+_RESULTS = {"model_a": "A", "tie": "Tie", "model_b": "B", None: None}
+_COLUMNS: Mapping[str, Shape] = {
+    "A_model": "text",
+    "B_model": "text",
+    "A": "text",
+    "B": "text",
+    "image_url": "text",
+    "instruction": "text",
+    "instruction_category": "text",
+    "engine": "text",
+    "evaluated_with_reference": "truth",
+    "auto_evaluation_result": "texts",
+    "auto_evaluation_cot": "texts",
+    "A_model_in_cot": "texts",
+    "B_model_in_cot": "texts",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitBattles:
+    table: Table
+    undecided: int
+    """Pairs of which no showing gave a verdict; they are no battles and not in the table."""
+    withheld: int
+    """Battles against the reference that are not in the table."""
+
+
+def is_visit_bench(chosen: Sequence[StudyOnRecord]) -> bool:
+    return all(study.benchmark in ("visit-bench", "visit-bench-sample") for study in chosen)
+
+
+def visit_battles_table(
+    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = True, with_reference: bool = False
+) -> VisitBattles:
+    """A row for each battle; its lists have one entry for each showing, and null where one gave no verdict.
+
+    A and B are the battle's own; which model the judge read as A and B in each showing is in A_model_in_cot and
+    B_model_in_cot. `with_reference`: also the battles against the reference, whose texts are then in the table.
+    """
+    results = standing(ledger, chosen)
+    words = reply_texts(ledger, results) if replies else {}
+    raters = {study.rater.key: study.rater for study in chosen}
+    conditions = {study.condition.key: study.condition for study in chosen}
+    items = {item.digest: item for study in chosen for item in items_of(ledger, study.data)}
+    answers = {one.digest: one for one in ledger.responses_to(items, variant=None)}
+    rows: list[Mapping[str, Json]] = []
+    undecided = withheld = 0
+    for showings in meetings(results):
+        trial = showings[0].trial
+        row = battle_row(showings, raters[trial.rater], conditions[trial.condition])
+        if row is None:
+            undecided += 1
+        elif REFERENCE in showings[0].models and not with_reference:
+            withheld += 1
+        else:
+            told = {"auto_evaluation_cot": ["\n\n".join(words_of(one, words)) for one in showings]} if replies else {}
+            rows.append({**row, **_visit_fields(row, showings, items[trial.item], answers), **told})
+    columns: dict[str, Shape] = {**BATTLE_COLUMNS, **_COLUMNS}
+    if not replies:
+        del columns["auto_evaluation_cot"]
+    return VisitBattles(
+        table=Table(columns=columns, rows=[{name: row[name] for name in columns} for row in rows]),
+        undecided=undecided,
+        withheld=withheld,
+    )
+
+
+def _visit_fields(
+    row: Mapping[str, Json], showings: Sequence[Judged], item: Item, answers: Mapping[str, Response]
+) -> dict[str, Json]:
+    first, second = (answers[digest].text for digest in showings[0].trial.responses)
+    return {
+        "A_model": row["model_a"],
+        "B_model": row["model_b"],
+        "A": first,
+        "B": second,
+        "image_url": _image_url(item.images),
+        "instruction": item.instruction,
+        "instruction_category": item.category,
+        "engine": row["rater"],
+        "evaluated_with_reference": row["protocol"] == _WITH_REFERENCE,
+        "auto_evaluation_result": [_RESULTS[vote] for vote in _votes(row)],
+        "A_model_in_cot": [one.models[0] for one in showings],
+        "B_model_in_cot": [one.models[1] for one in showings],
+    }
+
+
+def _votes(row: Mapping[str, Json]) -> list[str | None]:
+    votes = row["votes"]
+    assert isinstance(votes, list)
+    return [vote if isinstance(vote, str) else None for vote in votes]
+
+
+def _image_url(images: Sequence[str]) -> str | None:
+    """Of several a list in one text, as the multi-image sheet has it."""
+    if len(images) > 1:
+        return json.dumps(list(images), ensure_ascii=False)
+    return images[0] if images else None

@@ -1,0 +1,149 @@
+"""People's choices in the columns that VisIT-Bench's authors describe, with the two answers in the row itself."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Literal
+
+from evenhand.benchmarks.by_content import ItemsByContent
+from evenhand.benchmarks.cells import read_truth
+from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.fields import FieldReader
+from evenhand.benchmarks.rows import Row, read_rows
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.trial import Trial
+from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.judgement_row import IMPORTED, JudgementRow
+from evenhand.exchange.judgements_file import GivenJudgement, JudgementsFile, once_each
+from evenhand.exchange.preference_words import Stated
+
+PEOPLE = "people"
+"""The rater of rows that do not say who chose."""
+
+CHOSEN = ("model_selection.A", "model_selection.B")
+"""The columns that hold a person's choice."""
+_COLUMNS = ("instruction", "A", "B", "A_model", "B_model", *CHOSEN)
+
+
+def holds_preferences(path: Path) -> bool:
+    """By the columns; False for a file that cannot be read."""
+    rows = read_rows(path, Problems(ExchangeError))
+    return any(name in row.fields for row in rows for name in CHOSEN)
+
+
+def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> JudgementsFile:
+    """All of the file, or ExchangeError with all that is wrong with it.
+
+    A was shown first. Each row is one person's choice: rows of one pair without a `rater` column are replicates of its
+    showing. A row that chooses neither answer, or both, holds no verdict; it is never a tie.
+    """
+    problems = Problems(ExchangeError)
+    rows = read_rows(path, problems)
+    columns = dict.fromkeys(name for row in rows for name in row.fields)
+    missing = [name for name in _COLUMNS if rows and name not in columns]
+    given: list[GivenJudgement] = []
+    reading = _Reading(benchmark, problems, variant, named="rater" in columns)
+    if missing:
+        problems.add(Place(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.")
+    else:
+        given = [one for row in rows if (one := reading.judgement(row)) is not None]
+    for place, sentence in reading.items.unmatched():
+        problems.add(place, sentence)
+    judgements = once_each(given, problems)
+    problems.raise_any()
+    undecided = sum(isinstance(one.verdict, NoVerdict) for one in judgements)
+    notes = [f"Rows that choose neither answer, or both, and so hold no verdict: {undecided}."] if undecided else []
+    if "rater" not in columns:
+        notes.append(f"No column `rater` says who chose; the rater of all rows is `{PEOPLE}`.")
+    return JudgementsFile(
+        path=path,
+        judgements=judgements,
+        repeated=len(given) - len(judgements),
+        answers=tuple(response for response, _ in reading.answers.values() if response.model != REFERENCE),
+        notes=tuple(notes),
+    )
+
+
+class _Reading:
+    """The rows met so far: the answer of each model to each item, and how often each showing was judged."""
+
+    def __init__(self, benchmark: Benchmark, problems: Problems, variant: str, *, named: bool) -> None:
+        self.items = ItemsByContent(benchmark)
+        self.answers: dict[tuple[str, str], tuple[Response, Place]] = {}
+        self._problems = problems
+        self._variant = variant
+        self._named = named
+        self._showings: Counter[tuple[str, ...]] = Counter()
+
+    def judgement(self, row: Row) -> GivenJudgement | None:
+        """None where anything is wrong with the row; the problems then tell what."""
+        reader = FieldReader(row, self._problems)
+        rater = Rater(kind="human", name=reader.label(("rater",)) if self._named else PEOPLE)
+        verdict = _verdict(reader)
+        item = self.items.find(row)
+        pair = [self._answer(reader, side, item) for side in ("A", "B")]
+        first, second = pair
+        if item is None or first is None or second is None or verdict is None or reader.faulty:
+            return None
+        if first.model == second.model:
+            reader.fault(f"`{first.model}` is compared with itself; two different models are expected.")
+            return None
+        trial = Trial(
+            item=item.digest,
+            responses=(first.digest, second.digest),
+            rater=rater.key,
+            condition=IMPORTED.key,
+            replicate=0 if self._named else self._replicate(first, second),
+        )
+        stated = Stated(value=verdict.value, levels=2) if isinstance(verdict, Preference) else verdict
+        judged = JudgementRow(
+            place=row.place,
+            rater=rater,
+            item=item,
+            models=(first.model, second.model),
+            trial=trial,
+            stated=stated,
+            at=None,
+            protocol=None,
+        )
+        return GivenJudgement(row=judged, verdict=verdict)
+
+    def _replicate(self, first: Response, second: Response) -> int:
+        showing = (first.digest, second.digest)
+        self._showings[showing] += 1
+        return self._showings[showing] - 1
+
+    def _answer(self, reader: FieldReader, side: Literal["A", "B"], item: Item | None) -> Response | None:
+        model, text = reader.label((f"{side}_model",)), reader.needed_text(side)
+        if reader.faulty or item is None:
+            return None
+        if model.casefold() == REFERENCE:
+            if text != item.reference:
+                reader.fault(f"The model name `{model}` is reserved, and `{side}` is not the item's reference.")
+                return None
+            return Response(item=item.digest, model=REFERENCE, text=text)
+        response = Response(item=item.digest, model=model, text=text, variant=self._variant)
+        before, place = self.answers.setdefault((item.digest, model), (response, reader.row.place))
+        if before != response:
+            where = place.seen_from(reader.row.place)
+            reader.fault(f"`{model}` answers this item with another text than in {where}; keep one of the two.")
+        return response
+
+
+def _verdict(reader: FieldReader) -> Preference | NoVerdict | None:
+    fields = reader.row.fields
+    chosen = [read_truth(fields.get(name)) for name in CHOSEN]
+    for name, truth in zip(CHOSEN, chosen, strict=True):
+        if truth == "unclear":
+            reader.fault(f"The field `{name}` is `{fields[name]}`; expected True or False.")
+    if "unclear" in chosen:
+        return None
+    match (chosen[0] is True, chosen[1] is True):
+        case (True, False):
+            return Preference(value=1, levels=2)
+        case (False, True):
+            return Preference(value=-1, levels=2)
+        case (both, _):
+            return NoVerdict(reason="conflicting" if both else "unreadable")

@@ -1,0 +1,450 @@
+"""Claims about reading battles from files and frames."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.exchange.battles_file import BattleColumns, BattleTable, read_battles
+from evenhand.exchange.errors import ExchangeError
+
+LLMFAO = Path(__file__).parents[3] / "shared" / "data" / "llmfao-crowd-comparisons.csv"
+HEAD = "model_a,model_b,winner\n"
+ROWS: list[dict[str, Any]] = [
+    {"model_a": "X", "model_b": "Y", "winner": "model_a", "item": "1", "rater": "ann", "weight": 0.5},
+    {"model_a": "Y", "model_b": "Z", "winner": "tie", "item": "1", "rater": "bo", "weight": 1.0},
+    {"model_a": "Z", "model_b": "X", "winner": "model_b", "item": "2", "rater": "ann", "weight": 2.0},
+    {"model_a": "X", "model_b": "Z", "winner": "tie (bothbad)", "item": "2", "rater": "bo", "weight": 1.0},
+]
+
+
+def written(folder: Path, text: str, name: str = "battles.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def as_file(folder: Path, kind: str, rows: list[dict[str, Any]] = ROWS) -> Path:
+    frame, path = pl.DataFrame(rows), folder / f"battles{kind}"
+    if kind == ".parquet":
+        frame.write_parquet(path)
+    elif kind in (".csv", ".tsv"):
+        frame.write_csv(path, separator="," if kind == ".csv" else "\t")
+    else:
+        whole = json.dumps(rows) if kind == ".json" else "".join(json.dumps(row) + "\n" for row in rows)
+        path.write_text(whole)
+    return path
+
+
+def refused(source: object, columns: BattleColumns | None = None) -> str:
+    with pytest.raises(ExchangeError) as error:
+        read_battles(source, columns=columns or BattleColumns())
+    sentence = str(error.value)
+    assert "\n" not in sentence
+    assert sentence.endswith((".", "?"))
+    return sentence
+
+
+def told(table: BattleTable) -> dict[str, Any]:
+    """The rows as they are to be rated, with names."""
+    rated = table.comparisons
+    assert rated.item is not None
+    assert rated.rater is not None
+    assert rated.weight is not None
+    assert rated.first is not None
+    return {
+        "pairs": [(rated.models[a], rated.models[b]) for a, b in zip(rated.model_a, rated.model_b, strict=True)],
+        "sign": rated.sign.tolist(),
+        "same item": (rated.item[:, None] == rated.item[None, :]).tolist(),
+        "rater": [rated.raters[code] for code in rated.rater],
+        "weight": rated.weight.tolist(),
+        "first": rated.first.tolist(),
+    }
+
+
+EXPECTED = {
+    "pairs": [("X", "Y"), ("Y", "Z"), ("Z", "X"), ("X", "Z")],
+    "sign": [1, 0, -1, 0],
+    "same item": [[True, True, False, False]] * 2 + [[False, False, True, True]] * 2,
+    "rater": ["ann", "bo", "ann", "bo"],
+    "weight": [0.5, 1.0, 2.0, 1.0],
+    "first": [1, 1, 1, 1],
+}
+
+
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet"])
+def test_every_format_says_the_same_in_the_files_order(tmp_path: Path, kind: str):
+    table = read_battles(as_file(tmp_path, kind))
+    assert told(table) == EXPECTED
+    assert table.rows == 4
+    assert table.notes == (
+        "Item column: item (2 items).",
+        "Rater column: rater (2 raters).",
+        "No first_shown column: model_a is taken as shown first.",
+        "Weight column: weight (sum 4.5).",
+    )
+
+
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+def test_without_a_suffix_the_beginning_tells_the_format(tmp_path: Path, kind: str):
+    bare = as_file(tmp_path, kind).rename(tmp_path / "battles.export")
+    assert told(read_battles(str(bare))) == EXPECTED
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
+def test_frames_say_the_same(make: Any):
+    assert told(read_battles(make(ROWS))) == EXPECTED
+
+
+def test_a_frame_that_is_an_arrow_stream_is_read():
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return pl.DataFrame(ROWS).__arrow_c_stream__(requested_schema)
+
+    assert told(read_battles(Stream())) == EXPECTED
+
+
+def test_categories_of_frames_are_names():
+    frame = pd.DataFrame(ROWS).astype({"model_a": "category", "winner": "category"})
+    assert told(read_battles(frame)) == EXPECTED
+    assert (
+        told(read_battles(pl.DataFrame(ROWS).cast({"model_a": pl.Categorical, "winner": pl.Categorical}))) == EXPECTED
+    )
+
+
+def test_left_and_right_may_name_the_models_and_id_the_item():
+    table = read_battles(
+        pl.DataFrame({"left": ["X", "Y"], "right": ["Y", "X"], "winner": ["left", "right"], "id": [7, 7]})
+    )
+    assert table.comparisons.sign.tolist() == [1, -1]
+    assert table.comparisons.item is not None
+    assert table.comparisons.item.tolist() == [0, 0]
+    assert table.notes[0] == "Item column: id (1 item)."
+
+
+def test_item_stands_before_id_and_a_column_asked_for_before_both():
+    frame = pl.DataFrame(
+        {"model_a": ["X"] * 3, "model_b": ["Y"] * 3, "winner": ["tie"] * 3, "id": [1, 2, 3], "item": [1, 1, 2],
+         "task": ["t"] * 3, "worker": [4, 4, 5]}
+    )  # fmt: skip
+    assert read_battles(frame).notes[0] == "Item column: item (2 items)."
+    asked = read_battles(frame, columns=BattleColumns(item="task", rater="worker"))
+    assert asked.notes[:2] == ("Item column: task (1 item).", "Rater column: worker (2 raters).")
+    assert asked.comparisons.raters == ("4", "5")
+
+
+def test_without_items_each_battle_is_its_own_cluster_and_that_is_said(tmp_path: Path):
+    table = read_battles(written(tmp_path, HEAD + "X,Y,tie\n"))
+    assert table.comparisons.item is None
+    assert table.notes[0] == "No item column: each battle is its own cluster."
+
+
+def test_the_crowds_comparisons_are_read_whole():
+    table = read_battles(LLMFAO, columns=BattleColumns(rater="worker"))
+    assert (table.rows, len(table.comparisons.models)) == (8931, 59)
+    assert table.notes[:2] == ("Item column: id (2,139 items).", "Rater column: worker (124 raters).")
+
+
+def test_first_shown_names_the_model_shown_first(tmp_path: Path):
+    table = read_battles(written(tmp_path, "model_a,model_b,first_shown,winner\nX,Y,Y,tie\nX,Y,X,tie\nX,Y,,tie\n"))
+    assert table.comparisons.first is not None
+    assert table.comparisons.first.tolist() == [-1, 1, 1]
+    assert "In 1 row first_shown is empty: model_a is taken as shown first." in table.notes
+
+
+def test_a_frames_empty_first_shown_leaves_model_a_first():
+    frame = pl.DataFrame({"model_a": ["X", "X"], "model_b": ["Y", "Y"], "winner": ["tie", "tie"]})
+    for empty in (pl.Series([None, None]), pl.Series(["", None], dtype=pl.String)):
+        table = read_battles(frame.with_columns(first_shown=empty))
+        assert table.comparisons.first is not None
+        assert table.comparisons.first.tolist() == [1, 1]
+        assert any(note.startswith("In 2 rows first_shown is empty") for note in table.notes)
+
+
+def test_verdicts_of_five_levels_may_stand_for_the_winner(tmp_path: Path):
+    table = read_battles(written(tmp_path, "model_a,model_b,verdict\nX,Y,+2\nX,Y,-1\nX,Y,B>>A\nX,Y,0\n"))
+    assert table.comparisons.value is not None
+    assert table.comparisons.value.tolist() == [2, -1, -2, 0]
+    assert table.comparisons.sign.tolist() == [1, -1, -1, 0]
+    assert "Verdict column: verdict, five levels." in table.notes
+
+
+def test_verdicts_without_a_two_are_winners_only():
+    table = read_battles(pl.DataFrame({"model_a": ["X", "X"], "model_b": ["Y", "Y"], "verdict": [1, -1]}))
+    assert table.comparisons.value is None
+    assert table.comparisons.sign.tolist() == [1, -1]
+
+
+def test_a_winner_that_contradicts_the_verdict_is_refused():
+    frame = pl.DataFrame({"model_a": ["X"] * 2, "model_b": ["Y"] * 2, "verdict": [1, 2], "winner": ["model_a", "tie"]})
+    assert refused(frame) == "Row 2: The winner is 'tie' and the verdict +2; keep one."
+
+
+def test_lengths_are_told_as_how_much_longer_model_a_is(tmp_path: Path):
+    text = "model_a,model_b,winner,length_a,length_b\nX,Y,tie,10,4\nX,Y,tie,1,3\nX,Y,tie,,3\n"
+    length = read_battles(written(tmp_path, text)).comparisons.length
+    assert length is not None
+    np.testing.assert_array_equal(length, [6, -2, np.nan])
+
+
+def test_one_length_alone_is_not_used_and_that_is_said():
+    frame = pl.DataFrame({"model_a": ["X"], "model_b": ["Y"], "winner": ["tie"], "length_b": [3]})
+    table = read_battles(frame)
+    assert table.comparisons.length is None
+    assert "The column length_b stands alone and is not used: both length_a and length_b are needed." in table.notes
+
+
+def test_self_battles_are_left_out_counted_and_said(tmp_path: Path):
+    table = read_battles(
+        written(tmp_path, "model_a,model_b,winner,item,weight\nX,X,tie,1,1\nX,Y,model_b,2,3\nY,Y,model_a,2,1\n")
+    )
+    rated = table.comparisons
+    assert (table.rows, len(rated), rated.self_battles) == (3, 1, 2)
+    assert rated.sign.tolist() == [-1]
+    assert rated.total == 3
+    assert "Item column: item (1 item)." in table.notes
+    assert "2 rows set a model against itself: left out." in table.notes
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("abc é,\"'\n\r\t;", min_size=1).filter(lambda name: name.strip() != ""),
+            st.sampled_from(["model_a", "model_b", "tie"]),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_any_name_survives_csv_and_jsonl(tmp_path_factory: pytest.TempPathFactory, battles: list[tuple[str, str]]):
+    import csv
+
+    folder = tmp_path_factory.mktemp("names")
+    rows = [{"model_a": name, "model_b": "the other", "winner": winner} for name, winner in battles]
+    with (folder / "b.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, ["model_a", "model_b", "winner"])
+        writer.writeheader()
+        writer.writerows(rows)
+    (folder / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("b.csv", "b.jsonl"):
+        rated = read_battles(folder / name).comparisons
+        assert [rated.models[code] for code in rated.model_a] == [name for name, _ in battles]
+
+
+def test_bom_crlf_embedded_newlines_and_blank_lines_are_read_and_lines_still_told(tmp_path: Path):
+    text = '\ufeffmodel_a,model_b,winner\r\n"X\r\nlong",Y,tie\r\n\r\nX,"Y, too",model_a\r\n'
+    rated = read_battles(written(tmp_path, text)).comparisons
+    assert rated.models == ("X", "X\r\nlong", "Y", "Y, too")
+    path = written(tmp_path, text + "X,Y,nobody\r\n")
+    known = "model_a, model_b, tie, left, right, tie (bothbad)"
+    assert refused(path) == f"{path}, row 3, line 6: The winner is 'nobody'; one of {known} is expected."
+
+
+@pytest.mark.parametrize("winner", ["Tie", "X", "draw", "1"])
+@pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet", ".json"])
+def test_an_unknown_winner_is_never_a_tie(tmp_path: Path, winner: str, kind: str):
+    rows = [*ROWS, {**ROWS[0], "winner": winner}]
+    path = as_file(tmp_path, kind, rows)
+    line = {".csv": ", line 6", ".jsonl": ", line 5"}.get(kind, "")
+    assert refused(path).startswith(f"{path}, row 5{line}: The winner is '{winner}'; one of model_a, model_b, tie")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("X,Y,\n", "row 1, line 2: There is no winner in the column `winner`."),
+        ("X,Y,tie\n,Y,tie\n", "row 2, line 3: There is no model in the column `model_a`."),
+        ("X,Y,tie\nX, ,tie\n", "row 2, line 3: There is no model in the column `model_b`."),
+        ("X,Y,tie\nX,Y\n", "row 2, line 3: The row has 2 cells and the header has 3."),
+        ("X,Y,tie\nX,Y,tie,4\n", "row 2, line 3: The row has 4 cells and the header has 3."),
+        ("X,X,tie\nX,X,tie\n", "Every row sets a model against itself; battles of two models are needed."),
+        ("", "The file is empty; at least one row is needed."),
+        ('X,Y,"tie\n', "row 1, line 2: The row cannot be read: unexpected end of data."),
+    ],
+)  # fmt: skip
+def test_a_bad_row_is_told_with_its_place(tmp_path: Path, text: str, sentence: str):
+    path = written(tmp_path, HEAD + text)
+    separator = ", " if sentence.startswith("row") else ": "
+    assert refused(path) == f"{path}{separator}{sentence}"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sentence"),
+    [
+        ("weight", "-1", "`weight` is '-1'; a number from 0 up is expected."),
+        ("weight", "heavy", "`weight` is 'heavy'; a number from 0 up is expected."),
+        ("weight", "nan", "`weight` is 'nan'; a number from 0 up is expected."),
+        ("weight", "inf", "`weight` is 'inf'; a number from 0 up is expected."),
+        ("weight", "", "The weight is missing; a number from 0 up is expected."),
+        ("item", "", "There is no item in the column `item`; name one in every row."),
+        ("rater", "", "There is no rater in the column `rater`; name one in every row."),
+        ("first_shown", "Z", "first_shown is 'Z'; 'X' or 'Y' is expected."),
+    ],
+)
+def test_a_bad_cell_of_an_optional_column_is_told(tmp_path: Path, column: str, value: str, sentence: str):
+    fine = {"weight": "1", "item": "1", "rater": "ann", "first_shown": "Y"}[column]
+    path = written(tmp_path, f"model_a,model_b,{column},winner\nX,Y,{fine},tie\nX,Y,{value},tie\n")
+    assert refused(path) == f"{path}, row 2, line 3: {sentence}"
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), None])
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
+def test_a_frames_weight_below_zero_or_no_number_is_refused(value: float | None, make: Any):
+    frame = make({"model_a": ["X"] * 2, "model_b": ["Y"] * 2, "winner": ["tie"] * 2, "weight": [1.0, value]})
+    assert refused(frame).startswith("Row 2: ")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
+@pytest.mark.parametrize("empty", [None, ""])
+def test_a_frames_missing_name_is_refused(make: Any, empty: str | None):
+    frame = make({"model_a": ["X", "X", empty], "model_b": ["Y"] * 3, "winner": ["tie"] * 3})
+    assert refused(frame) == "Row 3: There is no model in the column `model_a`."
+
+
+def test_nan_for_a_name_is_refused():
+    frame = pd.DataFrame({"model_a": ["X", float("nan")], "model_b": ["Y", "Z"], "winner": ["tie", "tie"]})
+    assert refused(frame) == "Row 2: There is no model in the column `model_a`."
+    numbers = pl.DataFrame({"model_a": [float("nan")], "model_b": ["Z"], "winner": ["tie"]})
+    assert refused(numbers) == "Row 1: There is no model in the column `model_a`."
+
+
+def test_columns_of_mixed_types_are_refused(tmp_path: Path):
+    mixed = pd.DataFrame({"model_a": ["X", 7], "model_b": ["Y", "Z"], "winner": ["tie", "tie"]}, dtype=object)
+    sentence = "The column `model_a` mixes types: a number here and text in row 1; write all of it as one type."
+    assert refused(mixed) == f"Row 2: {sentence}"
+    lines = ['{"model_a": "X", "model_b": "Y", "winner": "tie"}', '{"model_a": 7, "model_b": "Y", "winner": "tie"}']
+    path = written(tmp_path, "\n".join(lines), "battles.jsonl")
+    assert refused(path) == f"{path}, row 2, line 2: {sentence}"
+
+
+def test_a_name_in_digits_is_a_name_where_it_is_text(tmp_path: Path):
+    path = written(tmp_path, '{"model_a": "7", "model_b": "Y", "winner": "tie"}\n', "battles.jsonl")
+    assert read_battles(path).comparisons.models == ("7", "Y")
+
+
+@pytest.mark.parametrize("column", ["model_a", "winner", "first_shown"])
+def test_numbers_are_not_names(column: str):
+    frame = pl.DataFrame({"model_a": ["X"], "model_b": ["Y"], "winner": ["tie"]}).with_columns(pl.lit(3).alias(column))
+    assert refused(frame).startswith(f"The column `{column}` holds Int32; a ")
+
+
+def test_lists_are_neither_items_nor_raters_nor_verdicts_nor_weights():
+    frame = pl.DataFrame({"model_a": ["X"], "model_b": ["Y"], "verdict": [1]})
+    for column in ("item", "rater", "verdict", "weight"):
+        assert refused(frame.with_columns(pl.Series(column, [[1]]))).startswith(f"The column `{column}` holds List")
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        ("model_a,modle_b,won", "No column `model_b`; found `model_a`, `modle_b`, `won`. Did you mean `modle_b`"),
+        ("left,model_b,winner", "No column `model_a`; found `left`, `model_b`, `winner`."),
+        ("a,b,c", "No column `model_a`; found `a`, `b`, `c`."),
+        ("model_a,model_b,won", "No column `winner`; found `model_a`, `model_b`, `won`."),
+    ],
+)  # fmt: skip
+def test_a_missing_column_is_told_with_those_found(tmp_path: Path, header: str, sentence: str):
+    path = written(tmp_path, f"{header}\nX,Y,tie\n")
+    assert refused(path).startswith(f"{path}: {sentence}")
+    assert refused(path).endswith("Columns model_a, model_b and winner are expected, or left, right and winner.")
+
+
+def test_a_column_asked_for_and_not_there_is_told(tmp_path: Path):
+    path = written(tmp_path, HEAD + "X,Y,tie\n")
+    sentence = f"{path}: No column `promt`; found `model_a`, `model_b`, `winner`. It was asked for as the item column."
+    assert refused(path, BattleColumns(item="promt")) == sentence
+
+
+def test_models_named_by_two_pairs_of_columns_are_refused():
+    frame = pl.DataFrame({"model_a": ["X"], "model_b": ["Y"], "left": ["Y"], "right": ["X"], "winner": ["left"]})
+    assert "named twice, as `model_a`, `model_b` and as `left`, `right`" in refused(frame)
+
+
+def test_a_column_named_twice_is_refused(tmp_path: Path):
+    path = written(tmp_path, "model_a,model_b,winner,winner\nX,Y,tie,model_a\n")
+    assert refused(path) == f"{path}, line 1: The header names `winner` more than once."
+    twice = pd.DataFrame([["X", "Y", "tie", "tie"]], columns=["model_a", "model_b", "winner", "winner"])
+    assert refused(twice) == "The frame names `winner` more than once."
+
+
+def test_what_is_no_file_of_battles_is_told(tmp_path: Path):
+    assert refused(tmp_path / "none.csv") == f"{tmp_path / 'none.csv'}: There is no such file."
+    assert refused(tmp_path) == f"{tmp_path}: This is a folder; name the file itself."
+    for name in ("empty.csv", "empty.jsonl", "empty.json", "empty"):
+        path = written(tmp_path, "", name)
+        assert refused(path) == f"{path}: The file is empty; at least one row is needed."
+    assert "not Parquet" in refused(written(tmp_path, "nothing", "broken.parquet"))
+    assert refused(7).endswith("is expected, and int was given.")
+
+
+def test_text_that_is_not_utf_8_is_told_with_its_line(tmp_path: Path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes(HEAD.encode() + b"X,Caf\xe9,tie\n")
+    assert refused(path) == f"{path}, line 2: The file is not UTF-8 here; save it as UTF-8."
+
+
+def test_jsonl_that_is_not_json_is_told_with_its_line(tmp_path: Path):
+    path = written(tmp_path, '{"model_a": "X", "model_b": "Y", "winner": "tie"}\n\n{"model_a": tru\n', "b.jsonl")
+    assert refused(path).startswith(f"{path}, row 2, line 3: This is not JSON: ")
+
+
+def test_frames_without_rows_are_refused():
+    assert refused(pl.DataFrame({"model_a": [], "model_b": [], "winner": []})) == (
+        "There are no rows; at least one battle is needed."
+    )
+
+
+@pytest.mark.parametrize("verdict", ["3", "better", "A<>B", ""])
+def test_a_verdict_that_is_none_is_refused(tmp_path: Path, verdict: str):
+    path = written(tmp_path, f"model_a,verdict,model_b\nX,+1,Y\nX,{verdict},Y\n")
+    assert refused(path).startswith(f"{path}, row 2, line 3: The")
+
+
+def test_an_arena_export_is_read_as_it_is(tmp_path: Path):
+    row = {"question_id": "q", "model_a": "X", "model_b": "Y", "winner": "tie (bothbad)", "judge": "u", "turn": 1,
+           "conversation_a": [{"role": "user", "content": "hi"}], "tstamp": 1.5}  # fmt: skip
+    for name, text in (("a.json", json.dumps([row])), ("a.jsonl", json.dumps(row))):
+        assert read_battles(written(tmp_path, text, name)).comparisons.sign.tolist() == [0]
+
+
+def test_whole_numbers_and_fractions_are_weights_side_by_side(tmp_path: Path):
+    rows = [{**ROWS[0], "weight": 1}, {**ROWS[1], "weight": 0.5}, {**ROWS[2], "weight": 2}]
+    for name, text in (("w.json", json.dumps(rows)), ("w.jsonl", "".join(json.dumps(row) + "\n" for row in rows))):
+        assert read_battles(written(tmp_path, text, name)).comparisons.total == 3.5
+
+
+def test_a_column_that_only_some_rows_of_json_have_is_missing_in_the_others(tmp_path: Path):
+    rows = [{key: row[key] for key in row if key != "rater" or row["item"] == "1"} for row in ROWS]
+    for name, text in (("r.json", json.dumps(rows)), ("r.jsonl", "".join(json.dumps(row) + "\n" for row in rows))):
+        path = written(tmp_path, text, name)
+        assert "row 3" in refused(path)
+        assert "There is no rater" in refused(path)
+
+
+def test_a_column_that_begins_in_a_later_row_of_json_stays_with_its_row(tmp_path: Path):
+    rows = [{key: row[key] for key in row if key != "rater" or row["item"] == "2"} for row in ROWS]
+    path = written(tmp_path, json.dumps(rows), "late.json")
+    assert refused(path).startswith(f"{path}, row 1: There is no rater")
+    shown = [ROWS[0], {**ROWS[1], "first_shown": "Z"}]
+    first = read_battles(written(tmp_path, json.dumps(shown), "shown.json")).comparisons.first
+    assert first is not None
+    assert first.tolist() == [1, -1]
+
+
+def test_items_numbered_beyond_any_machine_number_stay_apart(tmp_path: Path):
+    rows = [{**ROWS[0], "item": 10**60 + extra} for extra in (0, 1, 1)]
+    assert read_battles(written(tmp_path, json.dumps(rows), "big.json")).notes[0] == "Item column: item (2 items)."
+
+
+def test_battles_that_join_both_orders_say_nothing_about_order(tmp_path: Path):
+    path = tmp_path / "battles.csv"
+    path.write_text('model_a,model_b,winner,shown_first\nX,Y,model_a,"[""model_a"", ""model_b""]"\n')
+    read = read_battles(path)
+    assert read.comparisons.first is None
+    assert any("nothing is known about order" in note for note in read.notes)

@@ -1,0 +1,141 @@
+"""VisIT-Bench's battles in its authors' fields."""
+
+import csv
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.domain.vote import joined_sign
+from evenhand.ledger.record import Ledger
+from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.scripted_server import server_process
+
+FIELDS = [
+    "A_model", "B_model", "A", "B", "image_url", "instruction", "instruction_category", "engine",
+    "evaluated_with_reference", "auto_evaluation_result", "auto_evaluation_cot", "A_model_in_cot", "B_model_in_cot",
+]  # fmt: skip
+UGLY = '=SUM(A1), "quoted"\r\nand\u2028more\r Ünïcode {}\n\n'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two items, one of them with two images, judged for real in both orders."""
+    folder = tmp_path_factory.mktemp("battles")
+    one = {"item": "one", "instruction": "What?\nSay it.", "images": ["https://e.org/1.png"], "category": "vqa"}
+    two = {"item": "two", "instruction": "Which?", "images": ["https://e.org/2.png", "https://e.org/3.png"]}
+    items = [{**one, "caption": "A dog.", "reference": "A dog."}, {**two, "captions": ["x", "y"], "category": "rcc"}]
+    answers = [
+        {"item": item["item"], "model": model, "response": UGLY.format(f"{model} {item['item']} {'long ' * size}")}
+        for item in items
+        for size, model in enumerate(("ada", "bel"))
+    ]
+    data, responses = write_lines(folder / "items.jsonl", items), write_lines(folder / "answers.jsonl", answers)
+    with server_process("--judge", "always-first") as server:
+        done = run(
+            "judge", "visit-bench", "--data", data, "--responses", responses, "--judge", "vllm/judge", "--quiet",
+            "--judge-base-url", server, "--store", store_in(folder),
+        )  # fmt: skip
+    assert done.code == 0, done.err
+    return folder
+
+
+def export(folder: Path, *more: object, out: object = "-") -> Ran:
+    return run("export", *more, "--out", out, "--store", store_in(folder))
+
+
+def rows_of(folder: Path, *more: object) -> list[dict[str, Any]]:
+    return export(folder, "--battles", *more).rows
+
+
+def test_a_battle_has_the_fields_of_the_readme_and_our_own(folder: Path) -> None:
+    rows = rows_of(folder)
+    assert [row["item"] for row in rows] == ["one", "two"]
+    first = rows[0]
+    assert set(FIELDS) < set(first)
+    assert (first["A_model"], first["B_model"]) == ("ada", "bel") == (first["model_a"], first["model_b"])
+    assert (first["image_url"], first["instruction_category"]) == ("https://e.org/1.png", "vqa")
+    assert json.loads(rows[1]["image_url"]) == ["https://e.org/2.png", "https://e.org/3.png"]
+    assert (first["engine"], first["evaluated_with_reference"]) == ("vllm/judge", False)
+    # The judge always takes the first: A when A is first, B when B is.
+    assert first["auto_evaluation_result"] == ["A", "B"]
+    assert first["winner"] == "tie"
+    assert (first["A_model_in_cot"], first["B_model_in_cot"]) == (["ada", "bel"], ["bel", "ada"])
+    assert all("Overall, Response A is better." in words for words in first["auto_evaluation_cot"])
+
+
+def test_texts_are_the_very_bytes_that_were_judged(folder: Path) -> None:
+    with closing(Ledger(store_in(folder))) as ledger:
+        benchmark = load_benchmark("visit-bench", path=folder / "items.jsonl")
+        held = {(one.item, one.model): one.text for one in ledger.responses_to(i.digest for i in benchmark.items)}
+    items = {item.label: item for item in benchmark.items}
+    for row in rows_of(folder):
+        item = items[row["item"]]
+        assert row["instruction"] == item.instruction
+        assert row["A"] == held[item.digest, row["A_model"]]
+        assert row["B"] == held[item.digest, row["B_model"]]
+
+
+def test_results_and_winner_agree(folder: Path) -> None:
+    signs = {"A": 1, "Tie": 0, "B": -1}
+    outcome = {1: "model_a", 0: "tie", -1: "model_b"}
+    for row in rows_of(folder, "--with-reference"):
+        assert row["winner"] == outcome[joined_sign([signs[one] for one in row["auto_evaluation_result"]], "visit")]
+
+
+def test_battles_against_the_reference_are_left_out_unless_asked_for(folder: Path) -> None:
+    without = export(folder, "--battles")
+    assert not any("reference" in (row["A_model"], row["B_model"]) for row in without.rows)
+    assert "2 battles against the reference were left out; --with-reference writes them too." in without.err
+    rows = rows_of(folder, "--with-reference")
+    assert sorted((row["A_model"], row["B_model"]) for row in rows if "reference" in row["B_model"]) == [
+        ("ada", "reference"),
+        ("bel", "reference"),
+    ]
+    assert "left out" not in export(folder, "--battles", "--with-reference").err
+
+
+def test_the_judges_words_are_warned_of_and_can_be_left_out(folder: Path) -> None:
+    assert "replies may quote captions" in export(folder, "--battles").err
+    quiet = export(folder, "--battles", "--no-replies")
+    assert "auto_evaluation_cot" not in quiet.rows[0]
+    assert "quote" not in quiet.err
+    assert "Overall, Response" not in quiet.out
+
+
+def test_csv_and_parquet_hold_the_same_text_and_only_a_spreadsheet_is_guarded(folder: Path, tmp_path: Path) -> None:
+    texts = [row["A"] for row in rows_of(folder)]
+    for suffix, flags in ((".csv", ()), (".parquet", ())):
+        assert export(folder, "--battles", *flags, out=tmp_path / f"b{suffix}").code == 0
+    with (tmp_path / "b.csv").open(encoding="utf-8", newline="") as file:
+        plain = list(csv.DictReader(file))
+    assert [row["A"] for row in plain] == texts
+    assert plain[0]["evaluated_with_reference"] == "false"
+    assert pl.read_parquet(tmp_path / "b.parquet")["A"].to_list() == texts
+    export(folder, "--battles", "--spreadsheet", out=tmp_path / "s.csv")
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["A"] for row in csv.DictReader(file)] == [f"'{text}" for text in texts]
+
+
+def test_answers_exported_and_imported_elsewhere_are_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    data = folder / "items.jsonl"
+    first: list[dict[str, Any]] = export(folder, "--responses").rows
+    assert first
+    for suffix in ("jsonl", "csv", "parquet"):
+        target = tmp_path / f"answers.{suffix}"
+        assert export(folder, "--responses", out=target).code == 0
+        store = f"sqlite:///{tmp_path}/{suffix}/ledger.db"
+        done = run("import", target, "--responses", "--benchmark", "visit-bench", "--data", data, "--store", store)
+        assert done.code == 0, done.err
+        assert run("export", "--responses", "--out", "-", "--store", store).rows == first
+
+
+def test_with_reference_is_about_battles(folder: Path) -> None:
+    for kind in ("--judgements", "--responses"):
+        done = export(folder, kind, "--with-reference")
+        assert done.code == 2
+        assert "--with-reference is about battles" in done.err
