@@ -254,7 +254,7 @@ def test_all_problems_of_all_files_are_told_together(tmp_path: Path):
         ("r.json", b"[]", ["is empty"]),
         ("r.json", b"", ["is empty"]),
         ("r.parquet", b"PAR1 no more", ["not Parquet"]),
-        ("r.xlsx", b"PK", ["give one of .jsonl, .json, .csv, .tsv, .parquet"]),
+        ("r.docx", b"PK", ["give one of .jsonl, .json, .csv, .tsv, .xlsx, .parquet"]),
     ],
 )
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str, content: bytes, words: list[str]):

@@ -66,7 +66,7 @@ def test_a_category_that_is_no_skill_of_the_paper_is_noted(tmp_path: Path):
     ]
     benchmark = load_benchmark("visit-bench", path=write_lines(tmp_path / "x.jsonl", rows))
     assert [item.category for item in benchmark.items] == ["vqa", "basket weaving"]
-    assert benchmark.notes == ("Categories that are not among the paper's 70 skills: basket weaving.",)
+    assert benchmark.notes == ("Categories that are not among the paper's 70 skills: basket weaving (items: 1).",)
 
 
 def test_two_spellings_of_a_skill_do_not_hide_the_same_item(tmp_path: Path):

@@ -40,6 +40,8 @@ class BenchmarkInfo:
     """The bundled items; None where a user brings them."""
     answers: Path | None
     """Bundled answers of stand-in models."""
+    references: tuple[str, ...] = ()
+    """What may play as the reference, where there is a choice; the first by default."""
     counts: Counts | None = None
 
     def as_json(self) -> dict[str, Json]:
@@ -66,6 +68,12 @@ class Loader(Protocol):
     """The function `load` of a benchmark folder's load.py."""
 
     def __call__(self, info: BenchmarkInfo, path: Path) -> Benchmark: ...
+
+
+class ChoosingLoader(Protocol):
+    """The same where benchmark.toml names several `references`."""
+
+    def __call__(self, info: BenchmarkInfo, path: Path, *, reference: str) -> Benchmark: ...
 
 
 def count(benchmark: Benchmark) -> Counts:
@@ -104,20 +112,24 @@ def _info(folder: Path, package: str, value: object) -> BenchmarkInfo:
     def below(key: str) -> Path | None:
         return folder / text(key) if key in table else None
 
-    protocols = table.get("protocols", [])
-    names = cast("list[object]", protocols) if isinstance(protocols, list) else [None]
-    if not all(isinstance(name, str) for name in names):
-        raise BenchmarkError(f"{folder / 'benchmark.toml'}: `protocols` must be a list of names.")
+    def listed(key: str) -> tuple[str, ...]:
+        value = table.get(key, [])
+        names = cast("list[object]", value) if isinstance(value, list) else [None]
+        if not all(isinstance(name, str) for name in names):
+            raise BenchmarkError(f"{folder / 'benchmark.toml'}: `{key}` must be a list of names.")
+        return tuple(cast("list[str]", names))
+
     return BenchmarkInfo(
         name=text("name"),
         title=text("title"),
         licence=text("licence"),
         citation=text("citation"),
         url=text("url") if "url" in table else None,
-        protocols=tuple(cast("list[str]", names)),
+        protocols=listed("protocols"),
         needs=text("needs"),
         sample=table.get("sample") is True,
         package=package,
         items=below("items"),
         answers=below("answers"),
+        references=listed("references"),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
-from evenhand.benchmarks.benchmark import BenchmarkInfo, Loader, count, read_infos
+from evenhand.benchmarks.benchmark import BenchmarkInfo, ChoosingLoader, Loader, count, read_infos
 from evenhand.benchmarks.data_error import BenchmarkError, near, quoted
 from evenhand.benchmarks.items_file import read_items
 from evenhand.domain.item import Benchmark
@@ -47,9 +47,14 @@ def describe_benchmark(name: str) -> BenchmarkInfo:
     return replace(info, counts=count(_load(info, info.items)))
 
 
-def load_benchmark(name: str, *, path: Path | str | None = None) -> Benchmark:
-    """The benchmark of that name, or of a .jsonl file given as the name. Raises BenchmarkError."""
+def load_benchmark(name: str, *, path: Path | str | None = None, reference: str | None = None) -> Benchmark:
+    """The benchmark of that name, or of a .jsonl file given as the name. Raises BenchmarkError.
+
+    `reference`: what plays as the reference, where the benchmark offers several.
+    """
     if name.lower().endswith(".jsonl"):
+        if reference is not None:
+            raise BenchmarkError(f"{name} has its own references and no choice of them; leave out `{reference}`.")
         return _own_file(name, path)
     info = find_benchmark(name)
     if info.items is not None and path is not None:
@@ -57,7 +62,7 @@ def load_benchmark(name: str, *, path: Path | str | None = None) -> Benchmark:
     data = info.items or path
     if data is None:
         raise BenchmarkError(f"{name} needs its data (--data PATH). {info.needs}")
-    return _load(info, Path(data))
+    return _load(info, Path(data), reference=reference)
 
 
 def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
@@ -105,9 +110,14 @@ def _installed(point: EntryPoint) -> BenchmarkInfo:
     raise BenchmarkError(f"The benchmark.toml of {point.value} does not describe `{point.name}`.")
 
 
-def _load(info: BenchmarkInfo, path: Path) -> Benchmark:
+def _load(info: BenchmarkInfo, path: Path, *, reference: str | None = None) -> Benchmark:
     try:
-        load = cast("Loader", import_module(f"{info.package}.load").load)
+        load: object = import_module(f"{info.package}.load").load
     except (ImportError, AttributeError) as error:
         raise BenchmarkError(f"The benchmark `{info.name}` has no load.py that can be used: {error}.") from error
-    return load(info, path)
+    if reference is None:
+        return cast("Loader", load)(info, path)
+    if reference not in info.references:
+        there = f"there are {quoted(info.references)}." if info.references else "it has no choice of them."
+        raise BenchmarkError(f"{info.name} has no references `{reference}`; {there}")
+    return cast("ChoosingLoader", load)(info, path, reference=reference)

@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 _SHOWN = 20
+LISTED = 5
+"""Names told in one sentence before the rest is counted."""
 
 
 class DataError(ValueError):
@@ -14,6 +16,10 @@ class DataError(ValueError):
 
 class BenchmarkError(DataError):
     """No such benchmark, or its data cannot be used."""
+
+
+class DownloadError(BenchmarkError):
+    """A benchmark's file did not come, or not whole; the same command may bring it another time."""
 
 
 class ResponsesError(DataError):
@@ -77,3 +83,10 @@ def near(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> tuple[str, 
 
 def quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+def listed(labels: Iterable[str]) -> str:
+    """The first five, and how many more there are."""
+    every = list(labels)
+    more = len(every) - LISTED
+    return ", ".join(every[:LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from evenhand.benchmarks.data_error import BenchmarkError, Problems, near
 from evenhand.benchmarks.fields import FieldReader
 from evenhand.benchmarks.rows import Row, read_rows
+from evenhand.benchmarks.unpacked_pictures import UnpackedPictures
 from evenhand.domain.item import Item
 from evenhand.images import DEFAULT_LIMITS, ImageError, inspect
 
@@ -44,13 +45,13 @@ def read_items(path: Path, *, category: Callable[[str], str] | None = None) -> I
     """
     problems = Problems(BenchmarkError)
     rows = read_rows(path, problems, formats=(".jsonl",))
-    pictures = _Pictures(path.parent)
+    pictures = PictureFiles(path.parent)
     items: list[tuple[Row, Item]] = []
     for row in rows:
         item = _item(FieldReader(row, problems), pictures, category)
         if item is not None:
             items.append((row, item))
-    _refuse_twice(items, problems)
+    refuse_twice(items, problems)
     problems.raise_any()
     return ItemsFile(
         items=tuple(item for _, item in items),
@@ -67,7 +68,7 @@ def join_captions(captions: Sequence[str | None]) -> str | None:
     return "\n".join(lines) or None
 
 
-def _item(reader: FieldReader, pictures: "_Pictures", category: Callable[[str], str] | None) -> Item | None:
+def _item(reader: FieldReader, pictures: "PictureFiles", category: Callable[[str], str] | None) -> Item | None:
     meant = _refuse_misnamed(reader)
     label = "" if "item" in meant else reader.label(_LABEL)
     instruction = "" if "instruction" in meant else reader.needed_text("instruction")
@@ -124,7 +125,8 @@ def _caption(reader: FieldReader, images: int) -> str | None:
     return join_captions(captions)
 
 
-def _refuse_twice(items: Sequence[tuple[Row, Item]], problems: Problems) -> None:
+def refuse_twice(items: Sequence[tuple[Row, Item]], problems: Problems) -> None:
+    """Adds a problem for each item whose label or whole content an earlier one has."""
     labels: dict[str, Row] = {}
     contents: dict[str, tuple[Row, Item]] = {}
     for row, item in items:
@@ -152,13 +154,14 @@ def _notes(rows: Sequence[Row], items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-class _Pictures:
-    """The image files below one folder, read once each."""
+class PictureFiles:
+    """The image files below one folder, read once each and kept on the disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, found: UnpackedPictures | None = None) -> None:
+        """`found`: where images of other folders are kept too."""
         self._folder = folder
         self._digests: dict[str, str] = {}
-        self.found: dict[str, bytes] = {}
+        self.found = UnpackedPictures() if found is None else found
 
     def name(self, place: str | None, reader: FieldReader) -> str:
         """A URL as it stands, or the SHA-256 of the file's bytes; "" and a fault where neither can be had."""
@@ -167,12 +170,18 @@ class _Pictures:
             return ""
         if place in self._digests:
             return self._digests[place]
-        fault = _address_fault(place) if _SCHEME.match(place) else None
+        fault = address_fault(place) if _SCHEME.match(place) else None
         if fault is None and not _SCHEME.match(place):
             fault = self._read(place)
         if fault:
             reader.fault(fault)
         return self._digests.get(place, place)
+
+    def keep(self, data: bytes) -> str:
+        """The SHA-256 of bytes that came in the row itself. Raises ImageError where they are no image."""
+        info = inspect(data)
+        self.found.add(info.digest, data)
+        return info.digest
 
     def _read(self, place: str) -> str | None:
         """Keeps the image file; a sentence where it cannot."""
@@ -201,11 +210,12 @@ class _Pictures:
         except ImageError as error:
             return f"The image `{place}` cannot be used: {error}"
         self._digests[place] = info.digest
-        self.found[info.digest] = data
+        self.found.add(info.digest, data)
         return None
 
 
-def _address_fault(address: str) -> str | None:
+def address_fault(address: str) -> str | None:
+    """A sentence where this is not an http or https URL that may be kept and shown."""
     scheme = address.partition(":")[0].lower()
     if scheme == "data":
         return "An image is a data URL; save it as a file below this folder and name the file."

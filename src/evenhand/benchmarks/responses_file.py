@@ -1,20 +1,30 @@
 """Files of model answers, checked against a benchmark; all faults are told together and nothing is half imported."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
-from evenhand.benchmarks.data_error import Place, Problems, ResponsesError, near, quoted
+from evenhand.benchmarks.by_content import ItemsByContent
+from evenhand.benchmarks.data_error import LISTED, Place, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.failure_text import is_failure_text
 from evenhand.benchmarks.fields import FieldReader
+from evenhand.benchmarks.named_by_file import as_answers, is_named_by_file, model_in_name
+from evenhand.benchmarks.predictions import as_responses, is_predictions, predicting_models
 from evenhand.benchmarks.rows import Row, kind_of, read_rows
+from evenhand.benchmarks.sheet import CELL_LIMIT, is_cut
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 
 # The first name is ours; the others are VLMEvalKit's and AlpacaEval's.
 _COLUMNS = (("item", "id", "index"), ("model", "generator"), ("response", "output", "prediction"))
-_LISTED = 5
+
+Gaps: TypeAlias = Literal["note", "refuse", "allow"]
+"""Items without an answer are noted, or refused with the whole file; `allow` takes what can be taken, and leaves out
+with a warning also the answers to unknown items and those of which an item has two."""
+CUT = "cut-cell"
+"""The flag of a response exactly as long as the longest text that a sheet's cell holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,16 +65,37 @@ class ResponseSet:
         return tuple(count.model for count in self.counts)
 
 
-def read_responses(paths: Path | Sequence[Path], benchmark: Benchmark, *, variant: str = "") -> ResponseSet:
-    """The answers in one file or several. Raises ResponsesError with all problems of all files."""
+def read_responses(
+    paths: Path | Sequence[Path],
+    benchmark: Benchmark,
+    *,
+    variant: str = "",
+    gaps: Gaps = "note",
+    needed: Sequence[Item] | None = None,
+) -> ResponseSet:
+    """The answers in one file or several. Raises ResponsesError with all problems of all files.
+
+    `needed`: the items of which none may lack; None: all of the benchmark's.
+    """
     problems = Problems(ResponsesError)
-    collected = _Collected(benchmark, problems)
+    collected = _Collected(benchmark, problems, gaps=gaps, needed=benchmark.items if needed is None else needed)
+    by_content = ItemsByContent(benchmark)
     for path in [paths] if isinstance(paths, Path) else paths:
         rows = read_rows(path, problems)
-        if rows and _columns_fit(path, rows, problems):
-            for row in rows:
-                collected.add(row)
+        columns = dict.fromkeys(name for row in rows for name in row.fields)
+        if is_predictions(columns):
+            models = predicting_models(path, columns, problems)
+            rows = list(as_responses(rows, models, by_content))
+        elif is_named_by_file(columns):
+            rows = list(as_answers(rows, collected.named_by_file(path)))
+        elif not rows or not _columns_fit(path, columns, problems):
+            rows = []
+        for row in rows:
+            collected.add(row)
     collected.report_unknown()
+    collected.report_missing()
+    for place, sentence in by_content.unmatched():
+        collected.report(place, sentence)
     problems.raise_any()
     return collected.response_set(variant)
 
@@ -87,15 +118,24 @@ class _Answer:
 class _Collected:
     """The answers met so far, one for each item and model."""
 
-    def __init__(self, benchmark: Benchmark, problems: Problems) -> None:
+    def __init__(self, benchmark: Benchmark, problems: Problems, *, gaps: Gaps, needed: Sequence[Item]) -> None:
         self._benchmark = benchmark
+        self._needed = [item.label for item in needed]
         self._problems = problems
+        self._gaps: Gaps = gaps
         self._items = {item.label: item for item in benchmark.items}
         self._answers: dict[tuple[str, str], _Answer] = {}
         self._unknown: dict[str, Place] = {}
         self._unknown_rows = 0
         self._unknown_columns: set[str] = set()
         self._repeated: list[Place] = []
+        self._contradicted: dict[tuple[str, str], None] = {}
+        self._notes: list[str] = []
+
+    def named_by_file(self, path: Path) -> str:
+        model = model_in_name(path, self._benchmark)
+        self._notes.append(f"{path.name} has no column `model`; its answers are those of `{model}`, after its name.")
+        return model
 
     def add(self, row: Row) -> None:
         reader = FieldReader(row, self._problems)
@@ -118,6 +158,8 @@ class _Collected:
             return
         if first.text == answer.text or not (first.text.strip() or answer.text.strip()):
             self._repeated.append(answer.place)
+        elif self._gaps == "allow":
+            self._contradicted[answer.item.label, answer.model] = None
         else:
             reader.fault(
                 f"`{answer.model}` already answered item `{answer.item.label}` with another text "
@@ -129,30 +171,54 @@ class _Collected:
             return
         shown: list[str] = []
         first = next(iter(self._unknown.values()))
-        for label, place in list(self._unknown.items())[:_LISTED]:
+        for label, place in list(self._unknown.items())[:LISTED]:
             close = near(label, self._items)
             hint = f"; near: {quoted(close)}" if close else ""
             shown.append(f"`{label}` ({place.seen_from(first)}{hint})")
         more = len(self._unknown) - len(shown)
-        self._problems.add(
-            first,
+        sentence = (
             f"{self._benchmark.name} has no such item: {', '.join(shown)}{f' and {more} more' if more else ''}. "
             f"Unknown items: {len(self._unknown)}, in {self._unknown_rows} rows, "
-            f"by the column {quoted(sorted(self._unknown_columns))}.",
+            f"by the column {quoted(sorted(self._unknown_columns))}."
         )
+        self.report(first, sentence)
+
+    def report(self, place: Place, sentence: str) -> None:
+        """A problem about answers to unknown items; a note where what can be taken is taken."""
+        if self._gaps == "allow":
+            self._notes.append(f"{place}: {sentence}")
+        else:
+            self._problems.add(place, sentence)
+
+    def report_missing(self) -> None:
+        """A problem for each model with items unanswered, where that is refused."""
+        files = {one.model: one.place.path for one in reversed(self._answers.values())}
+        for model, path in files.items() if self._gaps == "refuse" else ():
+            if missing := self._missing(model):
+                sentence = f"{missing} Give them too, or judge what is there with --allow-partial."
+                self._problems.add(Place(path=path), sentence)
+
+    def _missing(self, model: str) -> str | None:
+        """A sentence, where items lack this model's answer."""
+        missing = [label for label in self._needed if (label, model) not in self._answers]
+        if not missing:
+            return None
+        return f"`{model}`: items without a response: {len(missing)} of {len(self._needed)} ({listed(missing)})."
 
     def response_set(self, variant: str) -> ResponseSet:
         answered: list[Response] = []
         empty: list[Unjudged] = []
         failures: list[Unjudged] = []
         for one in self._answers.values():
+            if (one.item.label, one.model) in self._contradicted:
+                continue
             unjudged = Unjudged(item=one.item.label, model=one.model, text=one.text, place=one.place)
             if not one.text.strip():
                 empty.append(unjudged)
             elif is_failure_text(one.text):
                 failures.append(unjudged)
             else:
-                answered.append(Response(item=one.item.digest, model=one.model, text=one.text, variant=variant))
+                answered.append(_response(one, variant))
         models = dict.fromkeys(one.model for one in self._answers.values())
         return ResponseSet(
             responses=tuple(answered),
@@ -170,22 +236,35 @@ class _Collected:
             if lost:
                 yield (
                     f"`{model}`: responses that are another tool's failure text and are not judged: {len(lost)} "
-                    f'(items {_listed(one.item for one in lost)}; the first reads "{lost[0].text.strip()[:80]}").'
+                    f'(items {listed(one.item for one in lost)}; the first reads "{lost[0].text.strip()[:80]}").'
                 )
             blank = [one.item for one in empty if one.model == model]
             if blank:
-                yield f"`{model}`: empty responses, not judged: {len(blank)} (items {_listed(blank)})."
-            missing = [label for label in self._items if (label, model) not in self._answers]
-            if missing:
-                yield f"`{model}`: items without a response: {len(missing)} of {len(self._items)} ({_listed(missing)})."
+                yield f"`{model}`: empty responses, not judged: {len(blank)} (items {listed(blank)})."
+            cut = [one.item.label for one in self._answers.values() if one.model == model and is_cut(one.text)]
+            if cut:
+                yield (
+                    f"`{model}`: responses of exactly {CELL_LIMIT} characters, where sheets cut a text: {len(cut)} "
+                    f"(items {listed(cut)}); if they were cut, export them in another format."
+                )
+            twice = [label for label, other in self._contradicted if other == model]
+            if twice:
+                yield f"`{model}`: items with two different responses, not judged: {len(twice)} ({listed(twice)})."
+            if missing := self._missing(model):
+                yield missing
+        yield from self._notes
         if self._repeated:
             first = self._repeated[0]
             yield f"Rows that repeat an earlier row were dropped: {len(self._repeated)} (the first is {first})."
 
 
-def _columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
+def _response(answer: _Answer, variant: str) -> Response:
+    flags = (CUT,) if is_cut(answer.text) else ()
+    return Response(item=answer.item.digest, model=answer.model, text=answer.text, variant=variant, flags=flags)
+
+
+def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
-    found = dict.fromkeys(name for row in rows for name in row.fields)
     fits = True
     for names in _COLUMNS:
         given = [name for name in names if name in found]
@@ -239,9 +318,3 @@ def _counts(
         )
         for model in models
     )
-
-
-def _listed(labels: Iterable[str]) -> str:
-    every = list(labels)
-    more = len(every) - _LISTED
-    return ", ".join(every[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -5,12 +5,13 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.sheet import SheetError, first_sheet
 
 # csv refuses cells above 131,072 characters unless told otherwise; a looping model writes longer answers.
 _LONGEST_CELL = 64 * 1024 * 1024
@@ -94,41 +95,85 @@ def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
 def _delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
     def read(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         text = _decoded(path, data, problems)
-        if text is None:
-            return
-        limit = csv.field_size_limit(_LONGEST_CELL)
-        try:
-            yield from _cells(path, text, delimiter, problems)
-        finally:
-            csv.field_size_limit(limit)
+        if text is not None:
+            yield from _cells(path, io.StringIO(text, newline=""), delimiter, problems)
 
     return read
 
 
-def _cells(path: Path, text: str, delimiter: str, problems: Problems) -> Iterator[Row]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header: list[str] = []
-    number, line = 0, 1
+def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Iterator[Row]:
+    """Rows of a delimited file of any size, one in memory at a time; what cannot be read is added to `problems`."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            yield from _cells(path, lines, delimiter, problems)
+    except FileNotFoundError:
+        problems.add(Place(path=path), "There is no such file.")
+    except OSError as error:
+        problems.add(Place(path=path), f"The file cannot be read ({error.strerror}).")
+    except UnicodeDecodeError:
+        problems.add(Place(path=path), "The file is not UTF-8; save it as UTF-8.")
+
+
+def _cells(path: Path, lines: Iterable[str], delimiter: str, problems: Problems) -> Iterator[Row]:
+    limit = csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows = _RowsUnderHeader(path, problems)
+    line = 1
     try:
         for cells in reader:
             here, line = line, reader.line_num + 1
-            if not cells:
-                continue
-            if not header:
-                header = [cell.strip() for cell in cells]
-                twice = sorted({name for name in header if header.count(name) > 1})
-                if twice:
-                    problems.add(Place(path=path, line=here), f"The header names {quoted(twice)} more than once.")
-                    return
-                continue
-            number += 1
-            place = Place(path=path, row=number, line=here)
-            if len(cells) != len(header):
-                problems.add(place, f"The row has {len(cells)} cells and the header has {len(header)}.")
-                continue
-            yield Row(place=place, fields=dict(zip(header, cells, strict=True)))
+            if cells:
+                yield from rows.row(cells, line=here)
+            if rows.unusable:
+                return
     except csv.Error as error:
-        problems.add(Place(path=path, row=number + 1, line=line), f"The row cannot be read: {error}.")
+        problems.add(Place(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
+    finally:
+        csv.field_size_limit(limit)
+
+
+class _RowsUnderHeader:
+    """Rows of cells whose names stand in the first row."""
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        self._path = path
+        self._problems = problems
+        self._header: list[str] = []
+        self.count = 0
+        self.unusable = False
+
+    def row(self, cells: Sequence[object], *, line: int | None) -> Iterator[Row]:
+        if not self._header:
+            self._header = [str(cell).strip() for cell in cells]
+            twice = sorted({name for name in self._header if self._header.count(name) > 1})
+            if twice:
+                self.unusable = True
+                place = Place(path=self._path, line=line)
+                self._problems.add(place, f"The header names {quoted(twice)} more than once.")
+            return
+        self.count += 1
+        place = Place(path=self._path, row=self.count, line=line)
+        if len(cells) == len(self._header):
+            yield Row(place=place, fields=dict(zip(self._header, cells, strict=True)))
+        else:
+            self._problems.add(place, f"The row has {len(cells)} cells and the header has {len(self._header)}.")
+
+
+def _xlsx(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    try:
+        sheet = first_sheet(data)
+    except SheetError as error:
+        problems.add(Place(path=path), str(error))
+        return
+    rows = _RowsUnderHeader(path, problems)
+    for cells in sheet:
+        if any(cell != "" for cell in cells) and not rows.unusable:
+            yield from rows.row([_whole(cell) for cell in cells], line=None)
+
+
+def _whole(cell: object) -> object:
+    # A sheet has no whole numbers, only floats.
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
@@ -149,6 +194,7 @@ READERS: dict[str, Callable[[Path, bytes, Problems], Iterator[Row]]] = {
     ".json": _json,
     ".csv": _delimited(","),
     ".tsv": _delimited("\t"),
+    ".xlsx": _xlsx,
     ".parquet": _parquet,
 }
 

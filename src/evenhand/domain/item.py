@@ -16,12 +16,31 @@ class Item:
     reference: str | None = None
     ground_truth: str | None = None
     criteria: tuple[tuple[str, str], ...] = ()
+    """Name and text as the data gave them, in its order. A name that contains "subjective" is about taste, every other
+    one about the facts in the image; judges read them as `subjective_criteria` and `factuality_criteria`."""
     task: str | None = None
     category: str | None = None
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", content_hash("item", self.content()))
+
+    @property
+    def subjective_criteria(self) -> str | None:
+        return self._criteria(subjective=True)
+
+    @property
+    def factuality_criteria(self) -> str | None:
+        return self._criteria(subjective=False)
+
+    def _criteria(self, *, subjective: bool) -> str | None:
+        """Several of one kind are joined in their order; a text without a letter is none."""
+        texts = [
+            text
+            for name, text in self.criteria
+            if ("subjective" in name.casefold()) is subjective and any(letter.isalpha() for letter in text)
+        ]
+        return "\n\n".join(texts) or None
 
     def content(self) -> dict[str, Json]:
         """All that identity rests on: everything but the label."""
@@ -51,6 +70,10 @@ class Benchmark:
     """True for the bundled samples, which say nothing about published benchmarks."""
     pictures: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
     """Bytes of the images that came with the data, by SHA-256."""
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+    """SHA-256 of the images that are at hand, by the URL or file name under which the data names them."""
+    licences: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+    """What the data says of an image's licence and origin, by the image's name in the items."""
     notes: tuple[str, ...] = ()
     """Sentences about the data that a user must be told once."""
     digest: str = field(init=False)

@@ -1,4 +1,4 @@
-"""Images: told apart by their bytes, decoded within limits, kept by digest, prepared for sending, counted in tokens."""
+"""Images: told apart by their bytes, decoded within limits, kept by digest, prepared, counted in tokens, fetched."""
 
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, digest, inspect
 from evenhand.images.preparing import Prepared, prepared

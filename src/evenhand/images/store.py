@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from evenhand.images.addresses import FILE_NAME, ImageAddresses
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, inspect
 from evenhand.images.inspection import digest as digest_of
 from evenhand.images.preparing import prepared
@@ -35,6 +36,7 @@ class ImageStore:
 
     def __init__(self, root: Path, *, limits: ImageLimits = DEFAULT_LIMITS, cache_bytes: int = 64_000_000) -> None:
         self.root = root
+        self.addresses = ImageAddresses(root)
         self._limits = limits
         self._urls = RecentBytes(max_bytes=cache_bytes)
         # Preparing decodes; what was found to go out unchanged need not be decoded again once its URL is forgotten.
@@ -106,7 +108,7 @@ class ImageStore:
         for folder in sorted(self.root.iterdir()):
             if folder.is_dir():
                 yield from sorted(folder.iterdir())
-            else:
+            elif folder.name != FILE_NAME:
                 yield folder
 
     def _digest_named_by(self, path: Path) -> str | None:

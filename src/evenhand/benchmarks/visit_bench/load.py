@@ -2,15 +2,19 @@
 
 import re
 import tomllib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
-from evenhand.benchmarks.data_error import BenchmarkError
+from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems
 from evenhand.benchmarks.items_file import read_items
-from evenhand.domain.item import Benchmark
+from evenhand.benchmarks.rows import read_rows
+from evenhand.benchmarks.visit_bench.sheets import SUFFIXES, Chosen, Sheets, is_sheet
+from evenhand.domain.item import Benchmark, Item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +28,18 @@ class SourceDataset:
     """Its name in Table 6; None where Table 6 does not list it."""
 
 
-def load(info: BenchmarkInfo, path: Path) -> Benchmark:
-    """Items in our JSON Lines form, skills in Table 6's spelling. Raises BenchmarkError."""
-    if path.suffix.lower() in (".csv", ".tsv", ".parquet"):
+def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchmark:
+    """The released sheets, a folder of them, or items in our JSON Lines form; skills in Table 6's spelling.
+
+    Raises BenchmarkError.
+    """
+    if path.is_dir() or path.suffix.lower() != ".jsonl":
+        return _from_sheets(info, path, cast("Chosen", reference))
+    if reference != "given":
         raise BenchmarkError(
-            f"{path}: the official CSV and Parquet files are not read yet. {info.name} reads .jsonl now, "
-            'one item a line: {"item", "instruction", "images", "captions", "reference", "category"}.'
+            f"{path}: `{reference}` chooses among the texts of the released sheets; leave it out here."
         )
     read = read_items(path, category=skill_name)
-    known = set(skills())
-    unknown = sorted({item.category for item in read.items if item.category and item.category not in known})
-    notes = read.notes
-    if unknown:
-        notes = (*notes, f"Categories that are not among the paper's 70 skills: {', '.join(unknown)}.")
     return Benchmark(
         name=info.name,
         items=read.items,
@@ -45,8 +48,61 @@ def load(info: BenchmarkInfo, path: Path) -> Benchmark:
         protocols=info.protocols,
         sample=info.sample,
         pictures=read.pictures,
-        notes=notes,
+        notes=(*read.notes, *_unknown_skills(read.items)),
     )
+
+
+def images_of(item: Item) -> Literal["single", "multiple"]:
+    """Which of the two boards an item counts for."""
+    return "multiple" if len(item.images) > 1 else "single"
+
+
+def source_of(item: Item) -> SourceDataset | None:
+    """The existing dataset that an item was drawn from; None for the families written for VisIT-Bench."""
+    return next((source for source in sources() if source.skill is not None and source.skill == item.category), None)
+
+
+def _from_sheets(info: BenchmarkInfo, path: Path, chosen: Chosen) -> Benchmark:
+    problems = Problems(BenchmarkError)
+    sheets = Sheets(problems, skill=skill_name, chosen=chosen)
+    passed_over = _read_folder(path, sheets, problems) if path.is_dir() else []
+    if not path.is_dir():
+        sheets.add(path, read_rows(path, problems, formats=(*SUFFIXES, ".jsonl")))
+    problems.raise_any()
+    return Benchmark(
+        name=info.name,
+        items=sheets.items,
+        licence=info.licence,
+        citation=info.citation,
+        protocols=info.protocols,
+        pictures=sheets.pictures,
+        addresses=sheets.addresses,
+        licences=sheets.licences,
+        notes=(*passed_over, *sheets.notes(), *_unknown_skills(sheets.items)),
+    )
+
+
+def _read_folder(folder: Path, sheets: Sheets, problems: Problems) -> list[str]:
+    """Adds the sheets directly in the folder, the single-image ones first; a note about the other tables."""
+    paths = sorted(one for one in folder.iterdir() if one.suffix.lower() in SUFFIXES)
+    tables = [(path, read_rows(path, problems)) for path in paths]
+    others = [path.name for path, rows in tables if not is_sheet(rows)]
+    fitting = [(path, rows) for path, rows in tables if is_sheet(rows)]
+    for path, rows in sorted(fitting, key=lambda table: "images" in table[1][0].fields):
+        sheets.add(path, rows)
+    if not fitting:
+        problems.add(Place(path=folder), f"The folder holds no sheet of VisIT-Bench ({', '.join(SUFFIXES)}).")
+    return [f"Files that are no sheet of the benchmark were passed over: {', '.join(others)}."] if others else []
+
+
+def _unknown_skills(items: Sequence[Item]) -> tuple[str, ...]:
+    """A note with how many items each category has that is not among the paper's."""
+    known = set(skills())
+    unknown = Counter(item.category for item in items if item.category and item.category not in known)
+    if not unknown:
+        return ()
+    listed = ", ".join(f"{name} (items: {count})" for name, count in sorted(unknown.items()))
+    return (f"Categories that are not among the paper's 70 skills: {listed}.",)
 
 
 def skill_name(text: str) -> str:

@@ -1,0 +1,104 @@
+"""The item that a row of somebody else's file speaks of, found by its instruction, images and category."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import unquote, urlsplit
+
+from evenhand.benchmarks.cells import is_nothing, read_list
+from evenhand.benchmarks.data_error import Place, listed
+from evenhand.benchmarks.rows import Row
+from evenhand.domain.item import Benchmark, Item
+
+_IMAGES = ("images", "image", "image_url")
+_NO_ITEM = "has no item with this instruction"
+_OTHER_IMAGES = "has this instruction only with other images"
+_SEVERAL = "has several items that fit, and neither image nor category tells them apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unmatched:
+    place: Place
+    why: str
+    words: str
+
+
+class ItemsByContent:
+    """Finds items, and remembers the rows that fit none, to be told together."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._by_instruction: dict[str, list[Item]] = {}
+        for item in benchmark.items:
+            self._by_instruction.setdefault(_spaced(item.instruction), []).append(item)
+        self._unmatched: list[_Unmatched] = []
+
+    def find(self, row: Row) -> Item | None:
+        """None where no item fits, or more than one; `unmatched` tells it later."""
+        instruction = str(row.fields.get("instruction") or "")
+        fitting = self._by_instruction.get(_spaced(instruction), [])
+        why = _NO_ITEM
+        names = _images_of(row.fields)
+        if fitting and names:
+            fitting = self._with_images(fitting, names)
+            why = _OTHER_IMAGES
+        if len(fitting) > 1:
+            category = row.fields.get("instruction_category")
+            fitting = [item for item in fitting if _letters(item.category) == _letters(category)] or fitting
+            why = _SEVERAL
+        if len(fitting) == 1:
+            return fitting[0]
+        self._unmatched.append(_Unmatched(place=row.place, why=why, words=_shortened(instruction)))
+        return None
+
+    def unmatched(self) -> Iterator[tuple[Place, str]]:
+        """A sentence for each way in which rows did not fit, with the first of them."""
+        for why in (_NO_ITEM, _OTHER_IMAGES, _SEVERAL):
+            rows = [one for one in self._unmatched if one.why == why]
+            if rows:
+                first = rows[0].place
+                told = [f"{one.place.seen_from(first)} ({one.words})" for one in rows]
+                yield first, f"{self._benchmark.name} {why}; rows: {len(rows)}: {listed(told)}."
+
+    def _with_images(self, items: Sequence[Item], names: Sequence[str]) -> list[Item]:
+        """Those with the very images; else those whose images have the same file names, in the same order."""
+        addresses = self._benchmark.addresses
+        wanted = [addresses.get(name, name) for name in names]
+        exact = [item for item in items if [addresses.get(name, name) for name in item.images] == wanted]
+        called = {digest: _file_name(name) for name, digest in addresses.items()}
+        files = [_file_name(name) for name in names]
+        return exact or [item for item in items if [called.get(n, _file_name(n)) for n in item.images] == files]
+
+
+def _images_of(fields: Mapping[str, object]) -> list[str]:
+    """Under the first of the usual names: one image, or a list of them, as text or as it is; [] where none is said."""
+    for name in _IMAGES:
+        value = fields.get(name)
+        listed = read_list(value)
+        if listed is not None:
+            return [one.strip() for one in listed if isinstance(one, str)]
+        if isinstance(value, dict):
+            value = cast("dict[str, object]", value).get("path")
+        if isinstance(value, str) and not is_nothing(value):
+            return [value.strip()]
+    return []
+
+
+def _file_name(name: str) -> str:
+    path = urlsplit(name).path if "://" in name else name
+    return unquote(path).replace("\\", "/").rpartition("/")[2].casefold()
+
+
+def _spaced(text: str) -> str:
+    # Spreadsheets change line ends and trim; the words stay.
+    return " ".join(text.split())
+
+
+def _letters(value: object) -> str:
+    """Underscores, spaces and capitals do not make two categories."""
+    return "".join(char for char in str(value or "").casefold() if char.isalnum())
+
+
+def _shortened(text: str) -> str:
+    words = _spaced(text)
+    return f'"{words[:60]}…"' if len(words) > 60 else f'"{words}"'

@@ -1,0 +1,1 @@
+"""Creation-MMBench, and the sample of our own in its manner."""

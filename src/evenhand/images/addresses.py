@@ -1,0 +1,59 @@
+"""Which image a URL gave when it was fetched: a line for each beside the stored images, the last of a URL counts."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+FILE_NAME = "addresses.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedAddress:
+    url: str
+    digest: str
+    at: float
+    """Seconds since the epoch."""
+    licence: str | None = None
+    """What the data says of the image's licence and origin."""
+
+
+class ImageAddresses:
+    """A file that several processes may read and add to at once; it is made with the first line."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FILE_NAME
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 by URL."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return {}
+        # A line that a pulled plug cut off is no JSON and says nothing.
+        found = [parsed for line in lines if (parsed := _parsed(line)) is not None]
+        return {url: digest for url, digest in found}
+
+    def add(self, fetched: FetchedAddress) -> None:
+        """On disk when it returns."""
+        fields = {"url": fetched.url, "sha256": fetched.digest, "at": fetched.at, "licence": fetched.licence}
+        # The line end before it keeps it whole where the line before was cut off; one write keeps two writers apart.
+        line = b"\n" + json.dumps(fields).encode("ascii") + b"\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(file, line)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def _parsed(line: bytes) -> tuple[str, str] | None:
+    try:
+        value: object = json.loads(line)
+    except ValueError:
+        return None
+    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    url, digest = fields.get("url"), fields.get("sha256")
+    return (url, digest) if isinstance(url, str) and isinstance(digest, str) else None

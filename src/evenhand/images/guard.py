@@ -1,0 +1,53 @@
+"""Which network addresses a fetch may connect to: only those that are open to everybody."""
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+AddressInfo: TypeAlias = tuple[int, int, int, str, tuple[Any, ...]]
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class PrivateAddress(OSError):
+    """A host's address lies in a private network, or on this machine. All say the same, so that several are one."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EACCES, "the host has a private address")
+
+
+def is_public(address: str) -> bool:
+    """False for loopback, private, link-local, shared, reserved and multicast addresses, also inside an IPv6 one."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return all(one.is_global and not one.is_multicast for one in (parsed, *_inside(parsed)))
+
+
+def guarded_socket(*, allow_private: bool) -> Callable[[AddressInfo], socket.socket]:
+    """Makes the socket for an address about to be connected to, or raises PrivateAddress.
+
+    The address is looked at here and not when a name is resolved: a name may resolve to another one a moment later.
+    """
+
+    def make(info: AddressInfo) -> socket.socket:
+        family, kind, protocol, _, place = info
+        if not allow_private and not is_public(str(place[0])):
+            raise PrivateAddress
+        return socket.socket(family, kind, protocol)
+
+    return make
+
+
+def _inside(address: Address) -> list[Address]:
+    """The IPv4 addresses that an IPv6 address stands for."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    found: list[Address] = [one for one in (address.ipv4_mapped, address.sixtofour) if one is not None]
+    if address in _NAT64:
+        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return found
