@@ -10,17 +10,24 @@ if TYPE_CHECKING:
     from evenhand.domain.rater import Settings
     from evenhand.engine.judging import Matching, Showing
     from evenhand.engine.public import JudgeRun, Terms, judge
+    from evenhand.exchange.battles_file import BattleColumns
     from evenhand.ledger.record import Ledger, open_ledger
     from evenhand.protocols.catalog import load_protocol
+    from evenhand.ratings.scale import Scale
+    from evenhand.reports.board import Board
     from evenhand.reports.choosing import Choice
-    from evenhand.reports.leaderboard import Board, rank
+    from evenhand.reports.methods import Scoring
+    from evenhand.reports.ranking import rank
 
 __all__ = [
+    "BattleColumns",
     "Board",
     "Choice",
     "JudgeRun",
     "Ledger",
     "Matching",
+    "Scale",
+    "Scoring",
     "Settings",
     "Showing",
     "Terms",
@@ -34,11 +41,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Board": "evenhand.reports.leaderboard",
+    "BattleColumns": "evenhand.exchange.battles_file",
+    "Board": "evenhand.reports.board",
     "Choice": "evenhand.reports.choosing",
     "JudgeRun": "evenhand.engine.public",
     "Ledger": "evenhand.ledger.record",
     "Matching": "evenhand.engine.judging",
+    "Scale": "evenhand.ratings.scale",
+    "Scoring": "evenhand.reports.methods",
     "Settings": "evenhand.domain.rater",
     "Showing": "evenhand.engine.judging",
     "Terms": "evenhand.engine.public",
@@ -47,7 +57,7 @@ _HOMES = {
     "load_benchmark": "evenhand.benchmarks.catalog",
     "load_protocol": "evenhand.protocols.catalog",
     "open_ledger": "evenhand.ledger.record",
-    "rank": "evenhand.reports.leaderboard",
+    "rank": "evenhand.reports.ranking",
     "read_responses": "evenhand.benchmarks.responses_file",
 }
 

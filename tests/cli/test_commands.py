@@ -80,8 +80,12 @@ def test_an_unknown_command_is_told_the_near_one(desk: Desk) -> None:
 
 def test_a_board_says_who_won_and_how_far_the_judge_can_be_trusted(desk: Desk) -> None:
     board = desk.json("rank")
-    assert board["models"][0]["model"] == "sample-rambling"  # the scripted judge prefers the longer answer
-    assert board["models"][0]["rating_lower"] < board["models"][0]["rating"] <= board["models"][0]["rating_upper"]
+    first = board["models"][0]
+    assert first["model"] == "sample-rambling"  # the scripted judge prefers the longer answer
+    assert (first["rating"], first["rating_upper"], first["unbounded"]) == (None, None, "upper")
+    assert f"won all of its {first['rating_n']} battles: its rating has no upper bound" in first["note"]
+    assert first["win_rate_lower"] < first["win_rate"] <= first["win_rate_upper"]
+    assert board["length_effect"]["words"] == 100
     assert board["coverage"] == {"wanted": 40, "with_verdict": 40, "reasons": {}}
     assert board["reliability"]["swap_consistency"] == 1.0
     counts = [board["models"][0][name] for name in ("wins", "losses", "ties", "rating_n")]

@@ -1,5 +1,7 @@
 """From the flags of `answer` to a run, and its answers as a file."""
 
+import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +12,19 @@ import click
 from evenhand import __version__
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.asking_means import Contact, contact, recorded
-from evenhand.cli.judging import say_notes
-from evenhand.cli.outcome import Outcome
+from evenhand.cli.notes import flag_notes, say_notes
+from evenhand.cli.outcome import Outcome, print_dry_run
 from evenhand.cli.progress import interruptible, progress
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
+from evenhand.cli.text_only_answers import refuse_other_describers, text_only_of
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.answering import GREEDY, Answering
-from evenhand.engine.pictures import refuse_addresses
-from evenhand.engine.quote import DryRun, dry_run
+from evenhand.engine.answering import Answering
+from evenhand.engine.item_errand import GREEDY, Addressee, ItemErrand
+from evenhand.engine.pictures import refuse_addresses, with_fetched
+from evenhand.engine.quote import DryRun
 from evenhand.engine.session import run_errand
 from evenhand.exchange.tables import Table, check_target, write_table
 from evenhand.ledger.record import Ledger
@@ -28,35 +32,52 @@ from evenhand.ledger.record import Ledger
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOrder:
+    """A model that is to say something about every item: its answer, or what its images show."""
+
     ledger: Ledger
     benchmark: Benchmark
     items: Sequence[Item]
     contact: Contact
-    answering: Answering
+    errand: ItemErrand
+    command: str
     settings: Mapping[str, Json]
     again: bool
-    """Ask also what the model has answered before."""
+    """Ask also what the model has said before."""
 
-    def answered(self) -> dict[str, Response]:
-        """This model's answers on record, by the item's digest."""
-        held = self.ledger.responses_to((item.digest for item in self.items), variant=self.answering.variant)
-        return {response.item: response for response in held if response.model == self.answering.name}
+    def said(self) -> dict[str, Response]:
+        """This model's words on record, by the item's digest."""
+        held = self.ledger.responses_to((item.digest for item in self.items), variant=self.errand.variant)
+        return {response.item: response for response in held if response.model == self.errand.asked.name}
 
     def dry_run(self) -> DryRun:
-        chunks = self.answering.plan(self.items, self._known(), self.ledger)
-        return dry_run(chunks, self.contact.quote, openai_images=self.contact.counts_images_as_openai)
+        chunks = self.errand.plan(self.items, self._known(), self.ledger)
+        openai_images = self.contact.counts_images_as_openai
+        return self.errand.dry_run(chunks, self.contact.quote, self.ledger, openai_images=openai_images)
 
     def _known(self) -> dict[str, Response]:
-        return {} if self.again else self.answered()
+        return {} if self.again else self.said()
+
+    def obey(self, flags: Mapping[str, Any]) -> int:
+        """Does what the flags ask for and prints what came of it; the exit code."""
+        if flags["dry_run"]:
+            print_dry_run(self.dry_run(), max_cost=flags["max_cost"], as_json=flags["as_json"], noun="items")
+            return 0
+        outcome = asyncio.run(self.carry_out(quiet=flags["quiet"]))
+        if flags["out"]:
+            self.write(flags["out"])
+        if flags["as_json"]:
+            click.echo(json.dumps(outcome.document, ensure_ascii=False))
+        outcome.print_summary()
+        return outcome.exit_code
 
     async def carry_out(self, *, quiet: bool) -> Outcome:
         self.ledger.register_benchmark(self.benchmark)
         means = self.contact.means(self.ledger)
-        run = self.ledger.begin_run("answer", self.settings, study=None, version=__version__)
+        run = self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
         with interruptible() as interrupts:
             ended = await run_errand(
-                self.answering,
-                self.answering.plan(self.items, self._known(), self.ledger),
+                self.errand,
+                self.errand.plan(self.items, self._known(), self.ledger),
                 planned=len(self.items),
                 run=run,
                 ledger=self.ledger,
@@ -64,33 +85,43 @@ class AnswerOrder:
                 stop=interrupts.stop,
                 around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
             )
+        say_notes(flag_notes(self.said().values()))
         return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known, max_cost=self.contact.max_cost)
 
     def write(self, path: Path) -> None:
-        """All of the model's answers on record, in the benchmark's order; the file appears whole or not at all."""
-        answers = self.answered()
+        """All of the model's words on record, in the benchmark's order; the file appears whole or not at all."""
+        said, name = self.said(), self.errand.asked.name
+        variant = {"variant": self.errand.variant} if self.errand.variant else {}
         rows = [
-            {"item": item.label, "model": self.answering.name, "response": answers[item.digest].text}
+            {"item": item.label, "model": name, "response": said[item.digest].text, **variant}
             for item in self.items
-            if item.digest in answers
+            if item.digest in said
         ]
-        table = Table(columns={"item": "text", "model": "text", "response": "text"}, rows=rows)
+        table = Table(columns=dict.fromkeys(["item", "model", "response", *variant], "text"), rows=rows)
         try:
             write_table(table, path)
         except OSError as error:
             raise WrongUse(f"The answers are on record, but {path} cannot be written: {error.strerror}.") from error
 
 
-def answer_order(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
-) -> AnswerOrder:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """Who is asked about what, by the flags that `answer` and `describe-images` share."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    contact: Contact
+    asked: Addressee
+
+
+def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Meeting:
     if flags["out"]:
         check_target(flags["out"], force=True)
-    benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
+    loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+    benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)
-    refuse_addresses(items)
     say_notes(benchmark.notes)
-    asked = contact(
+    model = contact(
         ctx,
         flags["model"],
         surroundings,
@@ -100,25 +131,42 @@ def answer_order(
         defaults=GREEDY,
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
     )
-    name = flags["name"] or asked.model.name
-    if name.casefold() == REFERENCE:
-        raise WrongUse(
-            f"The model name '{name}' is reserved for the benchmark's own references; choose another --name."
-        )
-    answering = Answering(
-        name=name,
-        endpoint=asked.model.identity,
-        model=asked.model.model,
-        settings=asked.settings,
+    asked = Addressee(
+        name=flags["name"] or model.model.name,
+        endpoint=model.model.identity,
+        model=model.model.model,
+        settings=model.settings,
         image_detail=flags["image_detail"],
         max_image_edge=flags["max_image_edge"],
+        addresses=benchmark.addresses,
     )
-    return AnswerOrder(
+    if asked.name.casefold() == REFERENCE:
+        raise WrongUse(
+            f"The model name '{asked.name}' is reserved for the benchmark's own references; choose another --name."
+        )
+    return Meeting(benchmark=benchmark, items=items, contact=model, asked=asked)
+
+
+def answer_order(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, surroundings, ledger)
+    text_only = text_only_of(flags, ledger, meeting.items)
+    items = meeting.items
+    if text_only is None:
+        refuse_addresses(items, meeting.benchmark.addresses)
+    else:
+        items = [item for item in items if item.digest in text_only.descriptions]
+    order = AnswerOrder(
         ledger=ledger,
-        benchmark=benchmark,
+        benchmark=meeting.benchmark,
         items=items,
-        contact=asked,
-        answering=answering,
+        contact=meeting.contact,
+        errand=Answering(asked=meeting.asked, text_only=text_only),
+        command="answer",
         settings=recorded(flags),
         again=flags["replace"],
     )
+    if text_only is not None and not order.again:
+        refuse_other_describers(text_only, order.said().values())
+    return order

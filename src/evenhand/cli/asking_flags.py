@@ -1,8 +1,10 @@
 """The flags of every command that asks a model."""
 
+from pathlib import Path
+
 import click
 
-from evenhand.cli.options import all_of, option
+from evenhand.cli.options import all_of, option, reference
 
 trust_folder = option(
     "--trust-folder", is_flag=True, help="Let a base URL from this folder's files get keys of your own."
@@ -35,3 +37,28 @@ how_much_flags = all_of(
         trust_folder,
     ]
 )
+
+who_answers_flags = all_of(
+    [
+        option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled."),
+        reference,
+        option("--model", required=True, help="provider/model, or local/smollm2."),
+        option("--name", help="The model's name on record and on the boards; its own by default."),
+        option("--base-url", help="Address of the model's server."),
+        option("--api-key-env", help="Variable that holds the key."),
+        option("--endpoint-name", help="A lasting name for a server whose address changes."),
+        option("--limit", type=click.IntRange(1), help="Only the first N items."),
+        option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed."),
+        option("--category", multiple=True, help="Only items of this category; repeatable."),
+        option("--items", multiple=True, help="Only these items; repeatable."),
+        option("--seed", type=int, default=0, show_default=True, help="Of the drawing of items."),
+        option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it."),
+        option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels."),
+        option(
+            "--replace",
+            is_flag=True,
+            help="Ask again where the ledger holds another answer, and let the new one stand.",
+        ),
+    ]
+)
+"""Of commands where a model says something about every item."""

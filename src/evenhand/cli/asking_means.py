@@ -127,6 +127,7 @@ def contact(
         api_key_env=flags[key_flag],
         endpoint_name=flags["endpoint_name"],
         url_flag=f"--{url_flag.replace('_', '-')}",
+        key_flag=f"--{key_flag.replace('_', '-')}",
     )
     guard_key(ctx, model, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
     given = given_settings(flags)

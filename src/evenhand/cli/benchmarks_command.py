@@ -1,10 +1,13 @@
 """`evenhand benchmarks`: what there is to be asked."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import click
 
 from evenhand.cli import options
+from evenhand.cli.options import option
 
 
 @click.group("benchmarks", invoke_without_command=True)
@@ -50,3 +53,41 @@ def show(name: str, as_json: bool) -> None:
             f"{counts.references} with a reference"
         )
         print_rows(("category", "items"), [(name, str(n)) for name, n in counts.categories], console())
+
+
+@command.command("fetch")
+@click.argument("name")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@option("--max-bytes", type=click.IntRange(1), default=20_000_000, show_default=True, help="Of one image.")
+@option("--allow-private", is_flag=True, help="Fetch from this machine and private networks too.")
+@option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The folder for the benchmark's file [.]; of images, a .jsonl, .csv or .parquet file on each URL.",
+)
+@options.store
+@options.as_json
+@click.pass_context
+def fetch(ctx: click.Context, name: str, **flags: Any) -> None:
+    """Fetch NAME's own file, or the images that its data gives as URLs.
+
+    Without --data, the file that a benchmark's authors publish comes into the folder --out, its hash checked; what came
+    before an interruption is kept, and the same command again gets the rest. With --data, or where the data is bundled,
+    the images that it gives as URLs are kept beside the ledger. The items stay as they are: judges with eyes find the
+    images by URL. What was fetched before is not fetched again.
+    """
+    from evenhand.benchmarks.catalog import find_benchmark
+    from evenhand.benchmarks.data_file import data_files
+    from evenhand.cli.fetching import fetch_data, fetch_order
+
+    files = () if flags["data"] or name.endswith(".jsonl") else data_files(find_benchmark(name))
+    if files:
+        document = fetch_data(files, flags["out"] or Path())
+        if flags["as_json"]:
+            click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    outcome = fetch_order(name, flags)
+    if flags["as_json"]:
+        click.echo(json.dumps(outcome.document, ensure_ascii=False))
+    outcome.print_summary()
+    ctx.exit(outcome.exit_code)

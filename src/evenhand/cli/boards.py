@@ -1,4 +1,4 @@
-"""From the choosing flags to studies on record and their board."""
+"""From the choosing flags to studies on record."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,6 @@ from evenhand.ledger.projection import StudyOnRecord, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import find_run
 from evenhand.reports.choosing import Choice, MixedError, choose
-from evenhand.reports.leaderboard import Board, board
 
 
 def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool = False) -> list[StudyOnRecord]:
@@ -26,8 +25,3 @@ def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool 
         study=study,
     )
     return choose(studies(ledger), choice, undecided=undecided)
-
-
-def board_of(flags: Mapping[str, Any]) -> Board:
-    ledger = Ledger(flags["store"], create=False)
-    return board(ledger, chosen_studies(ledger, flags), method=flags["method"], seed=flags["seed"])

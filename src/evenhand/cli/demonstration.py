@@ -13,6 +13,7 @@ from rich.markup import escape
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses, reference_responses
 from evenhand.cli.asking_means import Contact
+from evenhand.cli.extracting import Asked
 from evenhand.cli.judging import Order, carry_out
 from evenhand.cli.outcome import Outcome
 from evenhand.cli.surroundings import Surroundings
@@ -26,11 +27,13 @@ from evenhand.engine.judging import Matching, Showing, prepare
 from evenhand.engine.quote import Quote
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import judged_battles
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.protocols.catalog import load_protocol
-from evenhand.reports.leaderboard import Board, board
-from evenhand.reports.tables import print_board
+from evenhand.reports.board import Board
+from evenhand.reports.board_table import print_board
+from evenhand.reports.ranking import rank
 
 BENCHMARK = "visit-bench-sample"
 JUDGE = "local/smollm2"
@@ -71,7 +74,7 @@ class Demonstration:
         calls = (
             f"{self.calls} model calls this time" if self.calls else "No model call was made: all of it was on record"
         )
-        console.print(f"\n{calls}; {self.board.reliability.coverage.with_verdict} verdicts in all.")
+        console.print(f"\n{calls}; {self.board.coverage.with_verdict} verdicts in all.")
         if self.battles < BATTLES:
             console.print(
                 f"This machine is slow: {self.battles} of {BATTLES} pairs were drawn; "
@@ -143,7 +146,7 @@ async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | 
     chosen = _studies(ledger, order(PROBE))
     return Demonstration(
         outcome=outcome,
-        board=board(ledger, chosen),
+        board=rank(judged_battles(ledger, chosen)),
         results=judged(ledger, chosen),
         benchmark=benchmark,
         calls=calls + outcome.ended.tally.called,
@@ -182,7 +185,7 @@ def _order(
     return Order(
         ledger=ledger,
         benchmark=benchmark,
-        judge=contact,
+        asked=Asked(judge=contact),
         prepared=prepared,
         settings={"benchmark": benchmark.name, "judge": judge.name, "battles": battles, "readout": "constrained"},
     )

@@ -27,16 +27,19 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
 @option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
 @option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
+@option("--with-reference", is_flag=True, help="Of visit-bench: also the battles against the withheld reference.")
 @option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
 @option("--force", is_flag=True, help="Write over FILE where it exists.")
 @option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
+@options.reference
 @options.choosing
 @options.store
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
     """Write judgements, battles or answers from the ledger to a file that other tools read.
 
-    `evenhand import` reads judgements and answers; battles are for other tools alone.
+    `evenhand import` reads judgements and answers; battles are for `rank FILE` and other tools. Those of visit-bench
+    have the fields its authors publish, and leave out the battles against the reference unless they are asked for.
     """
     from evenhand.exchange.tables import check_target, jsonl_lines, write_table
     from evenhand.ledger.record import Ledger
@@ -44,6 +47,8 @@ def command(ctx: click.Context, **flags: Any) -> None:
     kind = _kind(flags)
     if kind == "responses":
         _refuse(ctx, flags)
+    if kind != "battles" and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
+        raise WrongUse("--with-reference is about battles; leave it out.")
     to_stdout = flags["out"] == "-"
     out = Path("-.jsonl" if to_stdout else flags["out"])
     check_target(out, force=flags["force"] or to_stdout, spreadsheet=flags["spreadsheet"])
@@ -57,7 +62,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
         except OSError as error:
             raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
     click.echo(f"{len(table.rows)} {kind} written{'' if to_stdout else f' to {out}'}.", err=True)
-    if "replies" in table.columns:
+    if {"replies", "auto_evaluation_cot"} & table.columns.keys():
         click.echo("Note: replies may quote captions and answers; --no-replies leaves them out.", err=True)
 
 
@@ -77,7 +82,6 @@ def _refuse(ctx: click.Context, flags: Mapping[str, Any]) -> None:
 
 
 def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
-    from evenhand.exchange.battles_export import battles_table
     from evenhand.exchange.judgements_export import judgements_table
 
     if kind == "responses":
@@ -85,7 +89,21 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
     chosen = _chosen(ledger, flags, undecided=kind == "judgements")
     if kind == "judgements":
         return judgements_table(ledger, chosen, replies=bool(flags["replies"]))
-    battles = battles_table(ledger, chosen, replies=flags["replies"] is not False)
+    return _battles(ledger, chosen, flags)
+
+
+def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.exchange.battles_export import battles_table
+    from evenhand.exchange.visit_battles import is_visit_bench, visit_battles_table
+
+    replies = flags["replies"] is not False
+    if is_visit_bench(chosen):
+        battles = visit_battles_table(ledger, chosen, replies=replies, with_reference=flags["with_reference"])
+        if battles.withheld:
+            sentence = "battles against the reference were left out; --with-reference writes them too."
+            click.echo(f"{battles.withheld} {sentence}", err=True)
+    else:
+        battles = battles_table(ledger, chosen, replies=replies)
     if battles.undecided:
         click.echo(f"{battles.undecided} pairs without any verdict are no battles and were left out.", err=True)
     return battles.table
@@ -127,7 +145,7 @@ def _data(ledger: "Ledger", flags: Mapping[str, Any]) -> str:
     name = flags["benchmark"]
     held = benchmarks(ledger)
     if name and (flags["data"] or name.lower().endswith(".jsonl")):
-        meant = load_benchmark(name, path=flags["data"])
+        meant = load_benchmark(name, path=flags["data"], reference=flags["reference"])
         held = [one for one in held if one.data == meant.digest]
         name = meant.name
     names = sorted({one.name for one in held})

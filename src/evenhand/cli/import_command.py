@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evenhand.domain.identity import Json
     from evenhand.domain.item import Benchmark
     from evenhand.domain.verdict import Levels
+    from evenhand.exchange.judgements_file import JudgementsFile
 
 
 # The two kinds have no variables: `judge` means other things by EVENHAND_RESPONSES.
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 @click.option("--judgements", "of_judgements", is_flag=True, help="FILE holds preferences, or an export of ours.")
 @option("--benchmark", required=True, help="Which benchmark they are about: a name, or a .jsonl file of items.")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@options.reference
 @option("--variant", help="Of which variant the answers are.")
+@options.allow_partial
 @option("--levels", type=click.Choice(["2", "3", "5"]), help="Of the verdicts; else 5 where a 2 occurs, else 3.")
 @option("--replace", is_flag=True, help="Let the file's stand where the ledger holds other ones.")
 @options.store
@@ -32,21 +35,25 @@ if TYPE_CHECKING:
 def command(file: Path, **flags: Any) -> None:
     """Take the answers or the judgements in FILE (.jsonl, .json, .csv, .tsv, .parquet) into the ledger.
 
-    Preferences are rows of item, rater, model_a, model_b, verdict: +2 to -2 in favour of model_a, or A>>B to B>>A.
+    Answers may also be in VisIT-Bench's predictions.csv, whose rows are matched by instruction and image. Preferences
+    are rows of item, rater, model_a, model_b, verdict: +2 to -2 in favour of model_a, or A>>B to B>>A; or VisIT-Bench's
+    A_model, B_model, A, B, model_selection.A, model_selection.B, which bring the answers too.
     All of the file is taken or, where anything is wrong with it, nothing. Importing it again adds nothing.
     """
     from evenhand.benchmarks.catalog import load_benchmark
     from evenhand.cli.asking_means import recorded
-    from evenhand.cli.judging import say_notes
+    from evenhand.cli.notes import say_notes
 
     if flags["of_responses"] == flags["of_judgements"]:
         raise WrongUse("Give exactly one of --responses and --judgements.")
+    if flags["of_judgements"] and flags["allow_partial"]:
+        raise WrongUse("--allow-partial is about files of answers; leave it out.")
     if flags["of_responses"] and flags["levels"]:
         raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
-    benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
+    benchmark = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
     say_notes(benchmark.notes)
     take = _take_answers if flags["of_responses"] else _take_judgements
-    told = {name: flags[name] for name in ("data", "variant", "levels", "replace")}
+    told = {name: flags[name] for name in ("data", "reference", "variant", "allow_partial", "levels", "replace")}
     document = take(file, benchmark, flags, recorded({"file": file, **told}))
     if flags["as_json"]:
         click.echo(json.dumps(document, ensure_ascii=False))
@@ -55,11 +62,12 @@ def command(file: Path, **flags: Any) -> None:
 def _take_answers(
     file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
 ) -> "Json":
-    from evenhand.cli.judging import say_notes
+    from evenhand.cli.notes import say_notes
     from evenhand.exchange.responses_import import import_responses, read_answers
     from evenhand.ledger.record import Ledger
 
-    read = read_answers(file, benchmark, variant=_variant(flags["variant"]))
+    gaps = "allow" if flags["allow_partial"] else "note"
+    read = read_answers(file, benchmark, variant=_variant(flags["variant"]), gaps=gaps)
     say_notes(read.warnings)
     done = import_responses(Ledger(flags["store"]), benchmark, read, replace=flags["replace"], settings=settings)
     whose = f"answers of {len(done.models)} models to {benchmark.name}"
@@ -70,20 +78,34 @@ def _take_answers(
 def _take_judgements(
     file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
 ) -> "Json":
-    from evenhand.exchange.judgements_file import read_judgements
-    from evenhand.exchange.judgements_import import answers_on_record, import_judgements
+    from evenhand.cli.notes import say_notes
+    from evenhand.exchange.judgements_import import import_judgements
     from evenhand.ledger.record import Ledger
 
-    ledger = Ledger(flags["store"], create=False)
     variant = _variant(flags["variant"]) or ""
-    answers = answers_on_record(ledger, benchmark, variant=variant)
-    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
-    read = read_judgements(file, benchmark, answers, levels=levels)
+    read = _judgements_in(file, benchmark, flags, variant)
+    say_notes(read.notes)
+    ledger = Ledger(flags["store"], create=bool(read.answers))
     done = import_judgements(ledger, benchmark, read, variant=variant, replace=flags["replace"], settings=settings)
     whose = f"judgements of {len(done.raters)} raters on {benchmark.name}"
     again = f", {done.repeated} rows repeat others" if done.repeated else ""
     click.echo(f"{done.new} {whose} imported, {done.known} were known{again}.", err=True)
     return done.as_json()
+
+
+def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], variant: str) -> "JudgementsFile":
+    from evenhand.exchange.judgements_file import read_judgements
+    from evenhand.exchange.judgements_import import answers_on_record
+    from evenhand.exchange.visit_preferences import holds_preferences, read_preferences
+    from evenhand.ledger.record import Ledger
+
+    if holds_preferences(file):
+        if flags["levels"] not in (None, "2"):
+            raise WrongUse("The file's choices between A and B have 2 levels; leave --levels out.")
+        return read_preferences(file, benchmark, variant=variant)
+    answers = answers_on_record(Ledger(flags["store"], create=False), benchmark, variant=variant)
+    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
+    return read_judgements(file, benchmark, answers, levels=levels)
 
 
 def _variant(given: str | None) -> str | None:

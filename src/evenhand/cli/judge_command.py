@@ -15,15 +15,18 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 @click.command("judge")
 @click.argument("benchmark")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@options.reference
 @option("--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to judge; repeatable.")
 @option("--models", multiple=True, help="Only these models' answers; repeatable.")
+@option("--variant", help="Which variant of the answers (text-only-generic …); the baseline keeps its plain ones.")
+@options.allow_partial
 @option("--judge", required=True, help="provider/model, or local/smollm2.")
 @option("--base-url", help="Address of the judge's server, if --judge-base-url is not given.")
 @option("--judge-base-url", help="Address of the judge's server.")
 @option("--judge-api-key-env", help="Variable that holds the judge's key.")
 @option("--endpoint-name", help="A lasting name for a server whose address changes.")
-@option("--against", help="Every other model against this one.")
-@option("--pairs", type=click.Choice(["round-robin", "random"]), default="round-robin", show_default=True)
+@option("--against", help="Every other model against this one; by default the baseline, where the protocol has one.")
+@option("--pairs", type=click.Choice(["round-robin", "random"]), help="Else how to pair them [round-robin].")
 @option("--battles", type=click.IntRange(1), help="With --pairs random: how many to draw; with --new 700 by default.")
 @option("--new", help="With --pairs random: this model joins, against opponents drawn item by item.")
 @option(
@@ -36,10 +39,13 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 @option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed.")
 @option("--category", multiple=True, help="Only items of this category; repeatable.")
 @option("--items", multiple=True, help="Only these items; repeatable.")
-@option("--protocol", help="A protocol's name or folder; the benchmark's own by default.")
+@option("--protocol", multiple=True, help="A protocol's name or folder; the benchmark's own by default. Repeatable.")
 @option("--see", type=click.Choice(["images", "caption", "both", "none"]), help="What the judge is shown of the image.")
 @option("--readout", type=click.Choice(["free", "constrained"]), default="free", show_default=True)
 @option("--fence", type=click.Choice(["none", "nonce"]), default="none", show_default=True, help="Wrap the answers.")
+@option("--extractor", help="Model that finds the decision in a reply that has no readable one; the judge by default.")
+@option("--extractor-base-url", help="Address of the extractor's server.")
+@option("--extractor-api-key-env", help="Variable that holds the extractor's key.")
 @option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it.")
 @option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels.")
 @option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Ask each trial so often.")
@@ -63,8 +69,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Run the same command again and only what is missing is asked.
     """
-    from evenhand.cli.judging import carry_out, ledger_for, order_of
+    from evenhand.cli.judging import carry_out_all, ledger_for, orders_of
     from evenhand.cli.outcome import print_dry_run
+    from evenhand.engine.quote import added_up
 
     surroundings = cast(Surroundings, ctx.obj)
     if flags["against"] and flags["pairs"] == "random":
@@ -73,15 +80,16 @@ def command(ctx: click.Context, **flags: Any) -> None:
         raise WrongUse("--battles says how many to draw, so it goes with --pairs random.")
     _check_placing(flags)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
-    order = order_of(ctx, flags, surroundings, ledger)
+    orders = orders_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:
-        print_dry_run(order.dry_run(), max_cost=flags["max_cost"], as_json=flags["as_json"])
+        quoted = added_up([order.dry_run() for order in orders])
+        print_dry_run(quoted, max_cost=flags["max_cost"], as_json=flags["as_json"])
         return
-    outcome = asyncio.run(carry_out(order, quiet=flags["quiet"]))
+    outcomes = asyncio.run(carry_out_all(orders, quiet=flags["quiet"]))
     if flags["as_json"]:
-        click.echo(json.dumps(outcome.document, ensure_ascii=False))
-    outcome.print_summary()
-    ctx.exit(outcome.exit_code)
+        click.echo(json.dumps(outcomes.document, ensure_ascii=False))
+    outcomes.print_summary()
+    ctx.exit(outcomes.exit_code)
 
 
 def _check_placing(flags: dict[str, Any]) -> None:

@@ -4,24 +4,26 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses, reference_responses
+from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.asking_means import Contact, contact, recorded
-from evenhand.cli.outcome import Outcome
+from evenhand.cli.extracting import Asked, asked_models
+from evenhand.cli.judged_answers import answers_to_judge, variant_to_judge
+from evenhand.cli.notes import say_notes
+from evenhand.cli.outcome import Outcome, Outcomes
 from evenhand.cli.progress import interruptible, progress
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
-from evenhand.domain.naming import hint
-from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.deviations import BY_CHOICE
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.pictures import with_fetched
 from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import DryRun, dry_run
 from evenhand.engine.session import run_study
@@ -29,6 +31,7 @@ from evenhand.ledger.opening import sqlite_path
 from evenhand.ledger.projection import adaptations, undecided_trial
 from evenhand.ledger.record import Ledger
 from evenhand.protocols.catalog import load_protocol, protocol_names
+from evenhand.protocols.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class Order:
 
     ledger: Ledger
     benchmark: Benchmark
-    judge: Contact
+    asked: Asked
     prepared: Prepared
     settings: Mapping[str, Json]
     """The resolved flags, as they are kept with the run."""
@@ -45,14 +48,60 @@ class Order:
 
     def dry_run(self) -> DryRun:
         chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
-        return dry_run(chunks, self.judge.quote, openai_images=self.judge.counts_images_as_openai)
+        judge = self.asked.judge
+        second = self.prepared.second_calls(self.ledger, self.asked.second_quote)
+        return dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
 
 
-def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Order:
-    """What the flags of `judge` ask for; the answers in files go into the ledger unless it is a dry run."""
-    benchmark = load_benchmark(flags["benchmark"], path=flags["data"])
+def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> list[Order]:
+    """What the flags of `judge` ask for, a job for each protocol, on one budget.
+
+    The answers in files go into the ledger unless it is a dry run.
+    """
+    loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+    benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)
-    showing = _showing(benchmark, flags)
+    jobs = [_job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
+    say_notes(benchmark.notes)
+    variant = variant_to_judge(flags)
+    matchings = [_matching(flags, showing.protocol, variant) for _, showing in jobs]
+    whole = any(matching.pairing == "against" for matching in matchings)
+    responses = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
+    digests = {item.digest for item in items}
+    orders: list[Order] = []
+    for (asked, showing), matching in zip(jobs, matchings, strict=True):
+        prepared = prepare(
+            benchmark,
+            [response for response in responses if response.item in digests],
+            items=items,
+            judge=asked.judge.rater,
+            model=asked.judge.model.model,
+            showing=showing,
+            matching=matching,
+            fence_secret=ledger.fence_secret(),
+        )
+        say_notes(prepared.notes)
+        order = Order(
+            ledger=ledger,
+            benchmark=benchmark,
+            asked=asked.on_budget(jobs[0][0].judge.budget),
+            prepared=prepared,
+            settings=recorded(flags),
+            retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
+        )
+        orders.append(order)
+    return orders
+
+
+def _job(
+    ctx: click.Context,
+    showing: Showing,
+    surroundings: Surroundings,
+    flags: Mapping[str, Any],
+    ledger: Ledger,
+    benchmark: Benchmark,
+) -> tuple[Asked, Showing]:
+    """Who is asked under a protocol, and how."""
     judge = contact(
         ctx,
         flags["judge"],
@@ -64,34 +113,17 @@ def order_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
     )
     _refuse_adapted(judge, ledger)
-    say_notes(benchmark.notes)
-    responses = _responses(benchmark, flags, ledger)
-    digests = {item.digest for item in items}
-    prepared = prepare(
-        benchmark,
-        [response for response in responses if response.item in digests],
-        items=items,
-        judge=judge.rater,
-        model=judge.model.model,
-        showing=showing,
-        matching=_matching(flags),
-        fence_secret=ledger.fence_secret(),
-    )
-    return Order(
-        ledger=ledger,
-        benchmark=benchmark,
-        judge=judge,
-        prepared=prepared,
-        settings=recorded(flags),
-        retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
-    )
+    asked = asked_models(ctx, judge, showing, surroundings, flags)
+    if showing.protocol.extraction:
+        showing = replace(showing, extractor=asked.extractor(showing.protocol.extraction.settings))
+    return asked, showing
 
 
 def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
     """A setting given explicitly is not taken as honoured because replies without it are on record."""
     for sentence in sorted(adaptations(ledger, judge.rater.key)):
         for setting in sorted(judge.explicit - {"max_tokens"}):
-            if setting in sentence:
+            if setting in sentence and not sentence.startswith(BY_CHOICE):
                 raise WrongUse(
                     f"--{setting.replace('_', '-')} was given, but this judge's replies on record are without it: "
                     f"{sentence} Leave it out."
@@ -100,7 +132,7 @@ def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
 
 async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Outcome:
     order.ledger.register_benchmark(order.benchmark)
-    means = order.judge.means(order.ledger)
+    means = order.asked.means(order.ledger)
     with interruptible() as interrupts:
         ended = await run_study(
             order.prepared,
@@ -110,39 +142,56 @@ async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Out
             command=command,
             settings=order.settings,
             retrying=order.retrying,
-            around=progress(interrupts, known_price=order.judge.quote.known, quiet=quiet),
+            around=progress(interrupts, known_price=order.asked.known_price, quiet=quiet),
         )
     nothing_read = ended.tally.no_verdict and not ended.tally.verdicts
     return Outcome(
         ended=ended,
-        known_price=order.judge.quote.known,
-        max_cost=order.judge.max_cost,
+        known_price=order.asked.known_price,
+        max_cost=order.asked.judge.max_cost,
+        protocol=order.prepared.asking.protocol.name,
+        not_applicable=order.prepared.not_applicable,
         unread=undecided_trial(order.ledger, ended.run) if nothing_read else None,
     )
 
 
-def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
-    names = [flags["protocol"]] if flags["protocol"] else list(benchmark.protocols)
+async def carry_out_all(orders: Sequence[Order], *, quiet: bool) -> Outcomes:
+    """One after the other; what ends one early ends them all."""
+    done: list[Outcome] = []
+    for order in orders:
+        done.append(await carry_out(order, quiet=quiet))
+        ended = done[-1].ended
+        if ended.interrupted or ended.over_budget or ended.error is not None:
+            break
+    return Outcomes(each=tuple(done))
+
+
+def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:
+    """One for each protocol asked for, else for each of the benchmark's own."""
+    names = dict.fromkeys(flags["protocol"] or benchmark.protocols)
     if not names:
         there = ", ".join(protocol_names())
         raise WrongUse(
             f"{benchmark.name} has no protocol of its own; choose one with --protocol: {there}, or a folder of yours."
         )
-    return Showing(
-        protocol=load_protocol(names[0]),
-        readout=flags["readout"],
-        see=flags["see"],
-        fenced=flags["fence"] == "nonce",
-        image_detail=flags["image_detail"],
-        max_image_edge=flags["max_image_edge"],
-    )
+    return [
+        Showing(
+            protocol=load_protocol(name),
+            readout=flags["readout"],
+            see=flags["see"],
+            fenced=flags["fence"] == "nonce",
+            image_detail=flags["image_detail"],
+            max_image_edge=flags["max_image_edge"],
+        )
+        for name in names
+    ]
 
 
 PLACING_BATTLES, PLACING_REFERENCE_BATTLES = 700, 150
 """What VisIT-Bench plays to place one model (appendix F; the 150 are read off its published boards)."""
 
 
-def _matching(flags: Mapping[str, Any]) -> Matching:
+def _matching(flags: Mapping[str, Any], protocol: Protocol, variant: str) -> Matching:
     if flags["new"]:
         battles = flags["battles"] or PLACING_BATTLES
         against_reference = flags["reference_battles"]
@@ -156,48 +205,18 @@ def _matching(flags: Mapping[str, Any]) -> Matching:
             orders=flags["orders"],
             replicates=flags["replicates"],
             seed=flags["seed"],
+            variant=variant,
         )
+    against = flags["against"] or (None if flags["pairs"] else protocol.against)
     return Matching(
-        pairing="against" if flags["against"] else flags["pairs"],
-        against=flags["against"],
+        pairing="against" if against else flags["pairs"] or "round-robin",
+        against=against,
         battles=flags["battles"],
         orders=flags["orders"],
         replicates=flags["replicates"],
         seed=flags["seed"],
+        variant=variant,
     )
-
-
-def _responses(benchmark: Benchmark, flags: Mapping[str, Any], ledger: Ledger) -> list[Response]:
-    """Those of the files, else those the benchmark bundles, else all that the ledger holds; and the references."""
-    references = list(reference_responses(benchmark))
-    files = flags["responses"] or bundled_answers(benchmark)
-    if files:
-        read = read_responses(files, benchmark)
-        say_notes(read.warnings)
-        responses = list(read.responses)
-        if not flags["dry_run"]:
-            ledger.add_responses([*responses, *references], replace=flags["replace"])
-    else:
-        held = ledger.responses_to(item.digest for item in benchmark.items)
-        responses = [response for response in held if response.model != REFERENCE]
-        if not responses:
-            raise WrongUse(f"The ledger holds no answers to {benchmark.name}; give them with --responses FILE.")
-    return _of_models([*responses, *references], flags["models"])
-
-
-def _of_models(responses: list[Response], models: Sequence[str]) -> list[Response]:
-    if not models:
-        return responses
-    here = sorted({response.model for response in responses})
-    for model in models:
-        if model not in here:
-            raise WrongUse(f"No answers of '{model}' are here; {hint(model, here)}")
-    return [response for response in responses if response.model in models]
-
-
-def say_notes(sentences: Sequence[str]) -> None:
-    for sentence in sentences:
-        click.echo(f"Note: {sentence}", err=True)
 
 
 def ledger_for(url: str, *, dry_run: bool) -> Ledger:

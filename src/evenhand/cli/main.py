@@ -15,15 +15,23 @@ COMMANDS = {
     "demo": "The whole story on an embedded model and the bundled sample.",
     "judge": "Ask a judge to compare the answers of several models.",
     "answer": "Ask a model every item of a benchmark.",
+    "describe-images": "Ask a model what images show, for models that answer without them.",
     "rank": "The board of what was judged, with the judge's reliability beside it.",
+    "score": "A benchmark's table as its paper makes it.",
+    "align": "Judges held against people, and people against each other.",
+    "correlate": "How much the benchmarks of a table of scores say the same.",
+    "sample": "Draw the questions that people are asked, as a study.",
+    "audit": "Test whether a judge can be trusted, before or after it judges.",
     "runs": "What was run, and how each run ended.",
     "show": "One run, trial or item whole: prompt, images, raw reply, how it was read.",
     "read": "Read verdicts from raw replies got elsewhere, without a call.",
+    "reproduce": "A paper's published tables recomputed, row by row against what was printed.",
     "benchmarks": "The benchmarks there are, with licence and counts.",
     "protocols": "The protocols there are, with their prompts and reading rules.",
     "models": "The providers there are; fetch the embedded model.",
     "import": "Take answers or judgements of files into the ledger.",
     "export": "Write judgements, battles or answers from the ledger to a file.",
+    "serve": "The boards, and the pages where people work, in a browser.",
     "ledger": "Size, backup and integrity of the ledger.",
     "doctor": "Is everything in place: keys, endpoint, model, ledger, cache?",
 }
@@ -38,7 +46,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"evenhand.cli.{cmd_name}_command").command
+        return importlib.import_module(f"evenhand.cli.{cmd_name.replace('-', '_')}_command").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

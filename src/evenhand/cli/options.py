@@ -26,6 +26,16 @@ def all_of(flags: list[Flag]) -> Flag:
 
 
 store = option("--store", default="sqlite:///.evenhand/ledger.db", show_default=True, help="The ledger's URL.")
+reference = option(
+    "--reference",
+    metavar="NAME",
+    help="What plays as the reference, where the data offers several (visit-bench: given, verified-gpt4).",
+)
+allow_partial = option(
+    "--allow-partial",
+    is_flag=True,
+    help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
+)
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 quiet = option("--quiet", is_flag=True, help="No progress.")
 

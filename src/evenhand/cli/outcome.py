@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
+from typing import cast
 
 import click
 
@@ -22,12 +24,18 @@ class Outcome:
     known_price: bool
     max_cost: float | None = None
     """What the run was allowed to spend, in dollars."""
+    protocol: str | None = None
+    not_applicable: int = 0
+    """Items that lack what the protocol shows, and so are not asked about."""
     unread: str | None = None
     """A trial to look at where no reply held a decision."""
 
     @property
     def document(self) -> dict[str, Json]:
-        return self.ended.tally.as_json(self.ended.run)
+        document = self.ended.tally.as_json(self.ended.run)
+        if self.protocol is None:
+            return document
+        return {**document, "protocol": self.protocol, "not_applicable": self.not_applicable}
 
     @property
     def exit_code(self) -> int:
@@ -94,6 +102,42 @@ class Outcome:
         return f"${tally.cost_usd:.4f} and {tally.cost_unknown} replies of unknown price"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """Of one command that made several runs, one for each protocol."""
+
+    each: tuple[Outcome, ...]
+
+    @property
+    def document(self) -> dict[str, Json]:
+        """That of the one run; of several the sums, with each under `runs`."""
+        documents = [one.document for one in self.each]
+        if len(documents) == 1:
+            return documents[0]
+        sums: dict[str, Json] = {name: _sum([one[name] for one in documents]) for name in documents[0]}
+        return {**sums, "schema": 1, "run": documents[0]["run"], "protocol": None, "runs": documents}
+
+    @property
+    def exit_code(self) -> int:
+        codes = [one.exit_code for one in self.each]
+        return next((code for code in codes if code not in (0, INCOMPLETE)), max(codes))
+
+    def print_summary(self) -> None:
+        for one in self.each:
+            if len(self.each) > 1:
+                click.echo(f"{one.protocol}:", err=True)
+            one.print_summary()
+
+
+def _sum(values: list[Json]) -> Json:
+    """Of numbers or of counts by name; None where one is unknown."""
+    if all(isinstance(value, Mapping) for value in values):
+        counts = cast("list[Mapping[str, Json]]", values)
+        return {name: _sum([count.get(name, 0) for count in counts]) for name in dict.fromkeys(chain(*counts))}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return sum(numbers) if len(numbers) == len(values) else None
+
+
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
 
@@ -103,8 +147,11 @@ def print_dry_run(quoted: DryRun, *, max_cost: float | None, as_json: bool, noun
         click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost}))
         return
     price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
-    click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {quoted.calls} calls to make.")
-    if not quoted.calls:
+    calls = f"{quoted.calls} calls to make"
+    if quoted.calls_at_most > quoted.calls:
+        calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
+    click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {calls}.")
+    if not quoted.calls_at_most:
         return
     click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:

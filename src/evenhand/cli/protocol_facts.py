@@ -16,8 +16,12 @@ def facts(protocol: Protocol) -> dict[str, Json]:
         "levels": protocol.levels,
         "source": protocol.source,
         "slots": sorted(protocol.slots),
+        "optional": sorted(protocol.optional),
+        "extraction": protocol.extraction.name if protocol.extraction else None,
         "see": {"default": protocol.seeing.default, "allowed": list(protocol.seeing.allowed)},
         "settings": protocol.settings.as_json(),
+        "published": list(protocol.published),
+        "against": protocol.against,
         "readouts": ["free", "constrained"] if protocol.constrained else ["free"],
         "prompt_hash": protocol.prompt_hash,
         "reader": protocol.reader,
@@ -83,6 +87,7 @@ def turns(protocol: Protocol) -> list[dict[str, Any]]:
             "role": turn.role,
             "text": _with_slots(turn.template),
             "constrained": _with_slots(turn.constrained) if turn.constrained else None,
+            "where": {slot: _with_slots(template) for slot, template in turn.where.items()},
         }
         for turn in protocol.turns
     ]

@@ -52,3 +52,6 @@ def show(name: str, as_json: bool) -> None:
         if turn["constrained"]:
             click.secho(f"\n{turn['role']}, under constrained readout", bold=True)
             click.echo(turn["constrained"])
+        for slot, text in turn["where"].items():
+            click.secho(f"\n{turn['role']}, where there is {slot}", bold=True)
+            click.echo(text)

@@ -1,27 +1,102 @@
-"""`evenhand rank`: the board of what was judged."""
+"""`evenhand rank`: the board of a battles file, or of what was judged."""
 
+import atexit
+import gc
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.options import option
+from evenhand.cli.surroundings import WrongUse
 
 
 @click.command("rank")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @options.choosing
-@option("--method", type=click.Choice(["win-rate", "elo"]), default="win-rate", show_default=True)
-@option("--seed", type=int, default=0, show_default=True, help="Of the order in which Elo plays the battles.")
+@option("--item-column", help="Column of FILE that names the items; item or id by default.")
+@option("--rater-column", help="Column of FILE that names the raters; rater by default.")
+@option(
+    "--method",
+    type=click.Choice(["bradley-terry", "elo", "win-rate"]),
+    default="bradley-terry",
+    show_default=True,
+)
+@option("--unit", type=click.Choice(["votes", "battles"]), help="What is rated: each verdict, or each battle.")
+@option(
+    "--join",
+    type=click.Choice(["visit", "mt-bench"]),
+    default="visit",
+    show_default=True,
+    help="How votes make a battle: more wins takes it, or a win needs every vote.",
+)
+@option("--ties", type=click.Choice(["half", "davidson"]), default="half", show_default=True)
+@option("--k", type=float, default=4.0, show_default=True, help="Elo's step.")
+@option("--scale", type=float, default=400.0, show_default=True, help="Points that make the odds BASE to one.")
+@option("--base", type=float, default=10.0, show_default=True)
+@option("--start", type=float, default=1000.0, show_default=True, help="The mean of the ratings.")
+@option("--anchor", help="NAME=1000: this model's rating; all others move with it.")
+@option("--bootstrap", type=click.IntRange(0), default=0, show_default=True, help="Intervals from N resamples.")
+@option("--resample", type=click.Choice(["items", "battles"]), default="items", show_default=True)
+@option(
+    "--seed", type=int, default=0, show_default=True, help="Of resamples, and of the order a ledger's Elo plays in."
+)
+@option("--unclustered", is_flag=True, help="Beside the intervals those that take every row for independent.")
+@option("--order-effect", is_flag=True, help="What being shown first is worth, and the ratings without it.")
+@option("--length", is_flag=True, help="What a longer answer is worth, and the ratings at equal length.")
+@option("--ordinal", is_flag=True, help="Ratings from all five levels of the verdicts.")
+@option("--compare", multiple=True, help="A,B: a paired test of two models, item by item; repeatable.")
+@option("--baseline", help="Win rates against this model too.")
+@option(
+    "--plot",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the ratings and the win matrix to this .svg, .png or .html; repeatable.",
+)
+@option("--all", "everything", is_flag=True, help="Print every model, however many.")
 @options.store
 @options.as_json
-def command(**flags: Any) -> None:
-    """The models in order, with intervals, what was left out, and how far the judge can be trusted."""
-    from evenhand.cli.boards import board_of
-    from evenhand.reports.tables import console, print_board
+@click.pass_context
+def command(ctx: click.Context, file: Path | None, **flags: Any) -> None:
+    """The models in order, with intervals, what was left out, and how far the judge can be trusted.
 
-    board = board_of(flags)
+    FILE holds battles (model_a, model_b, winner; CSV, JSONL, Parquet); without it the ledger is ranked.
+    """
+    _refuse_mixture(ctx, file)
+    # A board is made once and the program ends: the collector would find nothing and cost a small one a fifth more.
+    gc.disable()
+    atexit.register(gc.freeze)
+    try:
+        _print(file, flags)
+    finally:
+        gc.enable()
+
+
+def _print(file: Path | None, flags: Mapping[str, Any]) -> None:
+    from evenhand.cli.ranking import document_of, draw, print_ranked, ranked
+    from evenhand.reports.tables import console
+
+    board = ranked(file, flags)
+    draw(board, flags["plot"])
     if flags["as_json"]:
-        click.echo(json.dumps(board.as_json(), ensure_ascii=False))
+        click.echo(json.dumps(document_of(board, flags), ensure_ascii=False, allow_nan=False))
     else:
-        print_board(board, console())
+        print_ranked(board, flags, console())
+
+
+_OF_A_FILE = ("item_column", "rater_column")
+_OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "run", "store")
+
+
+def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
+    """Flags of a ledger beside a file, or of a file without one; only those typed, for a folder's hold for all."""
+    wrong = _OF_A_FILE if file is None else _OF_A_LEDGER
+    for name in wrong:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            flag = f"--{name.replace('_', '-')}"
+            if file is None:
+                raise WrongUse(f"{flag} names a column of a file: give the file too.")
+            raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")

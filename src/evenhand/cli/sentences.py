@@ -1,6 +1,6 @@
 """Which errors are sentences for the user, and the exit code of each."""
 
-from evenhand.benchmarks.data_error import BenchmarkError, ResponsesError
+from evenhand.benchmarks.data_error import BenchmarkError, DownloadError, ResponsesError
 from evenhand.cli.surroundings import WrongUse
 from evenhand.engine.retry import LongPause
 from evenhand.exchange.errors import ExchangeError
@@ -9,19 +9,33 @@ from evenhand.ledger.opening import LedgerError
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.local_weights import FetchFailed
 from evenhand.protocols.protocol import ProtocolError
+from evenhand.reports.charts import ChartError
 from evenhand.reports.choosing import MixedError
+from evenhand.reports.errors import AlignmentError, RankError
 
-FAILED, WRONG_USE, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130
+FAILED, WRONG_USE, INCOMPLETE, GATE_NOT_MET, INTERRUPTED = 1, 2, 3, 4, 130
 
-_WRONG_USE = (WrongUse, Misuse, MixedError, BenchmarkError, ResponsesError, ProtocolError, ImageError, ExchangeError)
+_WRONG_USE = (
+    WrongUse,
+    Misuse,
+    MixedError,
+    RankError,
+    AlignmentError,
+    ChartError,
+    BenchmarkError,
+    ResponsesError,
+    ProtocolError,
+    ImageError,
+    ExchangeError,
+)
 
 
 def exit_code_of(error: Exception) -> int | None:
     """None for an error that nobody foresaw."""
+    if isinstance(error, DownloadError | LongPause):
+        return INCOMPLETE
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
-    if isinstance(error, LongPause):
-        return INCOMPLETE
     if isinstance(error, LedgerError | CallFailure | FetchFailed):
         return FAILED
     return None

@@ -1,5 +1,7 @@
-"""Runs, trials and items as documents, and as text."""
+"""Runs and trials as documents, and as text."""
 
+import shutil
+import sys
 import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,17 +9,15 @@ from typing import Any, cast
 
 import click
 
-from evenhand.cli.surroundings import WrongUse
-from evenhand.domain.naming import hint
 from evenhand.domain.printable import printable
 from evenhand.domain.study import Purpose
 from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdict, verdict_json
-from evenhand.ledger.lookup import CallOnRecord, TrialOnRecord, responses_by_digest
-from evenhand.ledger.projection import Judged, StudyOnRecord, items_of, judged, studies
+from evenhand.ledger.lookup import CallOnRecord, TrialOnRecord
+from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import RunOnRecord
 
-_PURPOSES: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
+PURPOSES: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
 _WHAT_DIFFERS = ("endpoint", "protocol", "readout", "see")
 """Between trials, beside the judge's name."""
 _ABOUT_THE_SCREEN = ("as_json", "quiet", "dry_run")
@@ -32,6 +32,8 @@ _OUTCOME_WORDS = {
     "cost_usd": "cost in dollars",
     "wall_s": "seconds",
 }
+_WIDEST = 120
+"""Columns of text that a person can follow."""
 _PLACES = ("first", "second", "third", "fourth")
 
 
@@ -93,10 +95,24 @@ def _verdict(verdict: Verdict | NoVerdict, models: list[str]) -> dict[str, Any]:
 
 def _meaning(verdict: Verdict, models: list[str]) -> str:
     if not isinstance(verdict, Preference) or verdict.value == 0:
-        return in_words(verdict)
+        return by_name(verdict, models)
     place = 0 if verdict.value > 0 else 1
-    much = "much " if abs(verdict.value) == 2 else ""
-    return f"{models[place]}, shown {_PLACES[place]}, is {much}better"
+    return f"{models[place]}, shown {_PLACES[place]}, is {_much(verdict)}better"
+
+
+def by_name(verdict: Verdict, models: Sequence[str]) -> str:
+    """The same words whatever was shown first, where the verdict is the same."""
+    match verdict:
+        case Preference(value=value) if value:
+            return f"{models[0 if value > 0 else 1]} is {_much(verdict)}better"
+        case Grades(values=values):
+            return ", ".join(sorted(f"{model} {grade:g}" for model, grade in zip(models, values, strict=True)))
+        case _:
+            return in_words(verdict)
+
+
+def _much(verdict: Preference) -> str:
+    return "much " if abs(verdict.value) == 2 else ""
 
 
 def in_words(verdict: Verdict) -> str:
@@ -105,8 +121,7 @@ def in_words(verdict: Verdict) -> str:
         case Preference(value=0):
             return "a tie"
         case Preference(value=value):
-            much = "much " if abs(value) == 2 else ""
-            return f"the {_PLACES[0 if value > 0 else 1]} shown is {much}better"
+            return f"the {_PLACES[0 if value > 0 else 1]} shown is {_much(verdict)}better"
         case Grades(values=values):
             return f"grades {', '.join(f'{grade:g}' for grade in values)}, as shown"
         case Choice(value=value):
@@ -114,7 +129,7 @@ def in_words(verdict: Verdict) -> str:
 
 
 def print_trial(document: Mapping[str, Any]) -> None:
-    _heading(f"Trial {document['trial'][:12]}: item {document['item']}")
+    print_heading(f"Trial {document['trial'][:12]}: item {document['item']}")
     click.echo(
         f"{document['rater']} under {document['protocol']}, {document['readout']} readout, sees {document['see']}"
     )
@@ -123,40 +138,40 @@ def print_trial(document: Mapping[str, Any]) -> None:
     if document["images"]:
         click.echo(f"images: {', '.join(name[:16] for name in document['images'])}")
     for place, answer in zip(_PLACES, document["shown"], strict=False):
-        _heading(f"Shown {place}: {answer['model']}")
-        click.echo(_indented(answer["response"]))
+        print_heading(f"Shown {place}: {answer['model']}")
+        click.echo(indented(answer["response"]))
     for call in document["calls"]:
         for message in call["messages"]:
-            _heading(f"Sent, {message['role']}")
+            print_heading(f"Sent, {message['role']}")
             for part in message["parts"]:
-                click.echo(_indented(part if isinstance(part, str) else f"[image {part['image'][:16]}]"))
+                click.echo(indented(part if isinstance(part, str) else f"[image {part['image'][:16]}]"))
         if call["offer"]:
             begin, answers = call["offer"]
-            _heading("Offered")
-            click.echo(_indented(f"{begin}{' or '.join(repr(answer) for answer in answers)}"))
+            print_heading("Offered")
+            click.echo(indented(f"{begin}{' or '.join(repr(answer) for answer in answers)}"))
         if call["reasoning"]:
-            _heading("Reasoning, which is never read as a verdict")
-            click.echo(_indented(call["reasoning"]))
+            print_heading("Reasoning, which is never read as a verdict")
+            click.echo(indented(call["reasoning"]))
         price = "price unknown" if call["cost_usd"] is None else f"${call['cost_usd']:.6f}"
-        _heading(f"Reply ({call['finish']}, {call['seconds']:.1f} s, {price})")
-        click.echo(_indented(call["reply"]))
+        print_heading(f"Reply ({call['finish']}, {call['seconds']:.1f} s, {price})")
+        click.echo(indented(call["reply"]))
     for judgement in document["judgements"]:
-        _heading("Read as")
-        click.echo(_indented(judgement["means"] if judgement["verdict"] else _lacking(judgement)))
+        print_heading("Read as")
+        click.echo(indented(judgement["means"] if judgement["verdict"] else lacking(judgement)))
         notes = judgement["notes"]
         if notes.get("log_odds") is not None:
             click.echo(
-                _indented(f"log-odds {notes['log_odds']:+.3f} for the first offered answer, mass {notes['mass']:.3f}")
+                indented(f"log-odds {notes['log_odds']:+.3f} for the first offered answer, mass {notes['mass']:.3f}")
             )
-        click.echo(_indented(f"by reader {judgement['reader'][:12]} in run {judgement['run']}"))
+        click.echo(indented(f"by reader {judgement['reader'][:12]} in run {judgement['run']}"))
 
 
-def _lacking(judgement: Mapping[str, Any]) -> str:
+def lacking(judgement: Mapping[str, Any]) -> str:
     return f"no verdict: {judgement['reason']}. {judgement['detail']}".strip()
 
 
 def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
-    chosen = [one for one in studies(ledger, purposes=_PURPOSES) if one.key == run.study]
+    chosen = [one for one in studies(ledger, purposes=PURPOSES) if one.key == run.study]
     results = judged(ledger, chosen)
     return {
         "run": run.id,
@@ -166,12 +181,12 @@ def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
         "version": run.version,
         "settings": dict(run.settings),
         "outcome": run.outcome,
-        "trials": _lines(results, chosen),
+        "trials": lines_of(results, chosen),
         "flips": _flips(results),
     }
 
 
-def _lines(results: Iterable[Judged], chosen: Sequence[StudyOnRecord]) -> list[dict[str, Any]]:
+def lines_of(results: Iterable[Judged], chosen: Sequence[StudyOnRecord]) -> list[dict[str, Any]]:
     judges = {study.rater.key: study.rater for study in chosen}
     conditions = {study.condition.key: study.condition for study in chosen}
     return [
@@ -216,13 +231,13 @@ def _winner(one: Judged) -> str | None:
 
 def print_run(document: Mapping[str, Any]) -> None:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(document["at"]))
-    _heading(f"Run {document['run']}: {document['command']}, {started}")
+    print_heading(f"Run {document['run']}: {document['command']}, {started}")
     for name, value in document["settings"].items():
         if value is not False and name not in _ABOUT_THE_SCREEN:
             words = ", ".join(map(str, cast(list[Any], value))) if isinstance(value, list) else str(value)
             click.echo(printable(f"  {name.replace('_', '-'):18} {'yes' if value is True else words}"))
     _print_outcome(document["outcome"])
-    _print_lines(document)
+    print_lines(document)
     if document["flips"]:
         command = f"evenhand show {document['run'][:8]} --flips"
         click.echo(f"\n{len(document['flips'])} pairs changed their verdict with the order; `{command}` lists them.")
@@ -244,78 +259,36 @@ def _print_outcome(outcome: Mapping[str, Any] | None) -> None:
 
 
 def print_flips(document: Mapping[str, Any]) -> None:
-    _heading(f"Run {document['run']}: {len(document['flips'])} pairs changed their verdict with the order")
+    print_heading(f"Run {document['run']}: {len(document['flips'])} pairs changed their verdict with the order")
     for one in document["flips"]:
         for trial, means in zip(one["trials"], one["means"], strict=True):
             click.echo(printable(f"  {trial[:12]}  {one['item']}  {means}"))
 
 
-def item_document(ledger: Ledger, benchmark: str | None, label: str) -> dict[str, Any]:
-    chosen = _studies_with_item(ledger, benchmark, label)
-    data = chosen[-1].data
-    others = len({study.data for study in chosen}) - 1
-    chosen = [study for study in chosen if study.data == data]
-    item = next(item for item in items_of(ledger, data) if item.label == label)
-    answers = ledger.responses_to([item.digest])
-    results = [one for one in judged(ledger, chosen) if one.trial.item == item.digest]
-    shown = responses_by_digest(ledger, tuple({d for one in results for d in one.trial.responses}))
-    texts = {(r.model, r.text) for r in (*answers, *shown.values())}
-    return {
-        "benchmark": chosen[0].benchmark,
-        "data": data,
-        "other_data_files": others,
-        "item": item.label,
-        "content": item.content(),
-        "answers": [{"model": model, "response": text} for model, text in sorted(texts)],
-        "trials": _lines(results, chosen),
-    }
-
-
-def _studies_with_item(ledger: Ledger, benchmark: str | None, label: str) -> list[StudyOnRecord]:
-    chosen = studies(ledger, benchmark=benchmark, purposes=_PURPOSES)
-    if not chosen:
-        raise WrongUse("The ledger holds no judgements" + (f" of {benchmark}." if benchmark else "."))
-    labels = {item.label for study in chosen for item in items_of(ledger, study.data)}
-    if label not in labels:
-        raise WrongUse(f"There is no item '{label}'; {hint(label, labels)}")
-    held = {data for data in {study.data for study in chosen} if any(i.label == label for i in items_of(ledger, data))}
-    found = [study for study in chosen if study.data in held]
-    names = sorted({study.benchmark for study in found})
-    if len(names) > 1:
-        raise WrongUse(f"Several benchmarks have an item '{label}'; choose one with --benchmark: {', '.join(names)}.")
-    return found
-
-
-def print_item(document: Mapping[str, Any]) -> None:
-    _heading(f"{document['benchmark']}, item {document['item']}")
-    if document["other_data_files"]:
-        click.echo(
-            f"Other data under this name has an item {document['item']} too; this is that of the newest study, data "
-            f"{document['data'][:12]}. `evenhand show RUN` shows another's."
-        )
-    click.echo(_indented(document["content"]["instruction"]))
-    if document["content"]["caption"]:
-        _heading("Caption")
-        click.echo(_indented(document["content"]["caption"]))
-    for answer in document["answers"]:
-        _heading(answer["model"])
-        click.echo(_indented(answer["response"]))
-    _print_lines(document)
-
-
-def _print_lines(document: Mapping[str, Any]) -> None:
+def print_lines(document: Mapping[str, Any]) -> None:
     if document["trials"]:
-        _heading("Trials")
+        print_heading("Trials")
     differ = [name for name in _WHAT_DIFFERS if len({one[name] for one in document["trials"]}) > 1]
     for one in document["trials"]:
         words = one["means"] if one["verdict"] else f"no verdict: {one['reason']}"
         whose = f"  ({', '.join(one[name] for name in ('judge', *differ))})" if differ else ""
-        click.echo(printable(f"  {one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}{whose}"))
+        click.echo(indented(f"{one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}{whose}"))
 
 
-def _heading(words: str) -> None:
-    click.secho(f"\n{printable(words)}", bold=True)
+def print_heading(words: str) -> None:
+    click.secho(f"\n{indented(words, by=0)}", bold=True)
 
 
-def _indented(words: str) -> str:
-    return textwrap.indent(printable(words), "  ")
+def indented(words: str, *, by: int = 2) -> str:
+    """Words that others wrote; on a terminal their long lines are folded at its edge, between words."""
+    margin = " " * by
+    if not sys.stdout.isatty():
+        return textwrap.indent(printable(words), margin)
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    return "\n".join(_folded(line, margin, width) for line in printable(words).splitlines())
+
+
+def _folded(line: str, margin: str, width: int) -> str:
+    inner = margin + " " * (len(line) - len(line.lstrip()))
+    folded = textwrap.wrap(line.strip(), width, initial_indent=inner, subsequent_indent=inner, break_on_hyphens=False)
+    return "\n".join(folded)

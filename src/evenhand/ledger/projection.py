@@ -1,7 +1,7 @@
 """What the record says: studies, and for each trial the one result that counts."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlalchemy import Row, Select, func, select
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.study import Purpose, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
@@ -27,6 +28,8 @@ class StudyOnRecord:
     rater: Rater
     condition: Condition
     variant: str
+    against: str | None = None
+    """The model that every other one meets; None where it is not the study's kind of pairing."""
     wanted: int
     reached: int
     """Of the wanted trials, those that were asked or known."""
@@ -85,12 +88,14 @@ def studies(
                 sample=bool(samples.get(row.data)),
                 rater=raters[row.rater],
                 condition=conditions[row.condition],
-                variant=json.loads(row.content)["variant"],
+                variant=content["variant"],
+                against=content["against"],
                 wanted=row.wanted,
                 reached=reached.get(row.key, 0),
                 decided=row.key in decided,
             )
             for row in connection.execute(query)
+            for content in [json.loads(row.content)]
         ]
 
 
@@ -118,8 +123,11 @@ def undecided_trial(ledger: Ledger, run: str) -> str | None:
         return connection.execute(query).scalar()
 
 
-def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord]) -> list[Judged]:
-    """One result for each trial of these studies, in the order of the record; trials of several count once."""
+def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection[str] | None = None) -> list[Judged]:
+    """One result for each trial of these studies, in the order of the record; trials of several count once.
+
+    `items`: only trials on these.
+    """
     chosen = list(chosen)
     labels = item_labels(ledger, {study.data for study in chosen})
     results: dict[tuple[Any, ...], Row[Any]] = {}
@@ -133,11 +141,13 @@ def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord]) -> list[Judged]:
                 .where(links.c.study == study.key)
                 .order_by(table.c.seq)
             )
+            if items is not None:
+                query = query.where(trials.c.item.in_(items))
             for row in connection.execute(query):
                 # The attempt is left out: a trial asked again is still one trial.
                 showing = (row.item, row.responses, row.rater, row.condition, row.replicate)
                 before = results.get(showing)
-                if before is None or _supersedes(row, before):
+                if before is None or supersedes(row, before):
                     results[showing] = row
     ordered = sorted(results.values(), key=lambda row: row.seq)
     models = response_models(ledger, {digest for row in ordered for digest in json.loads(row.responses)})
@@ -156,25 +166,48 @@ def standing_responses(ledger: Ledger, items: Iterable[str]) -> set[str]:
     return set(newest.values())
 
 
-def not_reached(ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Iterable[Judged]) -> int:
-    """How many showings these studies want, each counted once, that were neither asked nor known when they ended.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAsked:
+    """A showing that is wanted and was neither asked nor known."""
 
-    Only studies that were cut short are worked out again, against the answers that stand now.
+    item: str
+    models: tuple[str, ...]
+    """In the order shown."""
+
+
+def not_reached(
+    ledger: Ledger,
+    chosen: Iterable[StudyOnRecord],
+    results: Iterable[Judged],
+    *,
+    items: Collection[str] | None = None,
+) -> list[NotAsked]:
+    """Each showing these studies want that was neither asked nor known.
+
+    `items`: only showings of these. Only studies that were cut short are worked out again, against the answers that
+    stand now.
     """
     short = [study.key for study in chosen if study.reached < study.wanted]
     if not short:
-        return 0
+        return []
     with ledger.reading() as connection:
         table = schema.studies
         found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
-    wanted_keys: set[str] = set()
+    showings: dict[str, NotAsked] = {}
     for study in map(rows.study_from, found):
         answers: dict[str, dict[str, str]] = {}
-        for response in ledger.responses_to(study.items, variant=study.variant):
+        plain = {REFERENCE, study.against or REFERENCE}
+        for response in ledger.responses_to(study.items, variant=study.variant, plain=plain):
             if response.model in study.models:
                 answers.setdefault(response.item, {})[response.model] = response.digest
-        wanted_keys |= {replace(trial, replicate=0).key for trial in wanted(study, answers)}
-    return len(wanted_keys - {replace(one.trial, attempt=0, replicate=0).key for one in results})
+        named = {digest: model for of_item in answers.values() for model, digest in of_item.items()}
+        for trial in wanted(study, answers):
+            if items is not None and trial.item not in items:
+                continue
+            models = tuple(named[digest] for digest in trial.responses)
+            showings[replace(trial, replicate=0).key] = NotAsked(item=trial.item, models=models)
+    reached = {replace(one.trial, attempt=0, replicate=0).key for one in results}
+    return [showing for key, showing in showings.items() if key not in reached]
 
 
 def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str], standing: set[str]) -> Judged:
@@ -189,12 +222,13 @@ def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str], stand
     )
 
 
-def _supersedes(new: Row[Any], old: Row[Any]) -> bool:
+def supersedes(new: Row[Any], old: Row[Any]) -> bool:
     if new.reason in CALL_FAILED:
         return old.reason in CALL_FAILED
     if new.attempt == old.attempt:
         return True  # read again by a newer reader, or a person changed their mind
-    return old.verdict is None
+    # A newer reader may find a verdict in an earlier attempt: the first got counts.
+    return old.verdict is None or (new.verdict is not None and new.attempt < old.attempt)
 
 
 def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,11 +183,16 @@ class Ledger:
             f"({len(clashes)} such answers in all); give --replace to let the new ones stand, or rename the model."
         )
 
-    def responses_to(self, items: Iterable[str], *, variant: str | None = "") -> list[Response]:
-        """The response that stands for each model, to each of these items; None is every variant."""
+    def responses_to(
+        self, items: Iterable[str], *, variant: str | None = "", plain: Collection[str] = ()
+    ) -> list[Response]:
+        """The response that stands for each model, to each of these items; None is every variant.
+
+        `plain`: models that stand with their plain answers whatever the variant, as a baseline does.
+        """
         with self.reading() as connection:
             current = [r for r in self._current(connection, items) if r.alteration is None]
-        return [r for r in current if variant is None or r.variant == variant]
+        return [r for r in current if variant is None or r.variant == ("" if r.model in plain else variant)]
 
     def _current(self, connection: Connection, items: Iterable[str]) -> list[Response]:
         choices, texts = schema.response_choices, schema.responses
@@ -255,6 +260,15 @@ class Ledger:
                 row.trial: row.reason
                 for some in chunks(trials)
                 for row in connection.execute(statements.REASONS, {"keys": some, "reader": reader})
+            }
+
+    def asked(self, trials: Iterable[str]) -> set[str]:
+        """Those of the trials that have any judgement, by whatever reader."""
+        with self.reading() as connection:
+            return {
+                trial
+                for some in chunks(trials)
+                for trial in connection.execute(statements.ASKED, {"keys": some}).scalars()
             }
 
     def failed(self, trials: Iterable[str]) -> set[str]:

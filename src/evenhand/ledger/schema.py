@@ -223,3 +223,63 @@ claims = Table(
     Column("holder", Text, nullable=False),
     Column("until", Float, nullable=False),
 )
+
+# Work: people and what lets them in. Tokens are kept as hashes only. The record knows a person by `id`, never by name.
+people = Table(
+    "people",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("invitation", Text),
+    Column("at", Float, nullable=False),
+    Column("erased", Float),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("token_hash", Text, nullable=False, unique=True),
+    Column("role", Text, nullable=False),
+    Column("note", Words, nullable=False),
+    Column("person", Text),
+    Column("uses_left", Integer, nullable=False),
+    Column("made_by", Text),
+    Column("at", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    Column("revoked", Float),
+)
+
+# A browser's session or a script's token.
+access_keys = Table(
+    "access_keys",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("person", Text, nullable=False, index=True),
+    Column("note", Words, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+
+audit_log = Table(
+    "audit_log",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("person", Text),
+    Column("address", Words, nullable=False),
+    Column("detail", Words, nullable=False),
+)
+
+# Benchmarks whose captions, references and judges' words the owner has opened to everybody.
+opened_benchmarks = Table(
+    "opened_benchmarks",
+    metadata,
+    Column("benchmark", Text, primary_key=True),
+    Column("opened_by", Text),
+    Column("at", Float, nullable=False),
+)

@@ -1,8 +1,8 @@
 """Ratings with their intervals, and who beats whom, as pictures: SVG, PNG or one HTML file that needs no network."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,35 +95,72 @@ def _ends(mark: Mark, edges: tuple[float, float]) -> dict[str, float]:
 
 def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]], heading: Heading) -> "alt.LayerChart":
     """How often the row's model beats the column's, from 0 to 1; pairs that never met stay blank."""
-    alt = _altair()
-    shown = list(models[:MANY])
-    rows = [
-        {"row": row, "column": column, "share": share, "text": f"{100 * share:.0f}", "strong": abs(share - 0.5) > 0.33}
-        for row, line in zip(shown, shares, strict=False)
-        for column, share in zip(shown, line, strict=False)
+    cells = [
+        _Cell(row=row, column=column, value=share, text=f"{100 * share:.0f}", strong=abs(share - 0.5) > 0.33)
+        for row, line in zip(models[:MANY], shares, strict=False)
+        for column, share in zip(models[:MANY], line, strict=False)
         if share is not None and row != column
     ]
-    if not rows:
+    if not cells:
         raise ChartError("There is nothing to draw: no two models met.")
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    colours = _Colours(stops={0.0: _LOSES, 0.5: _EVEN, 1.0: _WINS}, title="share won", form=".0%")
+    return _titled(_matrix(models, cells, colours, across="against"), _cut(heading, len(models)))
+
+
+def correlation_chart(
+    names: Sequence[str], values: Sequence[Sequence[float | None]], heading: Heading, *, lowest: float
+) -> "alt.LayerChart":
+    """A square of coefficients from `lowest`, -1 or 0, to 1; what could not be computed stays blank."""
+    cells = [
+        _Cell(row=row, column=column, value=value, text=f"{value:.2f}", strong=abs(value) > 0.75)
+        for row, line in zip(names[:MANY], values, strict=False)
+        for column, value in zip(names[:MANY], line, strict=False)
+        if value is not None
+    ]
+    stops = {0.0: _EVEN, 1.0: _WINS} if lowest == 0 else {-1.0: _LOSES, 0.0: _EVEN, 1.0: _WINS}
+    colours = _Colours(stops=stops, title="coefficient", form=".1f")
+    return _titled(_matrix(names, cells, colours, across=None), _cut(heading, len(names), noun="benchmarks"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cell:
+    row: str
+    column: str
+    value: float
+    text: str
+    strong: bool
+    """So dark a colour that its number is written in white."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Colours:
+    stops: Mapping[float, str]
+    title: str
+    form: str
+
+
+def _matrix(names: Sequence[str], cells: Sequence[_Cell], colours: _Colours, *, across: str | None) -> Any:
+    alt = _altair()
+    shown = list(names[:MANY])
+    base = alt.Chart(alt.Data(values=[asdict(cell) for cell in cells])).encode(
         x=alt.X(
-            "column:N", sort=shown, title="against", scale=alt.Scale(domain=shown),
+            "column:N", sort=shown, title=across, scale=alt.Scale(domain=shown),
             axis=alt.Axis(labelLimit=240, labelAngle=-45, orient="top"),
         ),
         y=alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
     )  # fmt: skip
-    cells = base.mark_rect().encode(
+    rectangles = base.mark_rect().encode(
         color=alt.Color(
-            "share:Q",
-            scale=alt.Scale(domain=[0, 0.5, 1], range=[_LOSES, _EVEN, _WINS]),
-            legend=alt.Legend(title="share won", format=".0%"),
+            "value:Q",
+            scale=alt.Scale(domain=list(colours.stops), range=list(colours.stops.values())),
+            legend=alt.Legend(title=colours.title, format=colours.form),
         )
     )
     step = 30 if len(shown) <= _LEGIBLE else 16
     ink = alt.condition("datum.strong", alt.value("white"), alt.value(_INK))
     numbers = base.mark_text(fontSize=10).encode(text="text:N", color=ink)
-    layers = alt.layer(cells, numbers) if len(shown) <= _LEGIBLE else alt.layer(cells)
-    return _titled(layers.properties(width=alt.Step(step), height=alt.Step(step)), _cut(heading, len(models)))
+    layers = alt.layer(rectangles, numbers) if len(shown) <= _LEGIBLE else alt.layer(rectangles)
+    return layers.properties(width=alt.Step(step), height=alt.Step(step))
 
 
 def save(chart: Any, path: Path) -> None:
@@ -163,10 +200,10 @@ def _altair() -> Any:
     return altair
 
 
-def _cut(heading: Heading, count: int) -> Heading:
+def _cut(heading: Heading, count: int, *, noun: str = "models") -> Heading:
     if count <= MANY:
         return heading
-    words = f"the first {MANY} of {count:,} models"
+    words = f"the first {MANY} of {count:,} {noun}"
     return Heading(title=heading.title, subtitle=f"{heading.subtitle}; {words}" if heading.subtitle else words)
 
 

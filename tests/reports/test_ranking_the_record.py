@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,63 +13,27 @@ from hypothesis import strategies as st
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
-from evenhand.ledger.projection import Judged, studies
+from evenhand.engine.public import JudgeRun
+from evenhand.exchange.battles_file import BattleColumns
+from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import judged_battles
 from evenhand.ratings.comparisons import battles
 from evenhand.ratings.elo import elo
-from evenhand.reports.leaderboard import Board, Method, board, in_fixed_order, votes_of
+from evenhand.reports.board import Board
+from evenhand.reports.choosing import Choice as BoardChoice
+from evenhand.reports.choosing import MixedError
+from evenhand.reports.errors import RankError
+from evenhand.reports.evidence import in_fixed_order
+from evenhand.reports.methods import Method
+from evenhand.reports.ranking import rank
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
 
 
-def shown(
-    first: str, second: str, verdict: Verdict | NoVerdict, *, item: str = "item", replicate: int = 0, rater: str = "r"
-) -> Judged:
-    trial = Trial(item=item, responses=(first, second), rater=rater, condition="c", replicate=replicate)
-    judgement = Judgement(trial=trial.key, verdict=verdict, reader="r1", calls=(), run="run", at=0.0)
-    return Judged(seq=0, trial=trial, label=item, models=(first, second), judgement=judgement, stands=True)
-
-
-def better(value: int, levels: Any = 5) -> Preference:
-    return Preference(value=value, levels=levels)
-
-
 def board_of(ledger: Ledger, method: Method = "win-rate", *, seed: int = 0) -> Board:
-    return board(ledger, studies(ledger), method=method, seed=seed)
-
-
-@pytest.mark.parametrize("value", [2, 1, 0, -1, -2])
-def test_a_model_wins_by_as_much_wherever_it_was_shown(value: int):
-    forth, back = votes_of([shown("amber", "blue", better(value)), shown("blue", "amber", better(-value))])
-    assert (forth.model_a, forth.model_b, forth.value, forth.first) == ("amber", "blue", value, "amber")
-    assert (back.model_a, back.model_b, back.value, back.first) == ("amber", "blue", value, "blue")
-
-
-def test_a_judge_that_always_takes_the_first_gives_each_a_win():
-    forth, back = votes_of([shown("amber", "blue", better(1)), shown("blue", "amber", better(1))])
-    assert (forth.sign, back.sign) == (1, -1)
-
-
-def test_what_is_no_preference_is_no_vote():
-    others = [NoVerdict(reason="unreadable"), NoVerdict(reason="timeout"), Choice(value=0)]
-    assert votes_of([shown("amber", "blue", other) for other in others]) == []
-
-
-def test_replicates_of_one_showing_share_its_weight():
-    thrice = [shown("amber", "blue", better(1), replicate=n) for n in range(3)]
-    back = shown("blue", "amber", better(1))
-    elsewhere = shown("amber", "blue", better(1), item="other")
-    person = shown("amber", "blue", better(1), rater="Ann")
-    weights = [vote.weight for vote in votes_of([*thrice, back, elsewhere, person])]
-    assert weights == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1, 1, 1])
-
-
-def test_a_replicate_that_was_not_read_leaves_its_weight_to_the_others():
-    unread = shown("amber", "blue", NoVerdict(reason="unreadable"), replicate=2)
-    read = [shown("amber", "blue", better(1), replicate=n) for n in range(2)]
-    assert [vote.weight for vote in votes_of([unread, *read])] == [0.5, 0.5]
+    return rank(judged_battles(ledger, studies(ledger)), method=method, seed=seed)
 
 
 votes = st.lists(
@@ -119,21 +84,22 @@ def win_for(model: str, trial: Trial) -> Judgement:
 def test_the_model_that_wins_in_both_orders_leads(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [win_for("blue", trial) for trial in TRIALS])
-    for method in ("win-rate", "elo"):
+    units: list[tuple[Method, int]] = [("bradley-terry", 6), ("win-rate", 6), ("elo", 3)]
+    for method, played in units:
         made = board_of(ledger, method)
-        assert [(s.model, s.rank, s.wins, s.losses, s.ties) for s in made.standings] == [
-            ("blue", 1, 6, 0, 0),
-            ("amber", 2, 0, 6, 0),
+        assert [(s.model, s.rank, s.wins, s.losses, s.ties) for s in made.models] == [
+            ("blue", 1, played, 0, 0),
+            ("amber", 2, 0, played, 0),
         ]
         assert (made.votes, made.battles, made.items) == (6, 3, 3)
-    assert board_of(ledger).standings[0].rating.value == 1.0
-    assert board_of(ledger, "elo").standings[0].rating == board_of(ledger, "elo").standings[0].elo
+    assert board_of(ledger).models[0].rating.value == 1.0
+    assert board_of(ledger, "elo").models[0].rating.value == board_of(ledger).findings.elo["blue"]
 
 
 def test_models_that_did_alike_share_a_rank(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
-    assert [(s.model, s.rank) for s in board_of(ledger).standings] == [("amber", 1), ("blue", 1)]
+    assert [(s.model, s.rank) for s in board_of(ledger).models] == [("amber", 1), ("blue", 1)]
 
 
 def test_the_board_does_not_depend_on_the_order_of_arrival(ledger: Ledger, tmp_path_factory: pytest.TempPathFactory):
@@ -153,22 +119,22 @@ def test_coverage_counts_what_was_not_reached_and_why_others_have_no_verdict(led
     record(ledger, TRIALS[:3], said)
     coverage = board_of(ledger).as_json()["coverage"]
     assert coverage == {"wanted": 6, "with_verdict": 1, "reasons": {"unreadable": 1, "timeout": 1}}
-    assert board_of(ledger).reliability.coverage.not_asked == 3
+    assert board_of(ledger).coverage.not_asked == 3
 
 
 def test_a_failure_moves_no_score(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [win_for("blue", trial) for trial in TRIALS[:4]])
-    before = board_of(ledger).standings
+    before = board_of(ledger).models
     record(ledger, [], [without(TRIALS[4], "unreadable"), without(TRIALS[5], "api-error")])
-    assert board_of(ledger).standings == before
+    assert board_of(ledger).models == before
 
 
 def test_a_trial_asked_again_does_not_hide_one_that_was_not_reached(ledger: Ledger):
     scene.set_up(ledger)
     asked = [*TRIALS[:4], again(TRIALS[0])]
     record(ledger, asked, [without(TRIALS[0], "unreadable"), *(prefers(trial, 1) for trial in asked[1:])])
-    coverage = board_of(ledger).reliability.coverage
+    coverage = board_of(ledger).coverage
     assert (coverage.wanted, coverage.with_verdict, coverage.not_asked) == (6, 4, 2)
 
 
@@ -205,7 +171,7 @@ def test_a_board_of_a_sample_says_so(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
     made = board_of(ledger)
-    assert made.sample
+    assert made.origin.sample
     assert made.as_json()["sample"] is True
     assert made.notes == ("numbers is a small sample of Evenhand's own: it says nothing about real models.",)
 
@@ -240,7 +206,7 @@ def test_a_trial_that_two_studies_want_is_missing_once_or_not_at_all(ledger: Led
     part = replace(STUDY, items=STUDY.items[:2])
     scene.set_up(ledger, part, STUDY)
     record(ledger, TRIALS[:2], [prefers(trial, 1) for trial in TRIALS[:2]], study=part)
-    assert board_of(ledger).reliability.coverage.not_asked == 4  # of the six that the larger one wants
+    assert board_of(ledger).coverage.not_asked == 4  # of the six that the larger one wants
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS[2:]])
     assert board_of(ledger).as_json()["coverage"] == {"wanted": 6, "with_verdict": 6, "reasons": {}}
 
@@ -249,5 +215,38 @@ def test_a_showing_with_one_replicate_read_is_covered_and_counts_once(ledger: Le
     twice = replace(STUDY, items=STUDY.items[:1], orders="published", replicates=2)
     scene.set_up(ledger, twice)
     first, second = scene.trials_of(twice)
-    record(ledger, [first, second], [prefers(first, 1), without(second, "unreadable")], study=twice)
+    record(ledger, [first, second], [without(first, "unreadable"), prefers(second, 1)], study=twice)
     assert board_of(ledger).as_json()["coverage"] == {"wanted": 1, "with_verdict": 1, "reasons": {}}
+
+
+def test_what_was_not_asked_is_missing_as_what_was_asked_in_vain(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS[:3], [prefers(TRIALS[0], 1), prefers(TRIALS[1], 1), without(TRIALS[2], "refused")])
+    found = rank(ledger).findings.bands
+    assert found is not None
+    assert [(one.model, one.missing) for one in found.bands] == [("amber", 4), ("blue", 4)]
+
+
+def test_a_run_its_battles_and_its_ledger_make_one_board(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [prefers(trial, value) for trial, value in zip(TRIALS, (1, 0, -1, -1, 1, 0), strict=True)])
+    run = JudgeRun(run="run", study=STUDY.key, ledger=ledger, summary={})
+    assert rank(run).to_json() == rank(run.battles()).to_json() == rank(ledger).to_json()
+    with pytest.raises(RankError, match="A choice is for a ledger"):
+        rank(run, BoardChoice(judge="openai/judge"))
+    with pytest.raises(RankError, match="Columns are of files and frames"):
+        rank(ledger, BattleColumns(item="id"))
+    with pytest.raises(MixedError, match="nothing for --judge nobody"):
+        rank(ledger, BoardChoice(judge="nobody"))
+
+
+def test_length_and_order_are_known_of_the_record(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
+    made = rank(ledger)
+    shown = made.findings.shown
+    assert shown.length is not None
+    assert not any(math.isnan(one) for one in shown.length.tolist())
+    assert sorted([] if shown.first is None else shown.first.tolist()) == [-1, -1, -1, 1, 1, 1]
+    effect = made.findings.order_effect.overall.points
+    assert (effect.value, effect.unbounded) == (None, "upper")  # the first always won

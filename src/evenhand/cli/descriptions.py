@@ -1,0 +1,36 @@
+"""From the flags of `describe-images` to a run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from evenhand.cli.answers import AnswerOrder, meeting_of
+from evenhand.cli.asking_means import recorded
+from evenhand.cli.notes import say_notes
+from evenhand.cli.surroundings import Surroundings, WrongUse
+from evenhand.engine.describing import Describing
+from evenhand.engine.pictures import refuse_addresses
+from evenhand.ledger.record import Ledger
+
+
+def describe_order(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, surroundings, ledger)
+    items = [item for item in meeting.items if item.images]
+    if not items:
+        raise WrongUse(f"The items of {meeting.benchmark.name} have no images; there is nothing to describe.")
+    if len(items) < len(meeting.items):
+        say_notes([f"Without images, and so not described: {len(meeting.items) - len(items)} items."])
+    refuse_addresses(items, meeting.benchmark.addresses)
+    return AnswerOrder(
+        ledger=ledger,
+        benchmark=meeting.benchmark,
+        items=items,
+        contact=meeting.contact,
+        errand=Describing(asked=meeting.asked, mode=flags["mode"]),
+        command="describe-images",
+        settings=recorded(flags),
+        again=flags["replace"],
+    )

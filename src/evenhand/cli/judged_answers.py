@@ -1,0 +1,98 @@
+"""Which answers are judged: those of the files, else those a sample bundles, else those on record."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evenhand.benchmarks.catalog import bundled_answers
+from evenhand.benchmarks.responses_file import Gaps, read_responses, reference_responses
+from evenhand.cli.notes import flag_notes, lacking_notes, say_notes
+from evenhand.cli.surroundings import WrongUse
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.naming import hint
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.text_only import is_description
+from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.responses_import import named_variant
+from evenhand.ledger.record import Ledger
+
+
+def variant_to_judge(flags: Mapping[str, Any]) -> str:
+    """What --variant says, else the column `variant` of the files. Raises ExchangeError where they differ."""
+    given = "" if flags["variant"] == "default" else flags["variant"]
+    named = {named_variant(path, given) for path in flags["responses"]} or {given or ""}
+    if len(named) > 1:
+        names = ", ".join(sorted(name or "default" for name in named))
+        raise ExchangeError(f"The files' columns `variant` name several: {names}. Judge one variant at a time.")
+    variant = named.pop()
+    if is_description(variant):
+        raise WrongUse(f"{variant} are descriptions of images and no answers; judge a variant that was answered.")
+    return variant
+
+
+def answers_to_judge(
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    flags: Mapping[str, Any],
+    ledger: Ledger,
+    *,
+    variant: str,
+    whole: bool,
+) -> list[Response]:
+    """Of the chosen models, and the references; all go into the ledger unless it is a dry run.
+
+    `whole`: a file that lacks answers is refused, for every model meets one baseline on all items.
+    """
+    held = _on_record(benchmark, flags["against"], variant, ledger)
+    if flags["responses"] or (not variant and bundled_answers(benchmark)):
+        responses = _of_files(benchmark, items, flags, variant, whole=whole)
+        if variant and not any(one.model == flags["against"] for one in responses):
+            responses += [one for one in held if one.model == flags["against"]]
+    else:
+        responses = held
+        if not responses:
+            raise WrongUse(_nothing_held(benchmark, variant, ledger))
+        chosen = [one for one in responses if not flags["models"] or one.model in flags["models"]]
+        say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
+    everyone = [*responses, *reference_responses(benchmark)]
+    if not flags["dry_run"]:
+        ledger.add_responses(everyone, replace=flags["replace"])
+    return _of_models(everyone, flags["models"])
+
+
+def _of_files(
+    benchmark: Benchmark, items: Sequence[Item], flags: Mapping[str, Any], variant: str, *, whole: bool
+) -> list[Response]:
+    gaps: Gaps = "refuse" if whole and flags["responses"] else "note"
+    if flags["allow_partial"]:
+        gaps = "allow"
+    files = flags["responses"] or bundled_answers(benchmark)
+    read = read_responses(files, benchmark, variant=variant, gaps=gaps, needed=items)
+    say_notes(read.warnings)
+    # The baseline is the same for every variant: what it answered with the images before it.
+    return [replace(one, variant="") if one.model == flags["against"] else one for one in read.responses]
+
+
+def _on_record(benchmark: Benchmark, against: str | None, variant: str, ledger: Ledger) -> list[Response]:
+    plain = {against} if against else set[str]()
+    held = ledger.responses_to((item.digest for item in benchmark.items), variant=variant, plain=plain)
+    return [one for one in held if one.model != REFERENCE]
+
+
+def _nothing_held(benchmark: Benchmark, variant: str, ledger: Ledger) -> str:
+    held = ledger.responses_to((item.digest for item in benchmark.items), variant=None)
+    variants = sorted({one.variant or "default" for one in held if one.model != REFERENCE})
+    there = [name for name in variants if not is_description(name)]
+    if there:
+        return f"The ledger holds no answers of the variant {variant or 'default'}; it holds {', '.join(there)}."
+    return f"The ledger holds no answers to {benchmark.name}; give them with --responses FILE."
+
+
+def _of_models(responses: list[Response], models: Sequence[str]) -> list[Response]:
+    if not models:
+        return responses
+    here = sorted({response.model for response in responses})
+    for model in models:
+        if model not in here:
+            raise WrongUse(f"No answers of '{model}' are here; {hint(model, here)}")
+    return [response for response in responses if response.model in models]

@@ -1,0 +1,42 @@
+"""What a user must be told, once, on standard error; such as what is known against the answers at hand."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from evenhand.benchmarks.data_error import listed
+from evenhand.benchmarks.responses_file import CUT
+from evenhand.domain.item import Item
+from evenhand.domain.printable import printable
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.item_errand import REFUSED, TRUNCATED
+
+_FLAGGED = {
+    TRUNCATED: "cut at the token limit",
+    REFUSED: "refusals by the endpoint's own word",
+    CUT: "exactly as long as a sheet's cell can be, and so perhaps cut",
+}
+
+
+def say_notes(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        click.echo(printable(f"Note: {sentence}"), err=True)
+
+
+def flag_notes(answers: Iterable[Response]) -> list[str]:
+    """One sentence for each model and flag."""
+    counts = Counter((one.model, flag) for one in answers for flag in one.flags if flag in _FLAGGED)
+    return [
+        f"`{model}`: answers on record that are {_FLAGGED[flag]}: {count}. They are flagged, and count."
+        for (model, flag), count in sorted(counts.items())
+    ]
+
+
+def lacking_notes(answers: Sequence[Response], items: Sequence[Item]) -> Iterator[str]:
+    """One sentence for each model that has not answered all of the items."""
+    given = {(one.model, one.item) for one in answers}
+    for model in sorted({one.model for one in answers} - {REFERENCE}):
+        lacking = [item.label for item in items if (model, item.digest) not in given]
+        if lacking:
+            yield f"`{model}`: items without an answer on record: {len(lacking)} of {len(items)} ({listed(lacking)})."

@@ -1,0 +1,93 @@
+"""From the flags of `rank` to a board, and the board printed with what was asked for beside it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.cli.surroundings import WrongUse
+from evenhand.domain.identity import Json
+from evenhand.ratings.scale import Scale
+from evenhand.reports.beside import (
+    Beside,
+    against,
+    compared,
+    five_levels,
+    length_controlled,
+    order_corrected,
+    unclustered,
+)
+from evenhand.reports.board import Board
+from evenhand.reports.board_table import print_board
+from evenhand.reports.methods import Scoring
+from evenhand.reports.ranking import rank
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def ranked(file: Path | None, flags: Mapping[str, Any]) -> Board:
+    how: dict[str, Any] = {name: flags[name] for name in ("method", "unit", "bootstrap", "resample", "seed")}
+    how["scoring"] = Scoring(k=flags["k"], scale=_scale(flags), ties=flags["ties"], join=flags["join"])
+    if file is not None:
+        from evenhand.exchange.battles_file import BattleColumns
+
+        return rank(file, BattleColumns(item=flags["item_column"], rater=flags["rater_column"]), **how)
+    from evenhand.cli.boards import chosen_studies
+    from evenhand.ledger.record import Ledger
+    from evenhand.ledger.votes import judged_battles
+
+    ledger = Ledger(flags["store"], create=False)
+    return rank(judged_battles(ledger, chosen_studies(ledger, flags)), **how)
+
+
+def _scale(flags: Mapping[str, Any]) -> Scale:
+    points, base, start = flags["scale"], flags["base"], flags["start"]
+    for name in ("k", "scale", "base", "start"):
+        if not math.isfinite(flags[name]):
+            raise WrongUse(f"--{name} is a finite number, not {flags[name]}.")
+    if not (points > 0 and base > 1):
+        raise WrongUse(f"--scale must be above 0 and --base above 1, not {points:g} and {base:g}.")
+    if flags["anchor"] is None:
+        return Scale(points=points, base=base, start=start)
+    name, _, value = flags["anchor"].rpartition("=")
+    try:
+        rating = float(value)
+    except ValueError:
+        rating = math.nan
+    if not name or not math.isfinite(rating):
+        raise WrongUse(f"--anchor is NAME=1000, a model and its rating, not '{flags['anchor']}'.")
+    return Scale(points=points, base=base, start=start, anchor=name, anchor_value=rating)
+
+
+def print_ranked(board: Board, flags: Mapping[str, Any], console: "Console") -> None:
+    print_board(board, console, more=beside(board, flags), everything=flags["everything"])
+
+
+def document_of(board: Board, flags: Mapping[str, Any]) -> dict[str, Json]:
+    more = beside(board, flags)
+    paired = [one.document["paired"] for one in more if "paired" in one.document]
+    asked = {name: value for one in more for name, value in one.document.items()}
+    return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
+
+
+def beside(board: Board, flags: Mapping[str, Any]) -> list[Beside]:
+    """What the flags ask for; a document then holds it however large the data are."""
+    columns = {
+        "unclustered": unclustered,
+        "order_effect": order_corrected,
+        "length": length_controlled,
+        "ordinal": five_levels,
+    }
+    found = [column(board) for flag, column in columns.items() if flags[flag]]
+    if flags["baseline"]:
+        found.append(against(board, flags["baseline"]))
+    return [*found, *(compared(board, pair, flags["baseline"]) for pair in flags["compare"])]
+
+
+def draw(board: Board, paths: Sequence[Path]) -> None:
+    if paths:
+        from evenhand.reports.board_charts import plot
+
+        for path in paths:
+            plot(board, path)

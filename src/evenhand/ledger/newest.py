@@ -1,0 +1,34 @@
+"""How far the record has got: what a projection was made of, so that one made before can be told from a fresh one."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from evenhand.ledger import schema
+from evenhand.ledger.record import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newest:
+    judgement: int
+    """The newest one's sequence number; 0 where there is none."""
+    answer: int
+    """Likewise of the choices of which answer stands."""
+    studies: int
+    """How many there are."""
+    at: float | None
+    """When the newest judgement was made, in seconds since the epoch."""
+
+
+def newest(ledger: Ledger) -> Newest:
+    table, choices = schema.judgements, schema.response_choices
+    with ledger.reading() as connection:
+        last = connection.execute(select(table.c.seq, table.c.at).order_by(table.c.seq.desc()).limit(1)).first()
+        answer = connection.execute(select(func.max(choices.c.seq))).scalar()
+        studies = connection.execute(select(func.count()).select_from(schema.studies)).scalar_one()
+    return Newest(
+        judgement=0 if last is None else last.seq,
+        answer=answer or 0,
+        studies=studies,
+        at=None if last is None else last.at,
+    )

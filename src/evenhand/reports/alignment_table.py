@@ -1,0 +1,139 @@
+"""Judges held against people, as text for a terminal."""
+
+from collections.abc import Sequence
+from textwrap import shorten
+
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.reliability.alignment import Alignment, Figures
+from evenhand.reliability.jury import Jury
+from evenhand.reports.alignment import Aligned, AlignmentReport, Parting
+from evenhand.reports.sheet import MISSING, Sheet
+from evenhand.reports.sheet_table import print_sheet
+from evenhand.reports.tables import count, escape, per_cent, unbroken
+
+_EXCERPT = 160
+"""Characters of an answer that are shown of a case."""
+
+
+def print_alignment(report: AlignmentReport, console: Console) -> None:
+    where = f" on {escape(report.benchmark)}" if report.benchmark else ""
+    console.print(f"[bold]Judges against people{where}[/bold]")
+    against = "" if report.baseline is None else f", every model against {escape(report.baseline)}"
+    console.print(f"{report.cases} cases on {report.items} items that people judged{against}", style="dim")
+    console.print()
+    for one in report.judges:
+        _print_judge(one, console)
+    _print_people(report, console)
+    if len(report.judges[0].alignment.models) > 1:
+        print_sheet(_by_model(report), console)
+    if report.jury is not None:
+        _print_jury(report.jury, console)
+    for sentence in report.notes:
+        console.print(unbroken(escape(sentence)))
+    for one in report.judges:
+        _print_partings(one.alignment.rater, one.partings, console)
+
+
+def _print_judge(one: Aligned, console: Console) -> None:
+    orders = "the mean of both orders" if one.both_orders else "one order only"
+    console.print(f"[bold]{escape(one.alignment.rater)}[/bold], {orders}, {one.levels} levels")
+    _print_figures(one.alignment.pooled, console)
+    _print_line("rank correlation of boards", one.board.spearman, console, noun="models")
+    if one.published is not None:
+        console.print("  in the published order alone:")
+        _print_line("MAE", one.published.pooled.mae, console, indent=4)
+        _print_line("Consistency", one.published.pooled.consistency, console, share=True, indent=4)
+    if one.one_order_only:
+        console.print(f"  left out: {one.one_order_only} cases read in one order only")
+    missing = one.coverage.wanted - one.coverage.with_verdict
+    if missing:
+        console.print(f"  {missing} of {one.coverage.wanted} showings have no verdict")
+    console.print()
+
+
+def _print_figures(figures: Figures, console: Console) -> None:
+    _print_line("agreement with the majority", figures.agreement, console, share=True)
+    _print_line("MAE", figures.mae, console)
+    _print_line("Consistency", figures.consistency, console, share=True)
+    _print_line("kappa, three classes", figures.kappa, console)
+    _print_line("kappa, weighted", figures.kappa_weighted, console)
+
+
+def _print_people(report: AlignmentReport, console: Console) -> None:
+    humans = report.humans
+    console.print(f"[bold]People[/bold], each against the mean of the others, {report.human_levels} levels")
+    _print_line("agreement with the majority", humans.agreement, console, share=True)
+    _print_line("MAE", humans.mae, console)
+    _print_line("Consistency", humans.consistency, console, share=True)
+    _print_line("Krippendorff's alpha", humans.alpha, console, noun="verdicts")
+    console.print()
+
+
+def _print_line(
+    name: str, one: Estimate, console: Console, *, share: bool = False, noun: str = "cases", indent: int = 2
+) -> None:
+    start = f"{'':{indent}}{name:{31 - indent}}"
+    if one.value is None:
+        console.out(f"{start}{MISSING:>8}  {one.reason or ''}", highlight=False)
+        return
+    bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
+    console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {count(one.n)} {noun}", highlight=False)
+
+
+def _number(value: float | None, share: bool) -> str:
+    if value is None:
+        return MISSING
+    return per_cent(value) if share else f"{value:.3f}"
+
+
+def _by_model(report: AlignmentReport) -> Sheet:
+    """As Table 7 of Creation-MMBench has it: a row for each rater, MAE and Consistency for each model and pooled.
+
+    Where Consistency is not defined, agreement stands for it.
+    """
+    raters = [one.alignment for one in report.judges] + list(report.humans.raters)
+    models = list(dict.fromkeys(model for rater in raters for model, _ in rater.models))
+    named = "Consistency" if report.human_levels == 5 else "agreement"
+    headings = [f"{model} {what}" for model in (*models, "pooled") for what in ("MAE", named)]
+    rows = [(one.rater, *_cells(one, models)) for one in raters]
+    return Sheet(title="By model", headings=("rater", *headings), rows=tuple(rows))
+
+
+def _cells(one: Alignment, models: Sequence[str]) -> list[str]:
+    of_model = dict(one.models)
+    cells: list[str] = []
+    for figures in (*(of_model.get(model) for model in models), one.pooled):
+        if figures is None:
+            cells += [MISSING, MISSING]
+            continue
+        near = figures.agreement if figures.consistency.value is None else figures.consistency
+        cells += [_number(figures.mae.value, share=False), _number(near.value, share=True)]
+    return cells
+
+
+def _print_jury(found: Jury, console: Console) -> None:
+    console.print(f"[bold]A jury of {len(found.judges)}[/bold], over {found.cases} cases that all of them judged")
+    _print_line("agreement, majority", found.majority.agreement, console, share=True)
+    _print_line("agreement, mean verdict", found.mean.agreement, console, share=True)
+    _print_line("agreement, best single judge", found.best_single.agreement, console, share=True)
+    _print_line("majority minus best single", found.majority_gain, console)
+    _print_line("mean minus best single", found.mean_gain, console)
+    console.print()
+
+
+def _print_partings(rater: str, partings: Sequence[Parting], console: Console) -> None:
+    if not partings:
+        return
+    console.print(f"[bold]Where {escape(rater)} and people part, furthest first[/bold]")
+    for one in partings:
+        console.print(
+            f"  item {escape(one.item)}, {escape(one.model)} against {escape(one.against)}: "
+            f"judge {one.judged:+.2f}, people {one.people:+.2f}"
+        )
+        texts = (("asked", one.instruction), (one.model, one.response), (one.against, one.against_response))
+        for name, text in texts:
+            if text is not None:
+                console.print(f"    {escape(name)}: {escape(shorten(text, _EXCERPT, placeholder=' …'))}", style="dim")
+    console.print()

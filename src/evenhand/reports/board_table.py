@@ -1,0 +1,214 @@
+"""A board as text for a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.printable import printable
+from evenhand.reports.beside import Beside, if_missing, interval, span
+from evenhand.reports.board import Board, Standing
+from evenhand.reports.methods import Method
+from evenhand.reports.tables import count, escape, per_cent, unbroken
+
+_MODEL, _LEAST = 20, 12
+"""Characters of a model's name that stay on one line, and the least there are."""
+MANY = 100
+"""Models beyond which only the first SHOWN are printed."""
+SHOWN = 50
+_SENTENCES = 12
+
+METHOD_WORDS: Mapping[Method, str] = {"bradley-terry": "Bradley-Terry", "elo": "Elo", "win-rate": "win rate"}
+
+
+def print_board(board: Board, console: Console, *, more: Sequence[Beside] = (), everything: bool = False) -> None:
+    """`everything`: however many models there are."""
+    _print_heading(board, console)
+    shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
+    missing = if_missing(board)
+    more = more if missing is None else (missing, *more)
+    columns = _columns(board, shown, more)
+    fitting = _fitting(columns, console.width)
+    _print_table(fitting, shown, console)
+    if len(shown) < len(board.models):
+        console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
+    console.print()
+    if len(fitting) < len(columns):
+        absent = ", ".join(column.heading for column in columns if column not in fitting)
+        console.print(f"A wider window shows {absent} too.", style="dim")
+        console.print()
+    asked = [sentence for one in more for sentence in one.sentences]
+    for sentence in (*asked, *_some(board.basis), *board.notes):
+        console.print(unbroken(escape(sentence)))
+    console.print()
+    print_reliability(board, console)
+
+
+def _print_heading(board: Board, console: Console) -> None:
+    origin = board.origin
+    label = " (a sample of ours)" if origin.sample else ""
+    console.print(f"[bold]{escape(origin.source or origin.benchmark or '')}[/bold]{label}")
+    if origin.judge is not None:
+        console.print(
+            f"judged by {escape(origin.judge)} under {escape(origin.protocol or '')}, {origin.readout} readout",
+            style="dim",
+        )
+    items = "" if board.items is None else f" on {board.items:,} items"
+    number = board.battles if board.unit == "battles" else board.votes
+    console.print(
+        f"{METHOD_WORDS[board.method]} from {number:,} {board.unit}{items}, {len(board.models):,} models", style="dim"
+    )
+    console.print()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    heading: str
+    cells: list[str]
+    left: bool = False
+    folds: bool = False
+    """Its cells may go over several lines."""
+    spare: bool = False
+    """Left out where the window is too narrow."""
+
+    @property
+    def widest(self) -> int:
+        words = [*self.heading.split(" "), *self.cells]
+        return max(map(cell_len, words))
+
+    @property
+    def width(self) -> int:
+        """What it needs if no column is to be left out for it."""
+        return min(self.widest, _MODEL) if self.folds else self.widest
+
+
+def _columns(board: Board, shown: Sequence[Standing], more: Sequence[Beside]) -> list[_Column]:
+    share = board.method == "win-rate"
+    columns = [_Column(heading="#", cells=["–" if one.rank is None else str(one.rank) for one in shown])]
+    if any(one.rank_lower is not None for one in shown):
+        tiers = ["–" if one.tier is None else str(one.tier) for one in shown]
+        columns.append(
+            _Column(heading="range", cells=[span(one.rank_lower, one.rank_upper) for one in shown], left=True)
+        )
+        columns.append(_Column(heading="tier", cells=tiers, spare=True))
+    columns.append(_Column(heading="model", cells=[printable(one.model) for one in shown], left=True, folds=True))
+    columns.append(
+        _Column(
+            heading="win\u00a0rate" if share else "rating", cells=[_rating(one.rating.value, share) for one in shown]
+        )
+    )
+    if any(one.median is not None for one in shown):
+        columns.append(_Column(heading="median", cells=[_rating(one.median, share) for one in shown]))
+    if any(_bounded(one.rating) for one in shown):
+        columns.append(
+            _Column(heading="95\u00a0%\u00a0interval", cells=[interval(one.rating, share=share) for one in shown])
+        )
+    if not share:
+        columns.append(
+            _Column(heading="win\u00a0rate", cells=[per_cent(one.win_rate.value) for one in shown], spare=True)
+        )
+    columns.append(_Column(heading="n", cells=[count(one.rating.n) for one in shown], spare=True))
+    for beside in more:
+        if beside.cells:
+            cells = [printable(beside.cells.get(one.model, "–")) for one in shown]
+            columns.append(_Column(heading=printable(beside.heading), cells=cells))
+    return columns
+
+
+def _fitting(columns: list[_Column], width: int) -> list[_Column]:
+    """Without those that can be spared, the first of them first, until the others have room."""
+    while sum(column.width + 2 for column in columns) - 2 > width:
+        spare = next((column for column in columns if column.spare), None)
+        if spare is None:
+            break
+        columns = [column for column in columns if column is not spare]
+    return columns
+
+
+def _print_table(columns: Sequence[_Column], shown: Sequence[Standing], console: Console) -> None:
+    # Laid out here and not by rich, which takes longer over sixty rows than their ratings did.
+    room = console.width - sum(column.width + 2 for column in columns if not column.folds)
+    widths = [max(min(one.widest, room), _LEAST) if one.folds else one.width for one in columns]
+    _print_cells([column.heading for column in columns], columns, widths, console, style="bold")
+    console.out("─" * (sum(widths) + 2 * (len(widths) - 1)), highlight=False)
+    apart = len({one.component for one in shown}) > 1
+    for place, one in enumerate(shown):
+        if apart and (place == 0 or shown[place - 1].component != one.component):
+            words = "no battles" if one.component is None else f"component {one.component}"
+            _print_cells([words if each.folds else "" for each in columns], columns, widths, console, style="bold")
+        _print_cells([column.cells[place] for column in columns], columns, widths, console)
+
+
+def _print_cells(
+    cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int], console: Console, *, style: str = ""
+) -> None:
+    folded = [_folded(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    height = max(map(len, folded))
+    # Headings stand on the rule; a name that goes on below begins beside its numbers.
+    blank = [[""] * (height - len(lines)) for lines in folded]
+    stacked = [above + lines if style else lines + above for lines, above in zip(folded, blank, strict=True)]
+    for line in range(height):
+        words = [
+            text + " " * (width - cell_len(text)) if column.left else " " * (width - cell_len(text)) + text
+            for text, column, width in zip((lines[line] for lines in stacked), columns, widths, strict=True)
+        ]
+        console.out("  ".join(words).rstrip(), style=style or None, highlight=False)
+
+
+def _folded(cell: str, width: int) -> list[str]:
+    lines = wrap(cell, width) or [""]
+    if any(cell_len(line) > width for line in lines):
+        lines = chop_cells(cell, width)
+    return [line.replace("\u00a0", " ") for line in lines]
+
+
+def _bounded(rating: Estimate) -> bool:
+    return rating.lower is not None or rating.upper is not None
+
+
+def _rating(value: float | None, rates: bool) -> str:
+    if value is None:
+        return "–"
+    return per_cent(value) if rates else f"{value:.1f}"
+
+
+def _some(sentences: Sequence[str]) -> Iterable[str]:
+    yield from sentences[:_SENTENCES]
+    if len(sentences) > _SENTENCES:
+        yield f"And {len(sentences) - _SENTENCES} more such sentences, which --json gives."
+
+
+def print_reliability(board: Board, console: Console) -> None:
+    console.print("[bold]Can this judge be trusted?[/bold]")
+    summary = board.reliability
+    if summary is None:
+        console.print(_unknown(board))
+        return
+    order = summary.order
+    style = {"not to be trusted": "bold red", "undecided": "bold yellow"}.get(summary.conclusion, "bold green")
+    rows: list[tuple[str, Estimate, str]] = [
+        ("swap consistency", order.swap_consistency, "pairs"),
+        ("first-position share", order.first_position_share, "verdicts"),
+    ]
+    if order.first_position_share_without_ties.n != order.first_position_share.n:
+        rows.insert(1, ("  without ties", order.swap_consistency_without_ties, "pairs"))
+        rows.append(("  without ties", order.first_position_share_without_ties, "verdicts"))
+    values = [per_cent(share.value) for _, share, _ in rows]
+    bounds = ["" if one.value is None else f"{per_cent(one.lower)} to {per_cent(one.upper)}" for _, one, _ in rows]
+    for (name, share, noun), value, bound in zip(rows, values, bounds, strict=True):
+        place = f"{name:20}  {value:{max(map(len, values))}}  {bound:{max(map(len, bounds))}}"
+        console.out(f"{place}  {count(share.n)} {noun}", highlight=False)
+    console.print()
+    first, *rest = summary.reading
+    console.print(unbroken(escape(first)), style=style)
+    for sentence in rest:
+        console.print(unbroken(escape(sentence)))
+
+
+def _unknown(board: Board) -> str:
+    if board.items is None:
+        return "That cannot be known: no items are named, so no two rows are known to show the same answers twice."
+    return "That cannot be known: no rater saw the answers of two models to one item in both orders."

@@ -1,0 +1,115 @@
+"""What a board is made of: verdicts on pairs of models in a fixed order, where they come from, and what is missing."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.domain.identity import draw
+from evenhand.domain.verdict import NoVerdict
+from evenhand.domain.vote import Vote
+from evenhand.ratings.bands import Missing
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.reliability import Coverage
+
+if TYPE_CHECKING:
+    from evenhand.exchange.battles_file import BattleTable
+    from evenhand.ledger.votes import JudgedBattles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Of a file or frame only `source` is known; of the record all but that."""
+
+    source: str | None = None
+    benchmark: str | None = None
+    sample: bool = False
+    judge: str | None = None
+    human: bool = False
+    protocol: str | None = None
+    readout: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    origin: Origin
+    shown: Comparisons
+    """One row for each verdict; of a file, for each row, whatever the file holds."""
+    coverage: Coverage
+    missing: Missing | None
+    """Comparisons wanted without a verdict; None where nobody knows of any."""
+    notes: tuple[str, ...]
+
+
+def of_file(table: "BattleTable", name: str) -> Evidence:
+    rows, named = len(table.comparisons), table.comparisons.item is not None
+    one_judge = named and table.comparisons.rater is None
+    return Evidence(
+        origin=Origin(source=name),
+        # The notes tell of them already.
+        shown=replace(table.comparisons, self_battles=0),
+        coverage=Coverage(wanted=rows, with_verdict=rows),
+        missing=None,
+        notes=(*table.notes, "No rater column: all rows are taken for one judge's.") if one_judge else table.notes,
+    )
+
+
+def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
+    study = judged.study
+    pairs = [models for models in judged.missing if len(models) == 2]
+    shown = Comparisons.of_votes(in_fixed_order(judged.votes, seed), models={model for pair in pairs for model in pair})
+    verdicts = len(judged.verdicts)
+    return Evidence(
+        origin=Origin(
+            benchmark=study.benchmark,
+            sample=study.sample,
+            judge=study.rater.name,
+            human=study.rater.kind == "human",
+            protocol=study.condition.protocol,
+            readout=study.condition.readout,
+        ),
+        shown=shown,
+        missing=_missing(pairs, shown.models),
+        coverage=Coverage.of(judged.verdicts, wanted=verdicts + judged.not_reached),
+        notes=_notes(judged),
+    )
+
+
+def _missing(pairs: Sequence[tuple[str, ...]], models: Sequence[str]) -> Missing | None:
+    if not pairs:
+        return None
+    code = {name: number for number, name in enumerate(models)}
+    return Missing(
+        model_a=np.array([code[pair[0]] for pair in pairs], dtype=np.int32),
+        model_b=np.array([code[pair[1]] for pair in pairs], dtype=np.int32),
+    )
+
+
+def in_fixed_order(votes: Sequence[Vote], seed: int) -> list[Vote]:
+    """By hash of seed and battle, so that a rating never depends on which call finished first."""
+    return sorted(votes, key=lambda v: (draw(seed, v.item, v.model_a, v.model_b), v.rater, v.first != v.model_a))
+
+
+def _notes(judged: "JudgedBattles") -> tuple[str, ...]:
+    study, results = judged.study, judged.results
+    notes: list[str] = []
+    if judged.replaced:
+        notes.append(f"Left out: {judged.replaced} judgements of answers that were replaced since.")
+    if study.sample:
+        notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
+    if study.condition.readout == "constrained":
+        notes.append("Verdicts were read from the probabilities of the offered answers, without reasoning.")
+        if any(one.judgement.notes.get("forced") for one in results):
+            notes.append("The embedded model can only give an offered answer, so coverage is 100 % by construction.")
+    adapted: Counter[str] = Counter()
+    for one in results:
+        words = one.judgement.notes.get("adapted")
+        if isinstance(words, list):
+            adapted.update(str(word) for word in words)
+    notes += [f"Differs from the published protocol in {count} judgements: {word}" for word, count in adapted.items()]
+    again = sum(one.trial.attempt > 0 and not isinstance(one.judgement.verdict, NoVerdict) for one in results)
+    if again:
+        notes.append(f"{again} verdicts came only after asking again.")
+    return tuple(notes)

@@ -1,0 +1,149 @@
+"""What verdicts tell beside the ratings; each is worked out when it is first looked at."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from evenhand.domain.identity import Json
+from evenhand.ratings.bands import Bands, Missing, bands
+from evenhand.ratings.bradley_terry import BradleyTerry, bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.cycles import Cycles, cycles
+from evenhand.ratings.elo import elo
+from evenhand.ratings.length_effect import LengthEffect, length_effect
+from evenhand.ratings.matrices import WinMatrix, observed_wins, predicted_wins
+from evenhand.ratings.order_effect import OrderEffect, order_effect
+from evenhand.ratings.ordinal import Ordinal, ordinal
+from evenhand.ratings.win_rate import Policy, WinRate, mean_win_rates, win_rates
+from evenhand.reports.methods import Scoring
+
+FEW_ROWS = 200_000
+FEW_MODELS = 200
+"""Up to so many a document holds every finding; beyond, those that were looked at before it is written."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Findings:
+    shown: Comparisons
+    """One row for each verdict."""
+    battles: Comparisons
+    """The same joined, or as they are where a file's rows stand for themselves."""
+    scoring: Scoring
+    missing: Missing | None = None
+
+    @cached_property
+    def plain(self) -> BradleyTerry:
+        """Bradley-Terry of every verdict, whatever method the board is by."""
+        return bradley_terry(self.shown, ties=self.scoring.ties, scale=self.scoring.scale)
+
+    @cached_property
+    def unclustered(self) -> BradleyTerry:
+        """With intervals that take every verdict for independent of every other."""
+        return bradley_terry(self.shown, ties=self.scoring.ties, scale=self.scoring.scale, clustered=False)
+
+    @cached_property
+    def order_effect(self) -> OrderEffect:
+        return order_effect(self.shown, ties=self.scoring.ties, scale=self.scoring.scale)
+
+    @cached_property
+    def length_effect(self) -> LengthEffect:
+        return length_effect(self.shown, ties=self.scoring.ties, scale=self.scoring.scale)
+
+    @cached_property
+    def ordinal(self) -> Ordinal:
+        return ordinal(self.shown, scale=self.scoring.scale)
+
+    @cached_property
+    def observed(self) -> WinMatrix:
+        return observed_wins(self.shown)
+
+    @cached_property
+    def predicted(self) -> WinMatrix:
+        return predicted_wins(self.plain)
+
+    @cached_property
+    def cycles(self) -> Cycles:
+        return cycles(self.shown, rule=self.scoring.join)
+
+    @cached_property
+    def bands(self) -> Bands | None:
+        """None where no verdict is missing, or nobody knows."""
+        if self.missing is None:
+            return None
+        return bands(self.shown, self.missing, ties=self.scoring.ties, scale=self.scoring.scale)
+
+    @cached_property
+    def elo(self) -> dict[str, float | None]:
+        """One pass over the battles, by model."""
+        scale = replace(self.scoring.scale, anchor=None)
+        return {one.model: one.rating.value for one in elo(self.battles, k=self.scoring.k, scale=scale)}
+
+    def win_rates(self, policy: Policy) -> dict[str, WinRate]:
+        """Of every verdict, ties counted as the paper of that name counts them."""
+        return {one.model: one for one in win_rates(self.shown, policy=policy)}
+
+    @property
+    def few(self) -> bool:
+        return len(self.shown) <= FEW_ROWS and len(self.shown.models) <= FEW_MODELS
+
+    def of_models(self) -> dict[str, dict[str, Json]]:
+        """Fields of each model in the JSON document."""
+        creation, visit = self.win_rates("creation"), self.win_rates("visit")
+        means = {one.model: one for one in mean_win_rates(self.shown)}
+        played: Mapping[str, float | None] = self.elo if self.few or "elo" in self.__dict__ else {}
+        return {
+            model: {
+                **means[model].win_rate.as_json("mean_win_rate"),
+                **creation[model].win_rate.as_json("win_rate_creation"),
+                **visit[model].win_rate.as_json("win_rate_visit"),
+                "elo": played.get(model),
+            }
+            for model in self.shown.models
+        }
+
+    def as_json(self) -> dict[str, Json]:
+        documents: dict[str, tuple[str, Callable[[], Json]]] = {
+            "unclustered": ("unclustered", lambda: _ratings(self.unclustered)),
+            "order_effect": ("order_effect", self._order_effect),
+            "length_effect": ("length_effect", self._length_effect),
+            "ordinal": ("ordinal", self._ordinal),
+            "matrix": ("predicted", self._matrix),
+            "cycles": ("cycles", lambda: self.cycles.as_json()),
+            "bands": ("bands", self._bands),
+        }
+        return {
+            name: document() if self.few or looked_at in self.__dict__ else None
+            for name, (looked_at, document) in documents.items()
+        }
+
+    def _order_effect(self) -> Json:
+        found = self.order_effect
+        return {**found.as_json(), "corrected": _ratings(found.after), "notes": list(found.notes)}
+
+    def _length_effect(self) -> Json:
+        if self.shown.length is None or bool(np.isnan(self.shown.length).all()):
+            return None
+        found = self.length_effect
+        return {**found.as_json(), "corrected": _ratings(found.after), "notes": list(found.notes)}
+
+    def _ordinal(self) -> Json:
+        if self.shown.value is None:
+            return None
+        return {**self.ordinal.as_json(), "notes": list(self.ordinal.notes)}
+
+    def _bands(self) -> Json:
+        if self.bands is None:
+            return None
+        models: list[Json] = [{"model": one.model, **one.as_json()} for one in self.bands.bands]
+        return {"method": self.bands.method, "models": models, "notes": list(self.bands.notes)}
+
+    def _matrix(self) -> Json:
+        return {**self.observed.as_json(), "predicted": self.predicted.as_json()["share"]}
+
+
+def _ratings(fitted: BradleyTerry | None) -> Json:
+    if fitted is None:
+        return None
+    return [{"model": one.model, **one.rating.as_json("rating"), "rank": one.rank} for one in fitted.models]

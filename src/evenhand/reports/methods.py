@@ -1,0 +1,144 @@
+"""Ratings by each method in one shape: a number, an interval, a place within the component."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.vote import Joining
+from evenhand.intervals import LEVEL
+from evenhand.ratings.bootstrap import bradley_terry_bootstrap
+from evenhand.ratings.bradley_terry import BradleyTerry, Rated, bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.components import structure
+from evenhand.ratings.elo import EloRating, elo, elo_bootstrap
+from evenhand.ratings.likelihood import Ties
+from evenhand.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
+from evenhand.ratings.resampling import Resampling
+from evenhand.ratings.scale import Scale
+from evenhand.ratings.table import pair_table
+from evenhand.ratings.win_rate import win_rates
+from evenhand.reports.errors import RankError
+
+Method: TypeAlias = Literal["bradley-terry", "elo", "win-rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """How verdicts become points."""
+
+    k: float = 4
+    """Elo's step."""
+    scale: Scale = field(default_factory=Scale)
+    ties: Ties = "half"
+    """Of Bradley-Terry."""
+    join: Joining = "visit"
+    """How the votes of one item, pair and rater become a battle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ratings:
+    models: tuple[Rated, ...]
+    """In the order of the comparisons' models."""
+    notes: tuple[str, ...]
+    """Sentences: what the intervals are, and what the data cannot tell."""
+    ranges: RankRanges | None
+    """None where nothing is known of the differences' spread."""
+
+
+def ratings(comparisons: Comparisons, method: Method, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    """Raises RankError where the method cannot do what `scoring` or `resampling` asks of it."""
+    _refuse(method, scoring, resampling)
+    try:
+        if method == "bradley-terry":
+            return _bradley_terry(comparisons, scoring, resampling)
+        if method == "elo":
+            return _elo(comparisons, scoring, resampling)
+        return _win_rate(comparisons)
+    except ValueError as error:
+        raise RankError(str(error)) from error
+
+
+def _refuse(method: Method, scoring: Scoring, resampling: Resampling | None) -> None:
+    if method != "bradley-terry" and scoring.ties != "half":
+        raise RankError(f"Davidson's ties belong to Bradley-Terry; {method} counts a tie as half a win.")
+    if method == "win-rate" and resampling is not None:
+        raise RankError("Win rates have intervals without a bootstrap; it is for bradley-terry and elo.")
+    if method == "win-rate" and scoring.scale.anchor is not None:
+        raise RankError("Win rates are shares and have no anchor.")
+
+
+def _bradley_terry(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    if resampling is not None:
+        fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
+        return _of_fit(fitted, fitted.notes)
+    fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
+    clusters = int(fitted.spread.clusters.max(initial=0))
+    noun = _noun(comparisons) if clusters == 1 else f"{_noun(comparisons)}s"
+    words = f"Intervals of {100 * fitted.level:g} % by the sandwich, clustered by {clusters:,} {noun}, times G/(G-1)."
+    bounded = any(one.rating.lower is not None for one in fitted.models)
+    return _of_fit(fitted, (words, *fitted.notes) if bounded else fitted.notes)
+
+
+def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...]) -> Ratings:
+    ranges = rank_ranges(fitted)
+    return Ratings(models=fitted.models, notes=(*notes, *ranges.notes), ranges=ranges)
+
+
+def _elo(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    if resampling is None:
+        played: Sequence[EloRating] = elo(comparisons, k=scoring.k, scale=scoring.scale)
+        notes: tuple[str, ...] = ("One pass has no interval of its own; a bootstrap gives one.",)
+        ranges = None
+    else:
+        drawn = elo_bootstrap(comparisons, resampling, k=scoring.k, scale=scoring.scale)
+        ranges = elo_rank_ranges(comparisons, drawn)
+        played, notes = drawn.ratings, (*drawn.notes, *ranges.notes)
+    models = _placed(comparisons, [(one.model, one.rating, one.median) for one in played])
+    return Ratings(models=models, notes=(*notes, *_apart(models)), ranges=ranges)
+
+
+def _win_rate(comparisons: Comparisons) -> Ratings:
+    models = _placed(comparisons, [(one.model, one.win_rate, None) for one in win_rates(comparisons)])
+    ranges = win_rate_rank_ranges(comparisons)
+    level, noun = f"{100 * LEVEL:g} %", _noun(comparisons)
+    words = f"Intervals of {level} are Wilson's on the effective number of cases, clustered by {noun}."
+    return Ratings(models=models, notes=(words, *ranges.notes, *_apart(models)), ranges=ranges)
+
+
+def _noun(comparisons: Comparisons) -> str:
+    return "row" if comparisons.item is None else "item"
+
+
+def _placed(comparisons: Comparisons, found: Sequence[tuple[str, Estimate, float | None]]) -> tuple[Rated, ...]:
+    """Ranks within the components that battles join; models of one value share a rank."""
+    component = structure(pair_table(comparisons).table).component.tolist()
+    values: dict[int, list[float]] = {}
+    for where, (_, rating, _) in zip(component, found, strict=True):
+        if rating.value is not None:
+            values.setdefault(where, []).append(rating.value)
+    for one in values.values():
+        one.sort()
+    return tuple(
+        Rated(
+            model=model,
+            rating=rating,
+            component=None if rating.value is None else where,
+            rank=None if rating.value is None else _rank(rating.value, values[where]),
+            median=median,
+            note=f"{model} has no battles: it has no rating." if rating.value is None else None,
+        )
+        for where, (model, rating, median) in zip(component, found, strict=True)
+    )
+
+
+def _rank(value: float, ascending: Sequence[float]) -> int:
+    return 1 + len(ascending) - bisect_right(ascending, value)
+
+
+def _apart(models: Sequence[Rated]) -> tuple[str, ...]:
+    components = len({one.component for one in models if one.component is not None})
+    if components < 2:
+        return ()
+    return (f"The models fall into {components} components that no battle joins: each is ranked apart.",)

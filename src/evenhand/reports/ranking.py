@@ -1,0 +1,196 @@
+"""From verdicts, wherever they come from, to a board."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from evenhand.ratings.bradley_terry import Rated
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.joining import joined
+from evenhand.ratings.resampling import Resampling
+from evenhand.ratings.resampling import Unit as Resampled
+from evenhand.ratings.win_rate import WinRate, win_rates
+from evenhand.reliability import Showings, Summary, trust
+from evenhand.reports.board import Board, Standing, Unit
+from evenhand.reports.errors import RankError
+from evenhand.reports.evidence import Evidence, of_file, of_record
+from evenhand.reports.findings import Findings
+from evenhand.reports.methods import Method, Ratings, Scoring, ratings
+
+if TYPE_CHECKING:
+    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.ledger.record import Ledger
+    from evenhand.ledger.votes import JudgedBattles
+    from evenhand.reports.choosing import Choice
+
+AskedUnit: TypeAlias = Literal["votes", "battles"]
+
+
+@runtime_checkable
+class HasBattles(Protocol):
+    """A run that was judged."""
+
+    def battles(self) -> "JudgedBattles": ...
+
+
+Verdicts: TypeAlias = "str | Path | HasBattles | JudgedBattles | Ledger | Any"
+"""A file's path, a polars or pandas frame, a run or its battles, or a ledger."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """How a board is made."""
+
+    method: Method = "bradley-terry"
+    unit: AskedUnit | None = None
+    """None: a file's rows as they are; of the record votes, and for Elo battles."""
+    resampling: Resampling | None = None
+    seed: int = 0
+    """Of the order in which Elo plays the battles of a record."""
+    scoring: Scoring = field(default_factory=Scoring)
+
+
+def rank(
+    source: Verdicts,
+    choice: "Choice | BattleColumns | None" = None,
+    *,
+    method: Method = "bradley-terry",
+    unit: AskedUnit | None = None,
+    bootstrap: int = 0,
+    resample: Resampled = "items",
+    seed: int = 0,
+    scoring: Scoring | None = None,
+) -> Board:
+    """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
+
+    `choice` says which part of a ledger, or which columns of a file. `bootstrap` is the number of resamples; 0 gives
+    the sandwich's intervals. Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError
+    where a file does not fit.
+    """
+    if bootstrap < 0:
+        raise RankError(f"A bootstrap has 0 or more resamples, not {bootstrap}.")
+    ranking = Ranking(
+        method=method,
+        unit=unit,
+        resampling=Resampling(rounds=bootstrap, unit=resample, seed=seed) if bootstrap else None,
+        seed=seed,
+        scoring=scoring or Scoring(),
+    )
+    return board(evidence_of(source, choice, seed=seed), ranking)
+
+
+def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
+    from evenhand.exchange.battles_file import BattleColumns, read_battles
+
+    # Frames first: the record's modules cost a file's reader a fifth of a second.
+    if isinstance(source, str | Path) or hasattr(source, "columns"):
+        if choice is not None and not isinstance(choice, BattleColumns):
+            raise RankError("A file or frame is chosen by its columns: give BattleColumns, or nothing.")
+        name = Path(source).name if isinstance(source, str | Path) else "a frame"
+        return of_file(read_battles(source, columns=choice or BattleColumns()), name)
+    if isinstance(choice, BattleColumns):
+        raise RankError("Columns are of files and frames; of a ledger give a Choice.")
+    return of_record(_recorded(source, choice), seed)
+
+
+def _recorded(source: Any, choice: "Choice | None") -> "JudgedBattles":
+    from evenhand.ledger.projection import studies
+    from evenhand.ledger.record import Ledger
+    from evenhand.ledger.votes import JudgedBattles, judged_battles
+    from evenhand.reports.choosing import Choice, choose
+
+    if isinstance(source, Ledger):
+        return judged_battles(source, choose(studies(source), choice or Choice()))
+    if choice is not None:
+        raise RankError("A choice is for a ledger; a run's battles are chosen already.")
+    if isinstance(source, JudgedBattles):
+        return source
+    if isinstance(source, HasBattles):
+        return source.battles()
+    raise RankError(
+        f"A board is made of a path, a polars or pandas frame, a run or a ledger, not of {type(source).__name__}."
+    )
+
+
+def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
+    """Raises RankError where the evidence cannot give what `ranking` asks."""
+    ranking = ranking or Ranking()
+    shown = evidence.shown
+    unit, rated, battles = _units(evidence, ranking)
+    found = ratings(rated, ranking.method, ranking.scoring, ranking.resampling)
+    return Board(
+        origin=evidence.origin,
+        method=ranking.method,
+        unit=unit,
+        models=_standings(found, win_rates(rated)),
+        votes=len(shown),
+        battles=len(battles),
+        items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
+        coverage=evidence.coverage,
+        reliability=_reliability(evidence),
+        basis=found.notes,
+        notes=evidence.notes,
+        findings=Findings(shown=shown, battles=battles, scoring=ranking.scoring, missing=evidence.missing),
+    )
+
+
+def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Comparisons]:
+    """What is rated, under its name; and the battles, which a file's rows are unless asked otherwise."""
+    shown, asked = evidence.shown, ranking.unit
+    if evidence.origin.source is not None and asked != "battles":
+        return asked or "rows", shown, shown
+    if asked == "battles" and shown.item is None:
+        raise RankError("Rows are joined to battles by item, and no item column is known; name one with --item-column.")
+    battles = joined(shown, ranking.scoring.join)
+    if asked == "battles" or (asked is None and ranking.method == "elo"):
+        return "battles", battles, battles
+    return "votes", shown, battles
+
+
+def _reliability(evidence: Evidence) -> Summary | None:
+    shown = evidence.shown
+    if shown.item is None or shown.first is None:
+        return None
+    rows = len(shown)
+    showings = Showings(
+        item=shown.item,
+        model_a=shown.model_a,
+        model_b=shown.model_b,
+        rater=np.zeros(rows, dtype=np.int32) if shown.rater is None else shown.rater,
+        first=shown.first,
+        sign=shown.sign,
+        weight=np.ones(rows) if shown.weight is None else shown.weight,
+    )
+    summary = trust(showings, evidence.coverage, human=evidence.origin.human)
+    in_both_orders = summary.order.swap_consistency.n > 0
+    return summary if in_both_orders or evidence.origin.source is None else None
+
+
+def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[Standing, ...]:
+    ranges = [None] * len(found.models) if found.ranges is None else found.ranges.ranges
+    ordered = sorted(zip(found.models, rates, ranges, strict=True), key=lambda row: _place(row[0]))
+    return tuple(
+        Standing(
+            model=one.model,
+            rank=one.rank,
+            rank_lower=None if span is None else span.rank_lower,
+            rank_upper=None if span is None else span.rank_upper,
+            tier=None if span is None else span.tier,
+            rating=one.rating,
+            median=one.median,
+            win_rate=rate.win_rate,
+            wins=rate.wins,
+            losses=rate.losses,
+            ties=rate.ties,
+            component=None if one.component is None else one.component + 1,
+            note=one.note,
+        )
+        for one, rate, span in ordered
+    )
+
+
+def _place(one: Rated) -> tuple[bool, int, int, str]:
+    return one.component is None, one.component or 0, one.rank or 0, one.model

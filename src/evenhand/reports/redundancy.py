@@ -1,0 +1,74 @@
+"""How much the benchmarks of a table of scores say the same: every pair, as a document, a table and a picture."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.exchange.score_table import ScoreTable
+from evenhand.reliability.correlation import ColumnPair, correlate
+from evenhand.reports.charts import Heading, correlation_chart, save, stacked
+from evenhand.reports.sheet import MISSING, Sheet
+from evenhand.reports.sheet_table import print_sheet
+from evenhand.reports.tables import count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redundancy:
+    models: int
+    benchmarks: tuple[str, ...]
+    pairs: tuple[ColumnPair, ...]
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> "Redundancy":
+        return cls(models=len(table.models), benchmarks=tuple(table.scores), pairs=correlate(table.scores))
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "schema": 1,
+            "models": self.models,
+            "benchmarks": list(self.benchmarks),
+            "pairs": [pair.as_json() for pair in self.pairs],
+        }
+
+    def matrix(self, of: Callable[[ColumnPair], Estimate]) -> list[list[float | None]]:
+        """Symmetric, 1 on the diagonal."""
+        found = {(pair.first, pair.second): of(pair).value for pair in self.pairs}
+        return [
+            [1.0 if row == column else found.get((row, column), found.get((column, row))) for column in self.benchmarks]
+            for row in self.benchmarks
+        ]
+
+
+def print_redundancy(found: Redundancy, console: Console) -> None:
+    rows = [
+        (
+            f"{pair.first}, {pair.second}",
+            *_cells(pair.spearman),
+            *_cells(pair.r_squared),
+            count(pair.spearman.n),
+            pair.spearman.reason or "",
+        )
+        for pair in sorted(found.pairs, key=lambda pair: -(pair.spearman.value or -2.0))
+    ]
+    headings = ("benchmarks", "Spearman", "95 % interval", "R²", "95 % interval", "models", "")
+    print_sheet(Sheet(title=f"Redundancy over {found.models} models", headings=headings, rows=tuple(rows)), console)
+
+
+def plot_redundancy(found: Redundancy, path: Path) -> None:
+    """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
+    names = found.benchmarks
+    ranks = correlation_chart(
+        names, found.matrix(lambda pair: pair.spearman), Heading(title="Spearman's rank correlation"), lowest=-1.0
+    )
+    explained = correlation_chart(names, found.matrix(lambda pair: pair.r_squared), Heading(title="R²"), lowest=0.0)
+    save(stacked(ranks, explained), path)
+
+
+def _cells(one: Estimate) -> tuple[str, str]:
+    if one.value is None:
+        return MISSING, MISSING
+    return f"{one.value:.3f}", f"{one.lower:.3f} to {one.upper:.3f}"

@@ -1,0 +1,1 @@
+"""The papers' own tables, made of what the ledger holds."""

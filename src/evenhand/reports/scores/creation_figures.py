@@ -1,0 +1,163 @@
+"""Creation-MMBench's numbers of one model on some items: Reward, Win Rate and Visual Factuality Score."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.domain.verdict import Grades, Preference
+from evenhand.intervals import clustered_mean
+from evenhand.intervals.mean import Range
+from evenhand.ratings.reward import FiveLevel, Reward, reward
+from evenhand.reliability import Coverage
+from evenhand.reports.scores.creation_record import ModelRecord, Showing
+
+GRADES = Range(low=0, high=10)
+"""What a Visual Factuality Score can be."""
+
+_NOT_ASKED = Estimate(value=None, reason="not judged")
+_NOT_READ = Estimate(value=None, reason="no judgement has a verdict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """What a score would be if every failure were the worst verdict, or the best; None where nothing was judged."""
+
+    worst: float | None
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """Over the valid judgements, each a vote of its own, as published; intervals count cases."""
+
+    preference: Reward
+    vfs: Estimate
+    baseline_vfs: Estimate
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            **self.preference.reward.as_json("reward"),
+            **self.preference.win_rate.as_json("win_rate"),
+            **self.vfs.as_json("vfs"),
+            **self.baseline_vfs.as_json("baseline_vfs"),
+            "counts": self.preference.counts.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    items: int
+    """Of the benchmark."""
+    answered: int
+    dual: Verdicts
+    """Of both orders."""
+    forward: Verdicts
+    """Of the published order alone: the baseline stands first."""
+    win_rate_band: Band
+    vfs_band: Band
+    unanswered_worst: float | None
+    """The Reward if each unanswered item were "much worse" in every order asked; None without a verdict."""
+    preference: Coverage
+    factuality: Coverage
+
+    def as_json(self) -> dict[str, Json]:
+        preference = self.dual.preference
+        return {
+            "items": self.items,
+            "answered": self.answered,
+            **self.dual.as_json(),
+            "reward_if_failures_worst": preference.worst,
+            "reward_if_failures_best": preference.best,
+            "win_rate_if_failures_worst": self.win_rate_band.worst,
+            "win_rate_if_failures_best": self.win_rate_band.best,
+            "vfs_if_failures_worst": self.vfs_band.worst,
+            "vfs_if_failures_best": self.vfs_band.best,
+            "reward_if_unanswered_worst": self.unanswered_worst,
+            "forward": self.forward.as_json(),
+            "coverage": {"preference": self.preference.as_json(), "factuality": self.factuality.as_json()},
+        }
+
+
+def figures(record: ModelRecord, *, items: int, orders: int) -> Figures:
+    """`items`: how many the benchmark has here; `orders`: in how many each was to be shown."""
+    dual = _verdicts(record)
+    counts = dual.preference.counts
+    unanswered = orders * (items - len(record.answers))
+    return Figures(
+        items=items,
+        answered=len(record.answers),
+        dual=dual,
+        forward=_verdicts(record.forward()),
+        win_rate_band=_band(counts.much_better + counts.better, counts.valid, failures=counts.fail, best=1),
+        vfs_band=_vfs_band(dual.vfs, record.factuality),
+        unanswered_worst=_with_worst(counts.reward, counts.valid, unanswered),
+        preference=_coverage(record.preference),
+        factuality=_coverage(record.factuality),
+    )
+
+
+def graded(showings: Sequence[Showing], *, baseline: bool) -> Estimate:
+    """The mean grade of the model, or of the baseline beside it."""
+    values: list[float] = []
+    weights: list[float] = []
+    items: list[str] = []
+    for showing in showings:
+        for verdict in showing.read:
+            assert isinstance(verdict, Grades)
+            values.append(showing.grade(verdict, baseline=baseline))
+            weights.append(1 / len(showing.read))
+            items.append(showing.item)
+    if not values:
+        return _NOT_READ if any(one.failure for one in showings) else _NOT_ASKED
+    return clustered_mean(values, items, weights=weights, within=GRADES)
+
+
+def _verdicts(record: ModelRecord) -> Verdicts:
+    return Verdicts(
+        preference=_preference(record.preference),
+        vfs=graded(record.factuality, baseline=False),
+        baseline_vfs=graded(record.factuality, baseline=True),
+    )
+
+
+def _preference(showings: Sequence[Showing]) -> Reward:
+    values: list[int] = []
+    weights: list[float] = []
+    items: list[str] = []
+    for showing in showings:
+        for verdict in showing.read:
+            assert isinstance(verdict, Preference)
+            values.append(showing.in_favour(verdict))
+            weights.append(1 / len(showing.read))
+            items.append(showing.item)
+    votes = FiveLevel(
+        value=np.array(values, dtype=np.int8),
+        weight=np.array(weights, dtype=np.float64),
+        item=items,
+        fails=sum(one.failure is not None for one in showings),
+    )
+    return reward(votes)
+
+
+def _band(total: float, valid: float, *, failures: float, best: float) -> Band:
+    shown = valid + failures
+    if not shown:
+        return Band(worst=None, best=None)
+    return Band(worst=total / shown, best=(total + best * failures) / shown)
+
+
+def _vfs_band(vfs: Estimate, showings: Sequence[Showing]) -> Band:
+    failures = sum(one.failure is not None for one in showings)
+    return _band((vfs.value or 0.0) * vfs.n, vfs.n, failures=failures, best=GRADES.high)
+
+
+def _with_worst(value: float | None, valid: float, more: int) -> float | None:
+    return None if value is None else (value * valid - 100 * more) / (valid + more)
+
+
+def _coverage(showings: Iterable[Showing]) -> Coverage:
+    wanted = list(showings)
+    return Coverage.of((one.ending for one in wanted if one.ending is not None), wanted=len(wanted))

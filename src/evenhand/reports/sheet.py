@@ -1,0 +1,95 @@
+"""A table of words and numbers as text for a terminal, CSV, Markdown or LaTeX."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Format: TypeAlias = Literal["table", "csv", "md", "latex"]
+
+MISSING = "–"
+"""Stands where there is no number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    title: str
+    headings: tuple[str, ...]
+    """The first column holds names, every other one numbers."""
+    rows: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        widths = {len(row) for row in self.rows} - {len(self.headings)}
+        if widths:
+            raise ValueError(f"{self.title}: rows of {sorted(widths)} cells under {len(self.headings)} headings.")
+
+
+def written(sheets: Sequence[Sheet], form: Format) -> str:
+    """All of them one after the other; `table` is for `print_sheet`."""
+    assert form != "table"
+    write = {"csv": _csv, "md": _markdown, "latex": _latex}[form]
+    return "\n".join(map(write, sheets))
+
+
+def _csv(sheet: Sheet) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(sheet.headings)
+    writer.writerows(["" if cell == MISSING else cell for cell in row] for row in sheet.rows)
+    return out.getvalue()
+
+
+def _markdown(sheet: Sheet) -> str:
+    lines = [
+        f"**{_for_markdown(sheet.title)}**",
+        "",
+        _markdown_line(sheet.headings),
+        "|" + "|".join([" --- ", *[" ---: "] * (len(sheet.headings) - 1)]) + "|",
+        *map(_markdown_line, sheet.rows),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_for_markdown, cells)) + " |"
+
+
+def _for_markdown(text: str) -> str:
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in " ".join(text.split()))
+
+
+def _latex(sheet: Sheet) -> str:
+    lines = [
+        f"% {' '.join(sheet.title.split())}",
+        r"\begin{tabular}{l" + "r" * (len(sheet.headings) - 1) + "}",
+        r"\hline",
+        _latex_line(sheet.headings),
+        r"\hline",
+        *map(_latex_line, sheet.rows),
+        r"\hline",
+        r"\end{tabular}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _latex_line(cells: Sequence[str]) -> str:
+    return " & ".join(map(_for_latex, cells)) + r" \\"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
+
+
+def _for_latex(text: str) -> str:
+    escaped = "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    # A hyphen before a number is set as a minus.
+    return re.sub(r"(?<!\S)-(?=\d)", "$-$", escaped)

@@ -1,0 +1,138 @@
+"""Files of predictions with missing, unknown or doubled indices: told which, and judged only where that is allowed."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.creation_cases import generated_cases, write_tsv
+from tests.benchmarks.xlsx_files import write_xlsx
+from tests.cli.served import served
+from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.scripted_server import Canned, Script, ScriptedServer
+
+CASES = generated_cases(4, edge=4)
+INDICES = [case.index for case in CASES]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_tsv(tmp_path / "Creation_MMBench.tsv", CASES)
+
+
+def predictions(folder: Path, rows: Sequence[tuple[int, str]]) -> Path:
+    path = folder / "qwen_Creation_MMBench.tsv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t").writerows([("index", "prediction"), *rows])
+    return path
+
+
+def judge(server: ScriptedServer, data: Path, *more: object) -> Ran:
+    judging = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--protocol", "creation_preference")
+    return run("judge", "creation-mmbench", "--data", data, *judging, "--store", store_in(data.parent), "--json", *more)
+
+
+def preferring(verdict: str = "[[A>B]]") -> Script:
+    return Script(judge=lambda _: f"Final Verdict is: {verdict}")
+
+
+WHOLE = [(index, f"Answer {index}") for index in INDICES]
+BROKEN = {
+    "missing": (WHOLE[:3], f"`qwen`: items without a response: 1 of 4 ({INDICES[3]})."),
+    "unknown": ([*WHOLE, (9999, "Extra")], "creation-mmbench has no such item: `9999` (row 5"),
+    "doubled": (
+        [*WHOLE, (INDICES[0], "Other")],
+        f"`qwen` already answered item `{INDICES[0]}` with another text (row 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fault", "left"), [("missing", 3), ("unknown", 4), ("doubled", 3)])
+def test_they_are_refused_with_the_list_and_the_rest_is_judged_on_request(
+    tmp_path: Path, data: Path, fault: str, left: int
+) -> None:
+    rows, told = BROKEN[fault]
+    file = predictions(tmp_path, rows)
+    with served(preferring()) as server:
+        refused = judge(server, data, "--responses", file)
+        assert not server.requests
+        assert (refused.code, told in refused.err) == (2, True), refused.err
+        done = judge(server, data, "--responses", file, "--allow-partial")
+    assert (done.code, done.document["planned"], done.document["verdicts"]) == (0, 2 * left, 2 * left), done.err
+    assert "Note: " in done.err
+    assert str(INDICES[0] if fault == "doubled" else 9999 if fault == "unknown" else INDICES[3]) in done.err
+
+
+def test_only_the_chosen_items_must_be_answered(tmp_path: Path, data: Path) -> None:
+    with served(preferring()) as server:
+        done = judge(server, data, "--responses", predictions(tmp_path, WHOLE[:2]), "--limit", 2)
+        assert (done.code, done.document["planned"]) == (0, 4), done.err
+        assert "without a response" not in done.err
+        short = judge(server, data, "--responses", predictions(tmp_path, WHOLE[:2]), "--limit", 3)
+    assert (short.code, "items without a response: 1 of 3" in short.err) == (2, True)
+
+
+def test_where_all_meet_all_a_gap_is_told_and_costs_only_its_own_battles(tmp_path: Path) -> None:
+    answers = [{"item": item, "model": model, "response": f"{model} on {item}"} for item, model in
+               (("s01", "ada"), ("s01", "bel"), ("s02", "ada"))]  # fmt: skip
+    file = write_lines(tmp_path / "answers.jsonl", answers)
+    with served(Script()) as server:
+        judging = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--items", "s01", "--items", "s02")
+        done = run(
+            "judge", "visit-bench-sample", "--responses", file, *judging, "--store", store_in(tmp_path), "--json"
+        )
+    assert done.code == 0, done.err
+    assert "`bel`: items without a response: 1 of 2 (s02)." in done.err
+
+
+def test_import_takes_a_whole_file_or_what_can_be_taken(tmp_path: Path, data: Path) -> None:
+    file = predictions(tmp_path, BROKEN["unknown"][0][1:])
+    flags = ("--responses", "--benchmark", "creation-mmbench", "--data", data, "--store", store_in(tmp_path), "--json")
+    refused = run("import", file, *flags)
+    assert (refused.code, "no such item: `9999`" in refused.err) == (2, True)
+    done = run("import", file, *flags, "--allow-partial")
+    assert (done.code, done.document["responses"]) == (0, 3), done.err
+    wrong = run("import", file, "--judgements", *flags[1:], "--allow-partial")
+    assert "--allow-partial is about files of answers" in wrong.err
+    with served(preferring()) as server:
+        judged = judge(server, data)
+    assert (judged.code, judged.document["planned"]) == (0, 6), judged.err
+    assert f"`qwen`: items without an answer on record: 1 of 4 ({INDICES[0]})." in judged.err
+
+
+def test_a_cell_that_may_be_cut_is_told_when_it_comes_and_when_it_is_judged(tmp_path: Path, data: Path) -> None:
+    long = "x" * 32_767
+    rows = [["index", "prediction"], *([index, long if index == INDICES[1] else "Short."] for index in INDICES)]
+    file = write_xlsx(tmp_path / "qwen_Creation_MMBench.xlsx", rows)
+    flags = ("--responses", "--benchmark", "creation-mmbench", "--data", data, "--store", store_in(tmp_path))
+    taken = run("import", file, *flags)
+    assert f"responses of exactly 32767 characters, where sheets cut a text: 1 (items {INDICES[1]})" in taken.err
+    with served(preferring()) as server:
+        judged = judge(server, data)
+    assert (judged.code, judged.document["verdicts"]) == (0, 8), judged.err
+    told = "`qwen`: answers on record that are exactly as long as a sheet's cell can be, and so perhaps cut: 1."
+    assert told in judged.err
+
+
+def test_a_judge_without_eyes_stops_at_once(tmp_path: Path, data: Path) -> None:
+    blind = Canned(status=400, body={"error": {"message": "This model does not support image inputs."}})
+    file = predictions(tmp_path, WHOLE)
+    with served(preferring(), *[blind] * 8) as server:
+        done = judge(server, data, "--responses", file, "--max-connections", 1)
+        assert len(server.requests) == 1
+    assert done.code == 2
+    assert done.err.count("cannot see images (400): choose a model that can, or send none (--see none") == 1
+    with served(preferring()) as server:
+        blindly = judge(server, data, "--responses", file, "--see", "none")
+    assert (blindly.code, blindly.document["verdicts"]) == (0, 8), blindly.err
+
+
+def test_answers_on_record_are_judged_against_the_references_and_can_be_shown(tmp_path: Path, data: Path) -> None:
+    """Nobody gave a file: the references come with the benchmark, and must be on record with the verdicts."""
+    with served(preferring()) as server:
+        asked = ("--model", "openai/m", "--base-url", server.base_url, "--name", "m", "--data", data)
+        assert run("answer", "creation-mmbench", *asked, "--store", store_in(tmp_path)).code == 0
+        assert judge(server, data).code == 0
+    board = run("rank", "--json", "--store", store_in(tmp_path)).document
+    assert {one["model"] for one in board["models"]} == {"m", "reference"}

@@ -1,0 +1,94 @@
+"""What was printed in the papers and on their boards follows from their own figures, but for what is noted."""
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from evenhand.cli.main import evenhand
+from evenhand.reports.reproduce import PAPERS, reproduce
+from evenhand.reports.reproduce.printed import Row, Table, rounded, truncated
+
+
+def table(paper: str, name: str) -> Table:
+    return next(one for one in reproduce(paper).tables if one.table == name)
+
+
+def notes(found: Table) -> dict[str, str | None]:
+    return {row.row: row.note for row in found.rows if row.note}
+
+
+def test_17_of_19_rows_of_creation_mmbenchs_table_5_are_exact_and_two_are_truncated():
+    found = table("creation-mmbench", "5")
+    assert found.ok
+    assert len(found.rows) == 19
+    assert set(notes(found)) == {"InternVL2.5-78B", "LLaVA-OneVision-7B"}
+    for row in found.rows:
+        assert abs(row.difference("reward") or 0) < (0.01 if row.note else 0.005001)
+        assert abs(row.difference("win_rate") or 0) < 0.005001
+
+
+def test_the_leaderboards_overall_reward_is_the_mean_over_cases_but_for_three_rows_with_failures():
+    found = table("creation-mmbench", "leaderboard")
+    assert found.ok
+    assert len(found.rows) == 21
+    gaps = {row.row: abs(row.difference("reward") or 0) for row in found.rows}
+    far = {name: round(gap, 3) for name, gap in gaps.items() if gap > 0.011}
+    assert far == {"Moonshot-v1-32k-vision": 0.013, "LLaVA-OneVision-72B": 0.039, "VITA-1.5": 0.055}
+
+
+def test_all_20_averages_of_table_7_are_pooled_over_cases():
+    found = table("creation-mmbench", "7")
+    assert found.ok
+    assert len(found.rows) == 20
+    computed = {row.row: row.computed["consistency"] for row in found.rows}
+    # 93 of 101, 98 of 102, 90 of 102.
+    assert computed["MLLM-as-a-judge, GPT-4o, dual"] == pytest.approx(100 * 281 / 305)
+    assert computed["Human-as-a-judge, H1, non-dual"] == pytest.approx(100 * 266 / 305)
+    assert "misses 12 of them" in found.findings[0]
+
+
+def test_the_published_boards_of_visit_bench_have_the_mean_1000_and_whole_wins_with_ties_left_out():
+    assert reproduce("visit-bench").ok
+    assert [row.computed for row in table("visit-bench", "mean Elo").rows] == [{"mean": 1000}, {"mean": 1000}]
+    rates = table("visit-bench", "win vs reference")
+    assert len(rates.rows) == 17
+    assert notes(rates)["2023-11-07 single (some rows), GPT-4V"] == "89 of 136"
+    ties = table("visit-bench", "n against the reference's matches")
+    assert [row.note for row in ties.rows] == ["270 ties left out", "1 tie left out"]
+
+
+def test_no_cell_of_grade_scores_table_1_is_the_harmonic_mean_of_its_parts_and_15_are_impossible():
+    found = table("grade-score", "1")
+    assert found.ok
+    assert len(found.rows) == 80
+    assert len(notes(found)) == 15
+    assert "prompt 3, gpt-4" in notes(found)
+    assert "0 of 80 cells equal" in found.findings[0]
+    assert "25 lie within 0.005" in found.findings[0]
+
+
+def test_a_row_that_does_not_agree_makes_its_table_not_ok():
+    row = Row(row="x", published={"reward": 1.0}, computed={"reward": 2.0}, ok=False)
+    assert not Table(table="t", what="w", rows=(row,)).ok
+    assert row.as_json()["difference"] == {"reward": 1.0}
+
+
+def test_rounding_is_half_away_from_zero_and_truncation_towards_it():
+    assert rounded(0.125) == 0.13
+    assert rounded(-16.4379) == -16.44
+    assert truncated(-16.4379) == -16.43
+    assert rounded(1.005) == 1.01
+
+
+@pytest.mark.parametrize("paper", sorted(PAPERS))
+def test_the_command_prints_every_row_and_the_document_has_the_stated_shape(paper: str):
+    printed = CliRunner().invoke(evenhand, ["reproduce", paper])
+    assert printed.exit_code == 0, printed.output
+    document: dict[str, Any] = json.loads(CliRunner().invoke(evenhand, ["reproduce", paper, "--json"]).stdout)
+    assert (document["schema"], document["paper"], document["ok"]) == (1, paper, True)
+    for found in document["tables"]:
+        for row in found["rows"]:
+            assert row["row"] in printed.output
+            assert set(row) >= {"row", "published", "computed", "difference", "note"}

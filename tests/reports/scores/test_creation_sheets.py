@@ -1,0 +1,205 @@
+"""Claims about the tables as printed, and about variants beside each other; through the command."""
+
+import csv
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evenhand.domain.rater import Settings
+from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.ledger.record import Ledger
+from tests.exchange.world import Ran, run
+from tests.reports.scores.creation_scene import (
+    FACTUALITY,
+    ITEMS,
+    JUDGE,
+    PREFERENCE,
+    UNREADABLE,
+    Shown,
+    answers_of,
+    for_model,
+    grades,
+    judge,
+    set_up,
+)
+
+GENERIC, SPECIFIC = "text-only-generic", "text-only-query-specific"
+
+
+@pytest.fixture
+def two_models(ledger: Ledger) -> Ledger:
+    """`good` is a little better but failed once; `poor` answered one case of four."""
+    set_up(ledger, *answers_of(["good"]), *answers_of(["poor"], items=ITEMS[:1]))
+
+    def says(shown: Shown) -> Verdict | NoVerdict:
+        if (shown.model, shown.label, shown.forward) == ("good", "4", False):
+            return UNREADABLE
+        return for_model(1 if shown.model == "good" and shown.label < "4" else -1, shown)
+
+    judge(ledger, says)
+    judge(ledger, lambda shown: grades(8 if shown.model == "good" else 6.25, 9, shown), FACTUALITY)
+    return ledger
+
+
+def score(ledger: Ledger, *arguments: str) -> Ran:
+    ran = run("score", "creation-mmbench", "--store", ledger.url, *arguments)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def cells(out: str, title: str) -> list[list[str]]:
+    """The rows of the Markdown table under a title, its headings first."""
+    _, _, rest = out.partition(f"**{title}")
+    lines = [line for line in rest.partition("\n**")[0].splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [rows[0], *rows[2:]]
+
+
+def test_the_first_table_has_the_papers_columns_with_the_baseline_at_its_place(two_models: Ledger):
+    assert cells(score(two_models, "--format", "md").out, "creation-mmbench") == [
+        ["model", "VFS", "Reward", "WR", "MB", "Better", "Tie", "Worse", "MW", "Fail"],
+        ["good", "8.00", "35.71", "85.71 %", "0", "6", "0", "1", "0", "1"],
+        ["reference (baseline)", "9.00", "0.00", *["–"] * 7],
+        ["poor", "6.25", "-50.00", "0.00 %", "0", "0", "0", "2", "0", "0"],
+    ]
+
+
+def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_models: Ledger):
+    headings, good, poor = cells(score(two_models, "--format", "md").out, "How sure")
+    assert headings[:3] == ["model", "rank", "answered"]
+    assert (good[1:3], poor[1:3]) == (["1", "4/4"], ["–", "1/4"])
+    assert good[-3:] == ["9.00", "7/8", "6/6"]
+    lower, upper = map(float, good[3].split(" to "))
+    assert lower < 35.71 < upper
+    printed = score(two_models).out.replace("\u00a0", " ")
+    assert "Not ranked, because fewer than 95 % of the 4 items are answered: poor (1)." in printed
+
+
+def test_the_third_has_the_published_order_and_the_bands(two_models: Ledger):
+    _, good, poor = cells(score(two_models, "--format", "md").out, "Otherwise")
+    assert good == ["good", "8.00", "25.00", "75.00 %", "18.75", "43.75", "35.71"]
+    assert poor[1:] == ["6.25", "-50.00", "0.00 %", "-50.00", "-50.00", "-87.50"]
+
+
+def test_csv_is_one_table(two_models: Ledger):
+    rows = list(csv.DictReader(io.StringIO(score(two_models, "--format", "csv").out)))
+    assert [(row["model"], row["Reward"], row["rank"], row["Reward if unanswered worst"]) for row in rows] == [
+        ("good", "35.71", "1", "35.71"),
+        ("poor", "-50.00", "", "-87.50"),
+    ]
+    by_task = list(csv.DictReader(io.StringIO(score(two_models, "--by", "task", "--format", "csv").out)))
+    assert [(row["model"], row["task"], row["items"], row["Reward"], row["Fail"]) for row in by_task] == [
+        ("good", "story_continue", "2", "50.00", "0"),
+        ("good", "meme_explanation", "1", "50.00", "0"),
+        ("good", "haiku_of_my_own", "1", "-50.00", "1"),
+        ("poor", "story_continue", "2", "-50.00", "0"),
+        ("poor", "meme_explanation", "1", "", "0"),
+        ("poor", "haiku_of_my_own", "1", "", "0"),
+    ]
+
+
+def test_by_category_is_the_published_leaderboard_and_a_table_for_each_model(two_models: Ledger):
+    out = score(two_models, "--by", "category", "--format", "md").out
+    assert cells(out, "creation-mmbench by category**") == [
+        ["model", "all VFS", "all Reward", "LW VFS", "LW Reward", "CMU VFS", "CMU Reward", "other VFS", "other Reward"],
+        ["good", "8.00", "35.71", "8.00", "50.00", "8.00", "50.00", "–", "-50.00"],
+        ["poor", "6.25", "-50.00", "6.25", "-50.00", "–", "–", "–", "–"],
+    ]
+    assert cells(out, "creation-mmbench by category: poor")[1][:4] == ["Literary Writing", "2", "6.25", "-50.00"]
+
+
+def test_latex_sets_the_same_numbers(two_models: Ledger):
+    out = score(two_models, "--format", "latex").out
+    assert r"good & 8.00 & 35.71 & 85.71 \% & 0 & 6 & 0 & 1 & 0 & 1 \\" in out
+    assert r"poor & 6.25 & $-$50.00" in out
+
+
+def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_models: Ledger):
+    assert "Can this judge be trusted?" in score(two_models).out
+    reliability = score(two_models, "--json").document["reliability"]
+    assert reliability["swap_consistency"] == 1
+
+
+def test_a_table_of_grades_alone_says_nothing_of_preferences_that_do_not_exist(ledger: Ledger):
+    set_up(ledger, *answers_of(["kiln"]))
+    judge(ledger, lambda shown: grades(7, 9, shown), FACTUALITY)
+    assert "Can this judge be trusted?" not in score(ledger).out
+    assert score(ledger, "--json").document["reliability"] is None
+
+
+def with_variants(ledger: Ledger, **other: Any) -> None:
+    """Three variants of one model; `painter` only sees images."""
+    set_up(ledger, *answers_of(["kiln", "painter"]))
+    for variant, value, grade in (("", 0, 8.5), (GENERIC, -1, 7.0), (SPECIFIC, 1, 8.0)):
+        if variant:
+            ledger.add_responses(answers_of(["kiln"], variant=variant))
+        how = replace(PREFERENCE, variant=variant, **(other if variant == SPECIFIC else {}))
+        judge(ledger, lambda shown, value=value: for_model(value, shown), how)
+        judge(
+            ledger,
+            lambda shown, grade=grade: grades(grade, 9, shown),
+            replace(how, protocol="creation_factuality"),
+        )
+
+
+def test_variants_stand_beside_each_other_as_in_table_6_the_vision_run_last(ledger: Ledger):
+    with_variants(ledger)
+    out = score(ledger, "--compare-variants", "--format", "md").out
+    assert cells(out, "creation-mmbench") == [
+        ["model", "Generic VFS", "Generic Reward", "Query-Specific VFS", "Query-Specific Reward", "Vision VFS",
+         "Vision Reward"],
+        ["kiln", "7.00", "-50.00", "8.00", "50.00", "8.50", "0.00"],
+        ["painter", "–", "–", "–", "–", "8.50", "0.00"],
+    ]  # fmt: skip
+    document = score(ledger, "--compare-variants", "--json").document
+    assert [one["variant"] for one in document["variants"]] == [GENERIC, SPECIFIC, "default"]
+    assert [one["models"][0]["reward"] for one in document["variants"]] == [-50, 50, 0]
+    several = run("score", "creation-mmbench", "--store", ledger.url)
+    assert several.code == 2
+    assert f"choose one with --variant: default, {GENERIC}, {SPECIFIC}" in several.err
+
+
+def test_variants_judged_in_different_ways_are_not_compared(ledger: Ledger):
+    with_variants(ledger, rater=replace(JUDGE, settings=Settings(temperature=1.0)))
+    refused = run("score", "creation-mmbench", "--store", ledger.url, "--compare-variants")
+    assert refused.code == 2
+    assert "under different judges or settings" in refused.err
+
+
+def test_one_variant_alone_is_nothing_to_compare(two_models: Ledger):
+    refused = run("score", "creation-mmbench", "--store", two_models.url, "--compare-variants")
+    assert (refused.code, "the ledger holds only default" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("creation-mmbench", "--by", "skill"), "has no table by skill; it has one by category or task"),
+        (("visit-bench", "--by", "task"), "has no table by task; it has one by skill or source"),
+        (("visit-bench", "--against", "gpt-4o"), "are of creation-mmbench's table"),
+        (("visit-bench", "--run", "a", "--run", "b"), "give one --run"),
+        (("creation-mmbench", "--compare-variants", "--by", "task"), "leave out --by"),
+        (("my-benchmark",), "has no paper's table here"),
+    ],
+)
+def test_flags_that_do_not_fit_get_a_sentence(two_models: Ledger, arguments: tuple[str, ...], sentence: str):
+    refused = run("score", *arguments, "--store", two_models.url)
+    assert (refused.code, sentence in refused.err) == (2, True), refused.err
+
+
+def test_a_run_is_chosen_by_its_id(two_models: Ledger):
+    study = judge(
+        two_models,
+        lambda shown: for_model(2, shown),
+        replace(PREFERENCE, rater=replace(JUDGE, settings=Settings(temperature=1.0))),
+    )
+    mixed = run("score", "creation-mmbench", "--store", two_models.url)
+    assert (mixed.code, "--run" in mixed.err) == (2, True)
+    warm = two_models.begin_run("judge", {}, study=study.key, version="0")
+    idle = two_models.begin_run("answer", {}, study=None, version="0")
+    (first, _) = score(two_models, "--run", warm, "--json").document["models"]
+    assert first["reward"] == 100
+    refused = run("score", "creation-mmbench", "--store", two_models.url, "--run", idle)
+    assert (refused.code, "judged nothing" in refused.err) == (2, True)

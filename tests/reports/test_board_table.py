@@ -1,0 +1,113 @@
+"""Claims about the printed board."""
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from evenhand.ledger.projection import studies
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import judged_battles
+from evenhand.reports.beside import Beside
+from evenhand.reports.board import Board
+from evenhand.reports.board_table import print_board
+from evenhand.reports.methods import Method
+from evenhand.reports.ranking import rank
+from tests.ledger import scene
+from tests.ledger.scene import TRIALS, prefers, record, without
+
+
+def printed(made: Board, *, width: int = 120, more: Sequence[Beside] = ()) -> str:
+    out = io.StringIO()
+    print_board(made, Console(file=out, width=width), more=more)
+    return out.getvalue()
+
+
+def judged_sample(ledger: Ledger, method: Method) -> Board:
+    ledger.register_benchmark(replace(scene.BENCHMARK, sample=True))
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
+    return rank(ledger, method=method)
+
+
+@pytest.mark.parametrize(("method", "heading"), [("win-rate", "95 % interval"), ("elo", "Elo")])
+def test_the_board_names_data_judge_and_models_and_ends_with_whether_to_trust(
+    ledger: Ledger, method: Method, heading: str
+):
+    words = printed(judged_sample(ledger, method))
+    for expected in ("numbers (a sample of ours)", "openai/judge under p, free readout", heading, "amber", "blue"):
+        assert expected in words
+    assert words.index("blue") < words.index("Can this judge be trusted?")
+    assert "swap consistency      0.0 %" in words
+    assert "says nothing about real models" in words
+
+
+def test_a_models_name_is_never_read_as_markup(ledger: Ledger):
+    made = judged_sample(ledger, "win-rate")
+    odd = replace(made, models=tuple(replace(s, model=f"[red]{s.model}[/red]") for s in made.models))
+    assert "[red]amber[/red]" in printed(odd)
+
+
+def of_rows(*rows: tuple[str, str, str]) -> Board:
+    return rank(pl.DataFrame(rows, schema=["model_a", "model_b", "winner"], orient="row"))
+
+
+def test_a_narrow_window_drops_what_can_be_spared_and_says_so():
+    made = of_rows(*[("a-model-of-twenty-chrs", "another", word) for word in ("model_a", "tie", "model_b", "tie")])
+    wide, narrow = printed(made), printed(made, width=60)
+    assert "tier" in wide.splitlines()[3]
+    assert "wider window" not in wide
+    head = narrow.splitlines()[3]
+    assert "tier" not in head
+    assert "rating" in head
+    assert "95 % interval" in head
+    assert "A wider window shows tier" in narrow
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_what_is_asked_for_stands_in_a_column_of_its_own_and_in_a_sentence():
+    made = of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a"))
+    words = printed(made, more=[Beside(heading="of yours", cells={"X": "7 of 9"}, sentences=("So it is.",))])
+    rows = {line.split()[3]: line for line in words.splitlines() if line[:1].isdigit()}
+    assert rows["X"].endswith("7 of 9")
+    assert rows["Y"].endswith("–")
+    assert "So it is." in words
+
+
+def test_missing_verdicts_show_where_models_might_stand(ledger: Ledger):
+    scene.set_up(ledger)
+    said = [prefers(TRIALS[0], 1), prefers(TRIALS[1], 1), *(without(trial, "refused") for trial in TRIALS[2:])]
+    record(ledger, TRIALS, said)
+    made = rank(ledger)
+    words = printed(made)
+    assert [line.split()[-1] for line in words.splitlines() if "amber" in line or " blue" in line][:2] == ["1–2"] * 2
+    assert "all missing verdicts of a model go to it, then all against it" in words
+    bands = json.loads(made.to_json())["bands"]
+    assert [(one["model"], one["missing"], one["rank_best"], one["rank_worst"]) for one in bands["models"]] == [
+        ("amber", 4, 1, 2),
+        ("blue", 4, 1, 2),
+    ]
+
+
+def test_a_model_that_was_only_asked_in_vain_is_on_the_board_without_a_rating(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [without(trial, "refused") for trial in TRIALS])
+    made = rank(judged_battles(ledger, studies(ledger)))
+    assert [(one.model, one.rating.value, one.rank) for one in made.models] == [
+        ("amber", None, None),
+        ("blue", None, None),
+    ]
+    assert "amber has no battles: it has no rating." in printed(made)
+
+
+def test_many_sentences_about_single_models_hide_nothing_that_was_left_out():
+    names = [f"m{place:02}" for place in range(20)]
+    made = of_rows(*[(name, "loser", "model_a") for name in names], ("loser", "loser", "tie"))
+    words = printed(made)
+    assert "more such sentences, which --json gives" in words
+    assert "1 row set a model against itself: left out." in words
+    assert len(made.basis) > 20

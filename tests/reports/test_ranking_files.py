@@ -1,0 +1,274 @@
+"""Claims about boards of files and frames."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand.reports.beside import compared
+from evenhand.reports.board import Board
+from evenhand.reports.errors import RankError
+
+LLMFAO = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
+
+WORDS = {1: "model_a", 0: "tie", -1: "model_b"}
+Game = tuple[str, str, int]
+
+
+def frame(battles: list[Game], **columns: Any) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "model_a": [a for a, _, _ in battles],
+            "model_b": [b for _, b, _ in battles],
+            "winner": [WORDS[value] for _, _, value in battles],
+            **columns,
+        },
+        schema_overrides={"model_a": pl.String, "model_b": pl.String, "winner": pl.String},
+    )
+
+
+def ratings(board: Board) -> dict[str, float | None]:
+    return {one.model: one.rating.value for one in board.models}
+
+
+def numbers(board: Board) -> dict[str, list[float | int | None]]:
+    return {
+        one.model: [one.rating.value, one.rating.lower, one.rating.upper, one.rank, one.rank_lower, one.rank_upper]
+        for one in board.models
+    }
+
+
+def same(one: Board, other: Board, names: dict[str, str] | None = None) -> bool:
+    mine, theirs = numbers(one), numbers(other)
+    pairs = [
+        pair for model, row in mine.items() for pair in zip(row, theirs[names[model] if names else model], strict=True)
+    ]
+    return all((a is None) == (b is None) and (a is None or a == pytest.approx(b, abs=1e-5)) for a, b in pairs)
+
+
+# The worked values of the papers' code (FastChat's online Elo, K = 4) and of two players under Bradley-Terry.
+@pytest.mark.parametrize(
+    ("battles", "expected"),
+    [
+        ([("X", "Y", 1)], {"X": 1002.0, "Y": 998.0}),
+        ([("X", "Y", 1), ("X", "Y", 1), ("X", "Y", 0)], {"X": 1003.931197, "Y": 996.068803}),
+        (
+            [("X", "Y", 1), ("Y", "Z", 1), ("X", "Z", 1)],
+            {"X": 1003.976909, "Y": 1000.011513, "Z": 996.011578},
+        ),
+        (
+            [("X", "Z", 1), ("Y", "Z", 1), ("X", "Y", 1)],
+            {"X": 1003.999934, "Y": 999.988553, "Z": 996.011513},
+        ),
+    ],
+)
+def test_elo_plays_a_frame_in_its_order(battles: list[Game], expected: dict[str, float]):
+    assert ratings(eh.rank(frame(battles), method="elo")) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("battles", "gap"),
+    [
+        ([("X", "Y", 1)] * 3 + [("X", "Y", -1)], 400 * math.log10(3)),
+        ([("X", "Y", 1), ("X", "Y", 1), ("X", "Y", -1), ("X", "Y", 0)], 400 * math.log10(2.5 / 1.5)),
+    ],
+)
+def test_bradley_terry_of_two(battles: list[Game], gap: float):
+    expected = {"X": 1000 + gap / 2, "Y": 1000 - gap / 2}
+    assert ratings(eh.rank(frame(battles))) == pytest.approx(expected, abs=1e-4)
+
+
+games = st.lists(
+    st.tuples(st.sampled_from("WXYZ"), st.sampled_from("WXYZ"), st.sampled_from([1, 0, -1])), min_size=1, max_size=25
+).map(lambda drawn: [game for game in drawn if game[0] != game[1]] or [("W", "X", 1)])
+
+
+@settings(deadline=None, max_examples=40)
+@given(games, st.randoms())
+def test_names_order_and_sides_do_not_matter(battles: list[Game], lots: Any):
+    board = eh.rank(frame(battles))
+    names = dict(zip("WXYZ", "ZWYX", strict=True))
+    assert same(board, eh.rank(frame([(names[a], names[b], v) for a, b, v in battles])), names)
+    shuffled = list(battles)
+    lots.shuffle(shuffled)
+    assert same(board, eh.rank(frame(shuffled)))
+    assert same(board, eh.rank(frame([(b, a, -v) for a, b, v in battles])))
+
+
+@settings(deadline=None, max_examples=40)
+@given(games)
+def test_a_row_of_weight_two_is_two_rows_of_its_item(battles: list[Game]):
+    items = [str(place) for place in range(len(battles))]
+    double = eh.rank(frame(battles, item=items, weight=[2.0] * len(battles)))
+    twice = eh.rank(frame(battles * 2, item=items * 2))
+    assert same(double, twice)
+
+
+def test_a_path_a_polars_and_a_pandas_frame_make_one_board(tmp_path: Path):
+    import pandas as pd
+
+    rows = frame([("X", "Y", 1), ("Y", "X", 1), ("Y", "Z", 1), ("Z", "X", 1), ("X", "Z", 1)])
+    path = tmp_path / "battles.parquet"
+    rows.write_parquet(path)
+    csv = tmp_path / "battles.csv"
+    rows.write_csv(csv)
+    boards = [eh.rank(source) for source in (path, str(csv), rows, pd.DataFrame(rows.to_dict(as_series=False)))]
+    assert [board.origin.source for board in boards] == ["battles.parquet", "battles.csv", "a frame", "a frame"]
+    assert len({json.dumps([one.as_json() for one in board.models]) for board in boards}) == 1
+
+
+def test_the_designs_call_works():
+    rows = frame([("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 1)], item=["1", "2", "3"])
+    board = eh.rank(rows, method="bradley-terry", bootstrap=0, resample="items", seed=0)
+    assert [one.model for one in board.models] == ["X", "Y"]
+    table = board.to_polars()
+    assert table["model"].to_list() == ["X", "Y"]
+    assert table["rating"].to_list() == [one.rating.value for one in board.models]
+    document = json.loads(board.to_json())
+    assert (document["source"], document["benchmark"], document["judge"]) == ("a frame", None, None)
+
+
+def both_orders(items: int, verdicts: tuple[int, int]) -> pl.DataFrame:
+    """X against Y on each item, once each first; verdicts in favour of X."""
+    rows: list[Game] = [("X", "Y", value) for _ in range(items) for value in verdicts]
+    return frame(rows, item=[str(place // 2) for place in range(2 * items)], first_shown=["X", "Y"] * items)
+
+
+def test_a_file_that_names_items_and_order_tells_whether_its_judge_can_be_trusted():
+    consistent = eh.rank(both_orders(40, (1, 1))).reliability
+    assert consistent is not None
+    assert consistent.order.swap_consistency.value == 1.0
+    first_always = eh.rank(both_orders(40, (1, -1))).reliability
+    assert first_always is not None
+    assert first_always.order.swap_consistency.value == 0.0
+    assert first_always.conclusion == "not to be trusted"
+
+
+def test_of_rows_without_items_nothing_is_claimed_about_the_judge():
+    board = eh.rank(frame([("X", "Y", 1), ("Y", "X", 1)]))
+    assert (board.reliability, board.items) == (None, None)
+    assert board.as_json()["reliability"] is None
+
+
+def test_rows_are_joined_to_battles_only_when_asked():
+    rows = both_orders(10, (1, 0))
+    plain, joined, strict = (
+        eh.rank(rows, method="elo"),
+        eh.rank(rows, method="elo", unit="battles"),
+        eh.rank(rows, method="elo", unit="battles", scoring=eh.Scoring(join="mt-bench")),
+    )
+    assert (plain.unit, plain.battles, plain.models[0].wins, plain.models[0].ties) == ("rows", 20, 10, 10)
+    assert (joined.unit, joined.battles, joined.models[0].wins, joined.models[0].ties) == ("battles", 10, 10, 0)
+    assert (strict.models[0].wins, strict.models[0].ties) == (0, 10)
+    with pytest.raises(RankError, match="no item column is known"):
+        eh.rank(frame([("X", "Y", 1)]), unit="battles")
+
+
+def test_disconnected_models_are_ranked_apart_by_every_method():
+    rows = frame([("A", "B", 1), ("B", "A", 1), ("C", "A", 0), ("X", "Y", 1), ("Y", "X", 0)])
+    for method in ("bradley-terry", "elo", "win-rate"):
+        board = eh.rank(rows, method=method)
+        assert [one.component for one in board.models] == [1, 1, 1, 2, 2]
+        assert min(one.rank or 0 for one in board.models if one.component == 2) == 1
+        assert any("2 components that no battle joins" in note for note in board.basis)
+
+
+def test_a_model_that_always_won_has_no_upper_bound_and_a_sentence():
+    board = eh.rank(frame([("W", "X", 1)] * 41 + [("X", "Y", 1), ("Y", "X", 1)]))
+    assert board.models[0].model == "W"
+    assert board.models[0].rating.value is None
+    assert board.models[0].note == "W won all of its 41 battles: its rating has no upper bound."
+    row = json.loads(board.to_json())["models"][0]
+    assert (row["rating"], row["rating_upper"], row["unbounded"]) == (None, None, "upper")
+
+
+def test_an_anchor_sets_one_models_rating():
+    scoring = eh.Scoring(scale=eh.Scale(anchor="Y", anchor_value=1200))
+    rows = frame([("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 1)])
+    assert ratings(eh.rank(rows, scoring=scoring))["Y"] == pytest.approx(1200)
+    for method in ("elo", "win-rate"):
+        with pytest.raises(RankError, match="no anchor"):
+            eh.rank(rows, method=method, scoring=scoring)
+    with pytest.raises(RankError, match="The anchor 'Q' has no finite rating"):
+        eh.rank(rows, scoring=eh.Scoring(scale=eh.Scale(anchor="Q")))
+
+
+def test_what_a_method_cannot_do_is_refused():
+    rows = frame([("X", "Y", 1), ("Y", "X", 1)])
+    with pytest.raises(RankError, match="Davidson's ties belong to Bradley-Terry"):
+        eh.rank(rows, method="elo", scoring=eh.Scoring(ties="davidson"))
+    with pytest.raises(RankError, match="without a bootstrap"):
+        eh.rank(rows, method="win-rate", bootstrap=10)
+    with pytest.raises(RankError, match="0 or more resamples"):
+        eh.rank(rows, bootstrap=-1)
+    with pytest.raises(RankError, match="not of int"):
+        eh.rank(7)
+    with pytest.raises(RankError, match="A file or frame is chosen by its columns"):
+        eh.rank(rows, eh.Choice(judge="openai/judge"))
+
+
+def test_a_bootstrap_is_seeded_and_gives_medians():
+    rng = np.random.default_rng(0)
+    pairs = list(itertools.permutations("XYZ", 2))
+    rows = frame([(*pairs[rng.integers(6)], int(rng.integers(-1, 2))) for _ in range(60)], item=[*range(30)] * 2)
+    for method in ("bradley-terry", "elo"):
+        one, again, other = (eh.rank(rows, method=method, bootstrap=50, seed=seed) for seed in (1, 1, 2))
+        assert numbers(one) == numbers(again) != numbers(other)
+        assert all(model.median is not None and model.rank_lower is not None for model in one.models)
+        assert any("50 resamples of items, seed 1" in note for note in one.basis)
+
+
+@pytest.mark.skipif(not LLMFAO.exists(), reason=f"{LLMFAO} is not here")
+def test_llmfaos_raters_are_named_by_a_column_of_its_own():
+    board = eh.rank(LLMFAO, eh.BattleColumns(item="prompt", rater="worker"))
+    assert board.items == 13
+    assert all(one.rating.lower is None for one in board.models)
+    assert any("59 ratings rest on 13 items, too few" in note for note in board.basis)
+
+
+def test_every_finding_is_in_the_document_of_a_small_board():
+    rows = both_orders(12, (1, -1)).with_columns(length_a=pl.lit(30), length_b=pl.Series([*range(24)]))
+    document = json.loads(eh.rank(rows).to_json())
+    assert document["order_effect"] is not None
+    assert document["length_effect"] is not None
+    assert document["matrix"]["models"] == ["X", "Y"]
+    assert document["matrix"]["share"] == [[None, 0.5], [0.5, None]]
+    assert document["cycles"]["majority"]["met"] == 0
+    row = document["models"][0]
+    assert (row["win_rate"], row["win_rate_creation"], row["win_rate_visit"]) == (0.5, 0.5, 0.5)
+    assert (row["wins"], row["losses"], row["ties"], row["elo"]) == (12, 12, 0, pytest.approx(1000, abs=2))
+
+
+def test_of_many_models_a_document_holds_what_was_looked_at():
+    names = [f"m{place:03}" for place in range(201)]
+    ring: list[Game] = [(one, other, 0) for one, other in zip(names, names[1:] + names[:1], strict=True)]
+    board = eh.rank(frame(ring))
+    before = json.loads(board.to_json())
+    assert [before[name] for name in ("matrix", "cycles", "order_effect", "bands")] == [None] * 4
+    assert board.findings.cycles.majority.met == 0
+    after = json.loads(board.to_json())
+    assert after["cycles"] is not None
+    assert after["matrix"] is None
+
+
+def test_rows_of_which_no_rater_is_named_are_said_to_be_one_judges():
+    alone, named = both_orders(3, (1, 1)), both_orders(3, (1, 1)).with_columns(rater=pl.lit("Ann"))
+    sentence = "No rater column: all rows are taken for one judge's."
+    assert sentence in eh.rank(alone).notes
+    assert sentence not in eh.rank(named).notes
+
+
+def test_a_comma_in_a_models_name_does_not_hinder_a_comparison():
+    board = eh.rank(frame([("A, large", "B", 1), ("B", "A, large", 0)]))
+    (sentence,) = compared(board, "A, large,B", None).sentences
+    assert sentence.startswith("A, large against B: better on 1 items, worse on 0, level on 1")
+    with pytest.raises(RankError, match="A comparison is of two models, A,B, not 'B,B'"):
+        compared(board, "B,B", None)
