@@ -46,7 +46,7 @@ class Script:
 
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
-    """`by-quality`, `prefers-longer`, `always-first`, or a function."""
+    """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, or a function."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0
@@ -300,14 +300,21 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         "prefers-longer": lambda first, second: len(first) >= len(second),
         # A quality of its own for each text, so that the order shown changes nothing.
         "by-quality": lambda first, second: _draw(seed, first) >= _draw(seed, second),
+        # As by quality, but half of its replies must be read by an extractor, and half of those hold no decision.
+        "hesitant": lambda first, second: _draw(seed, first) >= _draw(seed, second),
     }
     prefers_first = rules[judge]
 
     def verdict(body: Body) -> str:
         users = [_text(message) for message in body["messages"] if message["role"] == "user"]
+        if users and users[-1].endswith("Please extract the final answer from the above text."):
+            return _extracted(users[-1])
         found = _CANDIDATES.search(users[-1]) if users else None
         first, second = found.groups() if found else ("", "")
         better, worse = ("A", "B") if prefers_first(first, second) else ("B", "A")
+        if judge == "hesitant" and (lot := _draw(seed, "hesitates", first, second)) < 0.5:
+            leaning = f"I would say that Response {better} is slightly better." if lot < 0.25 else "I cannot choose."
+            return f"Neither is fully right: {first[:40]!r} and {second[:40]!r} leave much open. {leaning}"
         return (
             "Step 1: I look at what the instruction asks for and what the image context says.\n"
             f"Step 2: Response {worse} leaves part of the question open.\n"
@@ -316,6 +323,11 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         )
 
     return verdict
+
+
+def _extracted(judgement: str) -> str:
+    found = re.search(r"I would say that Response (A|B) is slightly better", judgement)
+    return f"Final Answer: Response {found[1]} is slightly better" if found else "Final Answer: Unknown."
 
 
 def _text(message: Body) -> str:

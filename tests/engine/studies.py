@@ -11,6 +11,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.engine.budget import Budget
 from evenhand.engine.calling import Means, Pacing, Pricing
+from evenhand.engine.extraction import Extractor
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
 from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import Quote
@@ -44,6 +45,7 @@ class Bench:
         matching: Matching | None = None,
         protocol: Protocol | str = "visit_pairwise",
         fenced: bool = False,
+        extractor: Extractor | None = None,
     ) -> Prepared:
         """`items` x pairs of models x both orders."""
         asked = [
@@ -66,7 +68,7 @@ class Bench:
             items=asked,
             judge=Rater(kind="model", name=endpoint.name, endpoint="scripted", settings=protocol.settings),
             model=endpoint.model,
-            showing=Showing(protocol=protocol, fenced=fenced),
+            showing=Showing(protocol=protocol, fenced=fenced, extractor=extractor),
             matching=matching or Matching(),
             fence_secret=self.ledger.fence_secret(),
         )

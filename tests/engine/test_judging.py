@@ -1,9 +1,11 @@
 """What can be judged at all."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from evenhand import protocols
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses
 from evenhand.domain.rater import Rater
@@ -35,20 +37,10 @@ def folder(path: Path, toml: str, prompt: str) -> Path:
     return path
 
 
-def test_a_protocol_that_grades_cannot_judge_pairs(tmp_path: Path) -> None:
-    toml = """name = "grades"
-kind = "grades"
-slots = ["response_1", "response_2"]
-[[turns]]
-role = "user"
-file = "user.md"
-[reading]
-pattern = 'A: ([0-9]+), B: ([0-9]+)'
-range = [0, 10]
-"""
-    protocol = load_protocol(folder(tmp_path / "g", toml, "{{response_1}} {{response_2}}"))
+@pytest.mark.parametrize("protocol", ["option_selection", "visit_extraction"])
+def test_a_protocol_that_picks_one_of_several_or_extracts_cannot_judge_pairs(protocol: str) -> None:
     with pytest.raises(Misuse, match="does not compare two responses"):
-        prepared(Showing(protocol=protocol))
+        prepared(Showing(protocol=load_protocol(protocol)))
 
 
 def test_a_prompt_with_three_responses_cannot_judge_pairs(tmp_path: Path) -> None:
@@ -83,3 +75,21 @@ def test_fenced_and_unfenced_prompts_are_two_conditions_and_details_of_unseen_im
     assert Showing(protocol=protocol, see="images", image_detail="low").condition() != (
         Showing(protocol=protocol, see="images").condition()
     )
+
+
+def test_other_words_of_the_extraction_are_another_condition_and_constrained_readout_has_none(tmp_path: Path) -> None:
+    built_in = Path(protocols.__file__).parent
+    mine = tmp_path / "mine"
+    shutil.copytree(built_in / "visit_pairwise", mine)
+    shutil.copytree(built_in / "visit_extraction", mine / "visit_extraction")
+    before = prepared(Showing(protocol=load_protocol(mine))).asking
+    with (mine / "visit_extraction" / "system.md").open("a") as system:
+        system.write("- Be quick.\n")
+    after = prepared(Showing(protocol=load_protocol(mine))).asking
+    assert after.protocol.prompt_hash == before.protocol.prompt_hash
+    assert after.condition.prompt_hash != before.condition.prompt_hash
+    assert after.condition.extractor == before.condition.extractor is not None
+    forced = prepared(Showing(protocol=load_protocol(mine), readout="constrained")).asking
+    assert forced.extraction is None
+    assert forced.condition.extractor is None
+    assert forced.condition.prompt_hash == before.protocol.prompt_hash

@@ -13,5 +13,6 @@ def test_an_image_that_is_only_an_address_cannot_be_sent() -> None:
         Item(label="2", instruction="?", images=("https://example.org/x.png",)),
     ]
     with pytest.raises(Misuse, match="The images of 1 items are only addresses \\(the first is '2'\\)"):
-        refuse_addresses(items)
-    refuse_addresses(items[:1])
+        refuse_addresses(items, {})
+    refuse_addresses(items[:1], {})
+    refuse_addresses(items, {"https://example.org/x.png": "cd" * 32})

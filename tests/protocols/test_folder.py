@@ -70,7 +70,7 @@ def refusal(folder: Path, toml: str, **files: str) -> str:
         (
             "name =",
             "extraction = 'x'\nname =",
-            "out of a reply is not built yet.",
+            "key extraction: there is no protocol 'x', neither inside this folder nor built in.",
         ),
         ("[[turns]]", "[settings]\ntemperature = 'hot'\n[[turns]]", "key settings.temperature: it must be a number"),
         (
@@ -120,7 +120,6 @@ def test_other_kinds_are_checked_too(tmp_path: Path, toml: str, sentence: str):
         ('" B" = -1', '" AB" = -1', "key constrained.answers: another answer begins with ' A'"),
         ('" B" = -1', '" B" = -2', "key constrained.answers. B: A preference at 2 levels"),
         ('[constrained.answers]\n" A" = 1\n" B" = -1\n', "", "key constrained.answers: it is missing"),
-        ('free = "closing.md", ', "", "key turns[1].ending.free: it is missing"),
         ('"constrained.md"', '"constraint.md"', "the file constraint.md does not exist"),
     ],
 )
@@ -231,7 +230,8 @@ def test_a_slot_that_nothing_fills_is_refused_with_those_that_can_be(tmp_path: P
     message = refusal(tmp_path, toml, user="{{response_1}}{{response_2}}{{" + slot + "}}")
     assert message.endswith(
         f"protocol.toml, key slots: nothing fills {slot}; the slots that can be filled are caption, instruction, "
-        "reference, ground_truth, and response_1, response_2, … without a gap."
+        "reference, ground_truth, subjective_criteria, factuality_criteria, and response_1, response_2, … without a "
+        "gap, or responses."
     )
 
 

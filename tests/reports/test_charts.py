@@ -53,7 +53,7 @@ def test_an_unbounded_interval_reaches_beyond_everything_and_ends_in_an_arrow() 
 def test_pairs_that_never_met_stay_blank(tmp_path: Path) -> None:
     shares = [[None, 0.75, None], [0.25, None, 0.5], [None, 0.5, None]]
     chart = matrix_chart(["alpha", "beta", "gamma"], shares, _HEADING)
-    cells = {(row["row"], row["column"]): row["share"] for row in chart.to_dict()["data"]["values"]}
+    cells = {(row["row"], row["column"]): row["value"] for row in chart.to_dict()["data"]["values"]}
     assert cells == {
         ("alpha", "beta"): 0.75,
         ("beta", "alpha"): 0.25,

@@ -12,10 +12,11 @@ from evenhand.domain.response import Response
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.engine.errand import Circumstances, Due
+from evenhand.engine.extraction import EXTRACTED, Extraction
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.work import Claimed, claim
 from evenhand.protocols.fence import fence_nonce
-from evenhand.protocols.protocol import CANDIDATE_SLOT, Protocol
+from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,13 @@ class Asking:
     """The model's name as its endpoint knows it."""
     items: Mapping[str, Item]
     responses: Mapping[str, Response]
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Digests of the images that items name by a URL."""
     fence_secret: bytes = b""
+    extraction: Extraction | None = None
+    """What is done with a reply that has no readable decision; None: it is left at that."""
+    deviations: tuple[str, ...] = ()
+    """Sentences: what the user chose otherwise than the paper states."""
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
         return claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
@@ -52,7 +59,7 @@ class Asking:
             trial=due.key,
             verdict=reading.verdict,
             reader=self.protocol.reader,
-            calls=() if isinstance(result, NoVerdict) else (due.request.key,),
+            calls=() if isinstance(result, NoVerdict) else now.calls,
             run=now.run,
             at=now.at,
             cost_usd=now.cost_usd,
@@ -67,50 +74,66 @@ class Asking:
             model=self.model,
             messages=self._with_pictures(messages, self.items[trial.item]),
             settings=self.rater.settings,
-            offer=self.protocol.offer(self.condition.readout),
+            offer=self.protocol.offer(self.condition.readout, options=len(trial.responses)),
             replicate=trial.replicate,
             attempt=trial.attempt,
         )
 
-    def read(self, due: Due[Trial], reply: Reply) -> Reading:
-        """What the reply decides. A reply that was cut or refused is not searched for a decision."""
-        reading = self._read(due.subject, reply)
-        return replace(reading, notes={**reading.notes, "adapted": list(reply.adapted)}) if reply.adapted else reading
+    def read(self, due: Due[Trial], replies: Sequence[Reply]) -> Reading | Request:
+        """What the reply decides, else what the extractor says of it, who is asked where it has not been.
+
+        A reply that was cut or refused is not searched for a decision.
+        """
+        reading = self._read(due.subject, replies[0])
+        lacking = reading.verdict
+        if self.extraction and isinstance(lacking, NoVerdict) and lacking.reason in EXTRACTED:
+            if len(replies) == 1:
+                return self.extraction.request(due.subject, replies[0].text)
+            shown, fence = self._shown(due.subject), self._fence(due.subject)
+            reading = replace(reading, verdict=self.extraction.read(lacking, replies[1], shown=shown, fence=fence))
+        adapted = [*self.deviations, *(words for reply in replies for words in reply.adapted)]
+        return replace(reading, notes={**reading.notes, "adapted": adapted}) if adapted else reading
 
     def _read(self, trial: Trial, reply: Reply) -> Reading:
         if reply.finish == "refused":
             return Reading(verdict=NoVerdict(reason="refused", detail=reply.text[:200]))
         if self.condition.readout == "constrained":
-            read = self.protocol.read_offered(reply.offered or (), forced=reply.forced)
+            read = self.protocol.read_offered(reply.offered or (), forced=reply.forced, options=len(trial.responses))
             notes: dict[str, Json] = {"log_odds": read.log_odds, "mass": read.mass, "forced": reply.forced}
             return Reading(verdict=read.verdict, notes=notes)
         if reply.finish == "length":
             detail = "The reply was cut at its token limit, so what it holds may not be the final decision."
             return Reading(verdict=NoVerdict(reason="truncated", detail=detail))
-        shown = tuple(self.responses[digest].text for digest in trial.responses)
+        shown = self._shown(trial)
         verdict = self.protocol.read(reply.text, shown=shown, options=len(shown), fence=self._fence(trial))
         return Reading(verdict=verdict)
+
+    def _shown(self, trial: Trial) -> tuple[str, ...]:
+        return tuple(self.responses[digest].text for digest in trial.responses)
 
     def _fence(self, trial: Trial) -> str | None:
         return fence_nonce(self.fence_secret, trial.key) if self.condition.fenced else None
 
     def _values(self, trial: Trial) -> dict[str, str]:
         item = self.items[trial.item]
-        known = {
-            "caption": self.protocol.caption(self.condition.see, item.caption) or "",
-            "instruction": item.instruction,
-            "reference": item.reference or "",
-            "ground_truth": item.ground_truth or "",
-        }
-        for place, digest in enumerate(trial.responses, start=1):
-            known[f"{CANDIDATE_SLOT}{place}"] = self.responses[digest].text
-        return {slot: known[slot] for slot in self.protocol.slots}
+        caption = self.protocol.caption(self.condition.see, item.caption)
+        values = {candidate_slot(place): text for place, text in enumerate(self._shown(trial), start=1)}
+        for slot in KNOWN_SLOTS:
+            if slot in self.protocol.slots or slot in self.protocol.optional:
+                text: str | None = caption if slot == "caption" else getattr(item, slot)
+                if text or slot in self.protocol.slots:
+                    values[slot] = text or ""
+        return values
 
     def _with_pictures(self, messages: tuple[Message, ...], item: Item) -> tuple[Message, ...]:
         if self.condition.see not in ("images", "both") or not item.images:
             return messages
         pictures: tuple[Part, ...] = tuple(
-            Picture(digest=name, detail=self.condition.image_detail, max_edge=self.condition.max_image_edge)
+            Picture(
+                digest=self.addresses.get(name, name),
+                detail=self.condition.image_detail,
+                max_edge=self.condition.max_image_edge,
+            )
             for name in item.images
         )
         last = max(place for place, message in enumerate(messages) if message.role == "user")

@@ -45,6 +45,19 @@ class Means:
     pricing: Pricing
     budget: Budget
     pacing: Pacing
+    second: "Means | None" = None
+    """What a second step asks with, where that is another model; the budget is the same."""
+
+    async def close(self) -> None:
+        await self.client.close()
+        if self.second is not None:
+            await self.second.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    estimate: float | None
+    """In dollars; None where there is no limit."""
 
 
 class Caller:
@@ -58,8 +71,19 @@ class Caller:
         self._tokens_pace = Pace(means.pacing.tpm)
         self.heard = False
         """Whether any reply has come."""
+        self.failed = 0
+        """Calls that got no reply."""
         self.sending: set[asyncio.Task[Any] | None] = set()
         """Tasks whose request is on its way; the others wait for their turn, or to try again."""
+
+    async def reserve(self, request: Request) -> "Reserved | None":
+        """What the call may cost, set aside; None where it could take the run over its budget."""
+        # Without a limit nobody asks: an estimate counts words, and decodes the images that are shown.
+        estimate = self._means.pricing.estimate(request) if self._means.budget.limited else None
+        return Reserved(estimate) if await self._means.budget.reserve(estimate) else None
+
+    def cost(self, reply: Reply) -> float | None:
+        return self._means.pricing.cost(reply.usage)
 
     async def reply(self, request: Request, estimate: float | None) -> Reply:
         """Raises CallFailure where no reply came, Misuse and LongPause where the run should end."""

@@ -31,15 +31,19 @@ class PlannedChunk(Generic[S]):
     known: tuple[str, ...]
     """Keys of what has a result."""
     due: tuple[Due[S], ...]
+    beyond: int = 0
+    """Of what is due, how much was not among what was wanted: later attempts, read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """When and in which run a reply came, and what it cost."""
+    """When and in which run the replies came, and what they cost."""
 
     run: str
     at: float
     cost_usd: float | None
+    calls: tuple[str, ...]
+    """Keys of the calls that were answered, in order."""
 
 
 class Errand(Protocol[S, R]):
@@ -50,7 +54,9 @@ class Errand(Protocol[S, R]):
         """Takes what is still without a result and held by nobody else."""
         ...
 
-    def read(self, due: Due[S], reply: Reply) -> R: ...
+    def read(self, due: Due[S], replies: Sequence[Reply]) -> R | Request:
+        """What the replies so far come to, or what is to be asked next."""
+        ...
 
     def record(self, due: Due[S], result: R | NoVerdict, now: Circumstances) -> Entries:
         """What to commit for this result, besides the call itself."""

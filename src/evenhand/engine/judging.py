@@ -1,8 +1,9 @@
 """From a benchmark, answers and a judge to a study that can be planned, run and resumed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from evenhand.domain.call import Request
 from evenhand.domain.identity import content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.naming import hint
@@ -11,13 +12,16 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wanted_count
 from evenhand.domain.trial import Condition, Readout, See, Trial
 from evenhand.engine.asking import Asking
-from evenhand.engine.errand import PlannedChunk
+from evenhand.engine.deviations import deviations
+from evenhand.engine.errand import Due, PlannedChunk
+from evenhand.engine.extraction import Extraction, Extractor
 from evenhand.engine.pictures import refuse_addresses
 from evenhand.engine.plan import Retrying, plan
+from evenhand.engine.quote import UNLIMITED_OUTPUT, Quote, SecondCalls
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
 from evenhand.protocols.fence import fence_hash
-from evenhand.protocols.protocol import Protocol
+from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,22 +34,38 @@ class Showing:
     """None: as the protocol says."""
     fenced: bool = False
     image_detail: str | None = None
+    """None: as the protocol says."""
     max_image_edge: int | None = None
+    extractor: Extractor | None = None
+    """Who is asked to find the decision in a reply that has no readable one; None: the judge itself."""
 
-    def condition(self) -> Condition:
+    def condition(self, extraction: Extraction | None = None) -> Condition:
         see = self.see or self.protocol.seeing.default
         pictures = see in ("images", "both")
         words = self.protocol.prompt_hash
+        if self.fenced:
+            words = content_hash("fenced", [words, fence_hash()])
+        if extraction:
+            words = content_hash("extracting", [words, extraction.protocol.prompt_hash])
         return Condition(
             protocol=self.protocol.name,
-            prompt_hash=content_hash("fenced", [words, fence_hash()]) if self.fenced else words,
+            prompt_hash=words,
             readout=self.readout,
             see=see,
             fenced=self.fenced,
             # Without pictures these change nothing that is sent, so they must not split the record.
-            image_detail=self.image_detail if pictures else None,
+            image_detail=(self.image_detail or self.protocol.seeing.detail) if pictures else None,
             max_image_edge=self.max_image_edge if pictures else None,
+            extractor=extraction.extractor.rater.key if extraction else None,
         )
+
+    def extraction(self, judge: Rater, model: str) -> Extraction | None:
+        """The second step; None where the protocol has none, or where no reply is searched for its decision."""
+        protocol = self.protocol.extraction
+        if protocol is None or self.readout == "constrained":
+            return None
+        itself = Extractor(rater=replace(judge, settings=protocol.settings), model=model)
+        return Extraction(protocol=protocol, extractor=self.extractor or itself)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +94,30 @@ class Prepared:
     asking: Asking
     answers: Mapping[str, Mapping[str, str]]
     wanted: int
+    not_applicable: int = 0
+    """Items that are not asked about, because they lack what the protocol shows."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what is not asked and why."""
 
     def trials(self) -> Iterator[Trial]:
         return wanted(self.study, self.answers)
 
     def plan(self, ledger: Ledger, *, retrying: Retrying | None = None) -> Iterator[PlannedChunk[Trial]]:
         return plan(self.trials(), asking=self.asking, ledger=ledger, retrying=retrying)
+
+    def second_calls(self, ledger: Ledger, quote: Quote) -> SecondCalls | None:
+        """What the second step may ask, for a dry run; `quote` is the extractor's."""
+        asking = self.asking
+        if asking.extraction is None:
+            return None
+
+        def pending(due: Due[Trial]) -> Request | None:
+            assert due.stored is not None
+            needed = asking.read(due, (due.stored.reply,))
+            return needed if isinstance(needed, Request) and not ledger.find_calls([needed.key]) else None
+
+        longest = asking.extraction.longest(asking.rater.settings.max_tokens or UNLIMITED_OUTPUT)
+        return SecondCalls(quote=quote, longest=longest, pending=pending)
 
 
 def prepare(
@@ -94,23 +132,57 @@ def prepare(
     fence_secret: bytes = b"",
 ) -> Prepared:
     """Raises Misuse where nothing could be asked."""
-    if showing.protocol.kind != "preference" or showing.protocol.responses != 2:
-        raise Misuse(
-            f"Protocol {showing.protocol.name} does not compare two responses, so it cannot judge pairs; "
-            "its prompt needs the slots response_1 and response_2 and its kind must be preference."
-        )
-    condition = showing.condition()
-    _check_items(items, condition)
+    _refuse_protocol(showing.protocol, matching)
+    asked = _applicable(items, showing.protocol)
+    responses = _playing(responses, asked.items, showing.protocol)
+    extraction = showing.extraction(judge, model)
+    condition = showing.condition(extraction)
+    _check_items(asked.items, condition, benchmark.addresses)
+    study = _study(benchmark, responses, items=asked.items, rater=judge.key, condition=condition.key, matching=matching)
+    asking = Asking(
+        study=study.key,
+        protocol=showing.protocol,
+        condition=condition,
+        rater=judge,
+        model=model,
+        items={item.digest: item for item in asked.items},
+        responses={response.digest: response for response in responses},
+        addresses=benchmark.addresses,
+        fence_secret=fence_secret,
+        extraction=extraction,
+        deviations=deviations(showing.protocol, condition, judge.settings),
+    )
     answers = _by_item_and_model(responses)
-    models = _players(responses, matching)
-    study = Study(
+    prepared = Prepared(
+        study=study,
+        asking=asking,
+        answers=answers,
+        wanted=wanted_count(study, answers),
+        not_applicable=len(items) - len(asked.items),
+        notes=asked.notes,
+    )
+    if not prepared.wanted:
+        raise Misuse("There is nothing to judge: no item has answers of two of the models.")
+    return prepared
+
+
+def _study(
+    benchmark: Benchmark,
+    responses: Sequence[Response],
+    *,
+    items: Sequence[Item],
+    rater: str,
+    condition: str,
+    matching: Matching,
+) -> Study:
+    return Study(
         benchmark=benchmark.name,
         data=benchmark.digest,
         items=tuple(item.digest for item in items),
-        models=models,
+        models=_players(responses, matching),
         answers=content_hash("answers", sorted(response.digest for response in responses)),
-        rater=judge.key,
-        condition=condition.key,
+        rater=rater,
+        condition=condition,
         pairing=matching.pairing,
         against=matching.against,
         battles=matching.battles,
@@ -122,20 +194,49 @@ def prepare(
         variant=matching.variant,
         purpose=matching.purpose,
     )
-    asking = Asking(
-        study=study.key,
-        protocol=showing.protocol,
-        condition=condition,
-        rater=judge,
-        model=model,
-        items={item.digest: item for item in items},
-        responses={response.digest: response for response in responses},
-        fence_secret=fence_secret,
-    )
-    prepared = Prepared(study=study, asking=asking, answers=answers, wanted=wanted_count(study, answers))
-    if not prepared.wanted:
-        raise Misuse("There is nothing to judge: no item has answers of two of the models.")
-    return prepared
+
+
+def _refuse_protocol(protocol: Protocol, matching: Matching) -> None:
+    if protocol.kind == "choice" or protocol.responses != 2:
+        raise Misuse(
+            f"Protocol {protocol.name} does not compare two responses, so it cannot judge pairs; "
+            "its prompt needs the slots response_1 and response_2 and its kind must be preference or grades."
+        )
+    if "reference" in protocol.slots and matching.against == REFERENCE:
+        raise Misuse(
+            f"Protocol {protocol.name} shows the judge the reference as a guide, so the reference does not play under "
+            "it; choose another --against."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Applicable:
+    items: tuple[Item, ...]
+    notes: tuple[str, ...]
+
+
+def _applicable(items: Sequence[Item], protocol: Protocol) -> _Applicable:
+    """The items that have all that the protocol shows of an item; captions are another matter."""
+    notes: list[str] = []
+    left = tuple(items)
+    for slot in KNOWN_SLOTS:
+        if slot == "caption" or slot not in protocol.slots:
+            continue
+        having = tuple(item for item in left if getattr(item, slot))
+        if len(having) < len(left):
+            lacking = f"{len(left) - len(having)} of {len(items)} items"
+            notes.append(f"Without {slot.replace('_', ' ')}, and so not asked under {protocol.name}: {lacking}.")
+        left = having
+    if not left and items:
+        raise Misuse(f"No item has what protocol {protocol.name} shows the judge. {' '.join(notes)}")
+    return _Applicable(items=left, notes=tuple(notes))
+
+
+def _playing(responses: Sequence[Response], items: Sequence[Item], protocol: Protocol) -> list[Response]:
+    """Answers to these items; without the reference where it is shown to the judge as a guide."""
+    digests = {item.digest for item in items}
+    guided = "reference" in protocol.slots
+    return [r for r in responses if r.item in digests and not (guided and r.model == REFERENCE)]
 
 
 def _by_item_and_model(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
@@ -157,7 +258,7 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))
 
 
-def _check_items(items: Sequence[Item], condition: Condition) -> None:
+def _check_items(items: Sequence[Item], condition: Condition, addresses: Mapping[str, str]) -> None:
     if condition.see in ("caption", "both"):
         blind = [item.label for item in items if not item.caption]
         if blind:
@@ -166,4 +267,4 @@ def _check_items(items: Sequence[Item], condition: Condition) -> None:
                 "leave them out with --items, or choose --see images."
             )
     if condition.see in ("images", "both"):
-        refuse_addresses(items)
+        refuse_addresses(items, addresses)

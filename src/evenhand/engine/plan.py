@@ -36,20 +36,32 @@ def plan(
             again = _asked_again([trial for trial in chunk if trial.key in decided], asking, ledger, retrying.reasons)
             decided -= again.keys()
             open_trials += again.values()
-        requests = {trial.key: asking.request(trial) for trial in open_trials}
-        stored = ledger.find_calls(request.key for request in requests.values())
-        yield PlannedChunk(
-            known=tuple(trial.key for trial in chunk if trial.key in decided),
-            due=tuple(
-                Due(
-                    key=trial.key,
-                    subject=trial,
-                    request=requests[trial.key],
-                    stored=stored.get(requests[trial.key].key),
-                )
-                for trial in open_trials
-            ),
-        )
+        due = _due(open_trials, asking, ledger)
+        later = _due(_later_attempts(due, asking, ledger), asking, ledger)
+        known = tuple(trial.key for trial in chunk if trial.key in decided)
+        yield PlannedChunk(known=known, due=(*due, *later), beyond=len(later))
+
+
+def _due(trials: Sequence[Trial], asking: Asking, ledger: Ledger) -> tuple[Due[Trial], ...]:
+    requests = {trial.key: asking.request(trial) for trial in trials}
+    stored = ledger.find_calls(request.key for request in requests.values())
+    return tuple(
+        Due(key=trial.key, subject=trial, request=requests[trial.key], stored=stored.get(requests[trial.key].key))
+        for trial in trials
+    )
+
+
+def _later_attempts(due: Sequence[Due[Trial]], asking: Asking, ledger: Ledger) -> list[Trial]:
+    """Of trials that a newer reader reads again, the later attempts that it has not read either."""
+    found: list[Trial] = []
+    last = [one.subject for one in due if one.stored is not None]
+    while last:
+        following = [replace(trial, attempt=trial.attempt + 1) for trial in last]
+        asked = ledger.asked(trial.key for trial in following)
+        last = [trial for trial in following if trial.key in asked]
+        decided = ledger.decided((trial.key for trial in last), reader=asking.protocol.reader)
+        found += [trial for trial in last if trial.key not in decided]
+    return found
 
 
 def _asked_again(decided: Sequence[Trial], asking: Asking, ledger: Ledger, reasons: frozenset[str]) -> dict[str, Trial]:

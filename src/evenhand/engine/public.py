@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -14,13 +14,17 @@ from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.engine.budget import Budget
 from evenhand.engine.calling import Means, Pacing
+from evenhand.engine.extraction import Extractor
 from evenhand.engine.judging import Matching, Showing, prepare
+from evenhand.engine.pictures import with_fetched
 from evenhand.engine.quote import Quote
 from evenhand.engine.session import run_study
 from evenhand.engine.stopping import StopSign
+from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import JudgedBattles, judged_battles
 from evenhand.models.errors import Misuse
-from evenhand.models.named import named_model
+from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import Price, PriceList
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
@@ -34,6 +38,10 @@ class JudgeRun:
     summary: Mapping[str, Json]
     """The document that `evenhand judge --json` prints."""
 
+    def battles(self) -> JudgedBattles:
+        """What the run's study holds, as `evenhand.rank` takes it."""
+        return judged_battles(self.ledger, [one for one in studies(self.ledger) if one.key == self.study])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
@@ -46,6 +54,11 @@ class Terms:
     """Explicit ones: a provider that refuses one is an error. None: the protocol's."""
     prices: Sequence[Price] = ()
     max_cost: float | None = None
+    """Dollars for judge and extractor together."""
+    extractor: str | None = None
+    """Finds the decision in a reply that has no readable one; None: the judge itself."""
+    extractor_base_url: str | None = None
+    extractor_api_key_env: str | None = None
     pacing: Pacing | None = None
     cache: Path | None = None
     """Where embedded models' weights lie; the user's cache by default."""
@@ -67,6 +80,7 @@ async def judge(
     `showing` holds a protocol of its own; `protocol` is the short way. Raises Misuse, LedgerError or ProtocolError.
     """
     terms = terms or Terms()
+    benchmark = with_fetched(benchmark, ledger.images)
     showing = showing or Showing(protocol=_protocol(benchmark, protocol))
     model = named_model(
         judge,
@@ -76,35 +90,68 @@ async def judge(
         api_key_env=terms.api_key_env,
         endpoint_name=terms.endpoint_name,
     )
-    settings = terms.settings or showing.protocol.settings
+    extractor = _extractor(terms)
+    if extractor and showing.protocol.extraction:
+        showing = replace(showing, extractor=_as_extractor(extractor, showing.protocol.extraction.settings))
     everyone = [*responses, *reference_responses(benchmark)]
     prepared = prepare(
         benchmark,
         everyone,
         items=benchmark.items,
-        judge=Rater(kind="model", name=model.name, endpoint=model.identity, settings=settings),
+        judge=_rater(model, terms.settings or showing.protocol.settings),
         model=model.model,
         showing=showing,
-        matching=matching or Matching(),
+        matching=matching or _published_matching(showing.protocol),
         fence_secret=ledger.fence_secret(),
     )
+    explicit = frozenset(terms.settings.as_json()) if terms.settings else frozenset[str]()
+    means = _means(model, terms, ledger, budget=Budget(terms.max_cost), explicit=explicit)
+    if extractor:
+        means = replace(means, second=_means(extractor, terms, ledger, budget=means.budget, explicit=frozenset()))
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses(everyone)
+    ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign(), command="judge (Python)")
+    if ended.error is not None:
+        raise ended.error
+    return JudgeRun(run=ended.run, study=prepared.study.key, ledger=ledger, summary=ended.tally.as_json(ended.run))
+
+
+def _extractor(terms: Terms) -> NamedModel | None:
+    if terms.extractor is None:
+        return None
+    return named_model(
+        terms.extractor,
+        environment=os.environ,
+        cache=terms.cache or user_cache_path("evenhand"),
+        base_url=terms.extractor_base_url,
+        api_key_env=terms.extractor_api_key_env,
+    )
+
+
+def _as_extractor(model: NamedModel, settings: Settings) -> Extractor:
+    return Extractor(rater=_rater(model, settings), model=model.model)
+
+
+def _rater(model: NamedModel, settings: Settings) -> Rater:
+    return Rater(kind="model", name=model.name, endpoint=model.identity, settings=settings)
+
+
+def _means(model: NamedModel, terms: Terms, ledger: Ledger, *, budget: Budget, explicit: frozenset[str]) -> Means:
     quote = Quote(model.endpoint, PriceList(terms.prices), ledger.images.get)
     if terms.max_cost is not None and not quote.known:
         raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")
     client = model.client(
         environment=os.environ,
-        explicit=frozenset(terms.settings.as_json()) if terms.settings else frozenset(),
+        explicit=explicit,
         proxies=os.environ,
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
-    ledger.register_benchmark(benchmark)
-    ledger.add_responses(everyone)
     pacing = terms.pacing or Pacing(max_connections=1 if model.endpoint is None else 64)
-    means = Means(client=client, pricing=quote, budget=Budget(terms.max_cost), pacing=pacing)
-    ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign(), command="judge (Python)")
-    if ended.error is not None:
-        raise ended.error
-    return JudgeRun(run=ended.run, study=prepared.study.key, ledger=ledger, summary=ended.tally.as_json(ended.run))
+    return Means(client=client, pricing=quote, budget=budget, pacing=pacing)
+
+
+def _published_matching(protocol: Protocol) -> Matching:
+    return Matching(pairing="against", against=protocol.against) if protocol.against else Matching()
 
 
 def _protocol(benchmark: Benchmark, given: Protocol | str | None) -> Protocol:

@@ -1,14 +1,14 @@
 """What calls will cost: tokens and dollars, before they are sent and after."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 from evenhand.domain.call import Picture, Request, Usage
 from evenhand.domain.identity import Json
-from evenhand.engine.errand import PlannedChunk
+from evenhand.engine.errand import Due, PlannedChunk
 from evenhand.images import inspect, openai_image_tokens
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.prices import PriceList, estimate_tokens
@@ -67,7 +67,10 @@ class DryRun:
     trials: int = 0
     known: int = 0
     calls: int = 0
+    """At least."""
+    calls_at_most: int = 0
     input_tokens: int = 0
+    """Of the calls that are made in any case."""
     output_tokens: int = 0
     """At most."""
     pictures: int = 0
@@ -80,28 +83,66 @@ class DryRun:
             "trials": self.trials,
             "known": self.known,
             "calls_at_least": self.calls,
-            "calls_at_most": self.calls,
+            "calls_at_most": self.calls_at_most,
             "tokens": {"input": self.input_tokens, "output_at_most": self.output_tokens},
             "image_tokens_known": self.image_tokens_known,
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
         }
 
+    def add(self, request: Request, quote: Quote, *, sure: bool = True) -> None:
+        """`sure`: the call is made in any case."""
+        self.calls_at_most += 1
+        if sure:
+            self.calls += 1
+            self.input_tokens += quote.input_tokens(request)
+        self.output_tokens += quote.output_tokens(request)
+        self.pictures += len(request.pictures)
+        estimate = quote.estimate(request)
+        self.cost_usd = None if self.cost_usd is None or estimate is None else self.cost_usd + estimate
 
-def dry_run(chunks: Iterable[PlannedChunk[Any]], quote: Quote, *, openai_images: bool) -> DryRun:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondCalls:
+    """The calls that a reply may lead to."""
+
+    quote: Quote
+    longest: Request
+    """The longest that may be needed, for a reply that is not known yet."""
+    pending: Callable[[Due[Any]], Request | None]
+    """What a reply on record still needs."""
+
+
+def added_up(quoted: Sequence[DryRun]) -> DryRun:
+    costs = [one.cost_usd for one in quoted if one.cost_usd is not None]
+    return DryRun(
+        trials=sum(one.trials for one in quoted),
+        known=sum(one.known for one in quoted),
+        calls=sum(one.calls for one in quoted),
+        calls_at_most=sum(one.calls_at_most for one in quoted),
+        input_tokens=sum(one.input_tokens for one in quoted),
+        output_tokens=sum(one.output_tokens for one in quoted),
+        pictures=sum(one.pictures for one in quoted),
+        cost_usd=sum(costs) if len(costs) == len(quoted) else None,
+        image_tokens_known=all(one.image_tokens_known for one in quoted),
+    )
+
+
+def dry_run(
+    chunks: Iterable[PlannedChunk[Any]], quote: Quote, *, openai_images: bool, second: SecondCalls | None = None
+) -> DryRun:
     """Counts the plan without asking anything; `cost_usd` is an upper estimate, None where the price is unknown."""
     total = DryRun(cost_usd=0.0 if quote.known else None)
     for chunk in chunks:
         total.trials += len(chunk.known) + len(chunk.due)
         total.known += len(chunk.known)
         for due in chunk.due:
-            if due.stored is not None:
+            if due.stored is None:
+                total.add(due.request, quote)
+                if second is not None:
+                    total.add(second.longest, second.quote, sure=False)
+            elif second is not None and (pending := second.pending(due)) is not None:
+                total.add(pending, second.quote)
+            else:
                 total.known += 1
-                continue
-            total.calls += 1
-            total.input_tokens += quote.input_tokens(due.request)
-            total.output_tokens += quote.output_tokens(due.request)
-            total.pictures += len(due.request.pictures)
-            if total.cost_usd is not None:
-                total.cost_usd += quote.estimate(due.request) or 0.0
     total.image_tokens_known = openai_images or total.pictures == 0
     return total

@@ -3,12 +3,12 @@
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import Generic
 
-from evenhand.domain.call import Request
+from evenhand.domain.call import Reply, Request
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.calling import Answer, Asked, Caller, Means
+from evenhand.engine.calling import Answer, Asked, Caller, Means, Reserved
 from evenhand.engine.errand import Circumstances, Due, Errand, PlannedChunk, R, S
 from evenhand.engine.limits import Concurrency
 from evenhand.engine.stopping import StopSign
@@ -23,6 +23,21 @@ HOPELESS = 5
 """Trials that may fail before any reply has come; then the endpoint is taken to be wrong and the run stops."""
 
 CLAIM_BATCH = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class _Told:
+    """What was said so far about one thing that was due."""
+
+    entries: Entries
+    at_hand: bool
+    """Nothing had to be asked for it."""
+    asked: bool = False
+    calls: tuple[str, ...] = ()
+    """Keys of the calls that were answered."""
+    cost_usd: float | None = 0.0
+    answers: dict[str, StoredCall | NoVerdict] = field(default_factory=dict[str, StoredCall | NoVerdict])
+    """By its key, each request for which others may be waiting, because it is theirs too."""
 
 
 class Runner(Generic[S, R]):
@@ -43,6 +58,10 @@ class Runner(Generic[S, R]):
             ledger, study=errand.study, holder=self._holder, in_flight=lambda: self.concurrency.in_flight
         )
         self._caller = Caller(means, concurrency=self.concurrency, tally=self.tally)
+        self._second = self._caller
+        """Asks what follows from a reply."""
+        if means.second is not None:
+            self._second = Caller(means.second, concurrency=self.concurrency, tally=self.tally)
         self._asked = Asked()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
@@ -67,6 +86,7 @@ class Runner(Generic[S, R]):
         """Feeds the plan to the calls, a chunk at a time, as places become free."""
         while (chunk := await self._writer.run(lambda: next(chunks, None))) is not None:
             self._asked.turn_over()
+            self.tally.planned += chunk.beyond
             self.tally.known += len(chunk.known)
             await self._link(list(chunk.known))
             for start in range(0, len(chunk.due), CLAIM_BATCH):
@@ -94,77 +114,127 @@ class Runner(Generic[S, R]):
     async def _start(self, due: Due[S]) -> None:
         """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
         twin = self._asked.get(due.request.key)
-        paying = due.stored is None and twin is None
-        # Without a limit nobody asks: an estimate counts words, and decodes the images that are shown.
-        estimate = self._means.pricing.estimate(due.request) if paying and self._means.budget.limited else None
-        if paying and not await self._means.budget.reserve(estimate):
-            self.concurrency.release()
-            self._stop.stop()
-            return
-        if paying:
+        told = _Told(entries=Entries(release=[due.key]), at_hand=due.stored is not None)
+        reserved: Reserved | None = None
+        if due.stored is None and twin is None:
+            reserved = await self._caller.reserve(due.request)
+            if reserved is None:
+                self.concurrency.release()
+                self._stop.stop()
+                return
             self._asked.add(due.request.key)
-        task = asyncio.create_task(self._ask_and_record(due, estimate, twin))
+            told.answers[due.request.key] = _INTERRUPTED
+        task = asyncio.create_task(self._ask_and_record(due, told, reserved, twin))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _ask_and_record(self, due: Due[S], estimate: float | None, twin: Answer | None) -> None:
-        entries = Entries(release=[due.key])
-        paying = due.stored is None and twin is None
-        said: StoredCall | NoVerdict = _INTERRUPTED
+    async def _ask_and_record(self, due: Due[S], told: _Told, reserved: Reserved | None, twin: Answer | None) -> None:
         concluded = False
         try:
-            said = await (self._ask(due.request, estimate, entries) if paying else self._at_hand(due, twin))
-            if not paying and isinstance(said, StoredCall):
-                due = replace(due, stored=said)
-            result = said if isinstance(said, NoVerdict) else self._errand.read(due, said.reply)
+            if reserved is not None:
+                said = await self._ask(self._caller, due.request, reserved, told)
+            else:
+                said = due.stored or await self._overheard(twin, told)
+            result = await self._read(due, said, told)
             concluded = True
-            self._conclude(due, result, entries)
-            await self._writer.put(entries)
+            self._conclude(due, result, told)
+            await self._writer.put(told.entries)
         except asyncio.CancelledError:
             if not concluded:
-                self._conclude(due, _INTERRUPTED, entries)
-                self._leftovers.extend(entries)
+                self._conclude(due, _INTERRUPTED, told)
+                self._leftovers.extend(told.entries)
         except Exception as error:  # noqa: BLE001  whatever it was, a run that lost a trial must not end as if all were well
             self._stop.fail(error)
         finally:
-            if paying:
-                self._asked.answer(due.request.key, said)  # only now, when the call itself is on record
+            self._tell_twins(told)  # only now, when the calls themselves are on record
             self.concurrency.release()
 
-    async def _at_hand(self, due: Due[S], twin: Answer | None) -> StoredCall | NoVerdict:
-        """What is on record, or what is being said to the very same request of another trial."""
-        if due.stored is not None:
-            return due.stored
+    async def _overheard(self, twin: Answer | None, told: _Told) -> StoredCall | NoVerdict:
+        """What is being said to the very same request of another trial."""
         assert twin is not None
-        return await asyncio.shield(twin)
+        said = await asyncio.shield(twin)
+        told.at_hand = isinstance(said, StoredCall) and not told.asked
+        return said
 
-    async def _ask(self, request: Request, estimate: float | None, entries: Entries) -> StoredCall | NoVerdict:
+    async def _read(self, due: Due[S], said: StoredCall | NoVerdict, told: _Told) -> R | NoVerdict:
+        """What was said, read; and asked on where that takes a further call."""
+        request = due.request
+        replies: list[Reply] = []
+        while isinstance(said, StoredCall):
+            replies.append(said.reply)
+            told.calls += (request.key,)
+            result = self._errand.read(due, replies)
+            if not isinstance(result, Request):
+                return result
+            request = result
+            said = await self._ask_on(request, told)
+        return said
+
+    async def _ask_on(self, request: Request, told: _Told) -> StoredCall | NoVerdict:
+        """A further call about something that holds its place already."""
+        await self._keep(told)
+        twin = self._asked.get(request.key)
+        if twin is not None:
+            return await self._overheard(twin, told)
+        self._asked.add(request.key)
+        told.answers[request.key] = _INTERRUPTED
+        found = await self._writer.run(self._ledger.find_calls, [request.key])
+        if request.key in found:
+            told.answers[request.key] = found[request.key]
+            return found[request.key]
+        told.at_hand = False
+        if self._stop.pressing:
+            return _INTERRUPTED
+        reserved = await self._second.reserve(request)
+        if reserved is None:
+            self._stop.stop()
+            told.answers[request.key] = _OVER_BUDGET
+            return _OVER_BUDGET
+        return await self._ask(self._second, request, reserved, told)
+
+    async def _keep(self, told: _Told) -> None:
+        """Puts on record what was said so far: it was paid for, whatever comes of the next call."""
+        if told.entries.calls:
+            await self._writer.put(Entries(calls=told.entries.calls))
+            told.entries.calls = []
+        self._tell_twins(told)
+
+    def _tell_twins(self, told: _Told) -> None:
+        for key, said in told.answers.items():
+            self._asked.answer(key, said)
+        told.answers.clear()
+
+    async def _ask(self, caller: Caller, request: Request, reserved: Reserved, told: _Told) -> StoredCall | NoVerdict:
+        told.asked, told.at_hand = True, False
+        before, told.cost_usd = told.cost_usd, None  # what an interrupted call costs is not known
         try:
-            reply = await self._caller.reply(request, estimate)
+            reply = await caller.reply(request, reserved.estimate)
         except CallFailure as failure:
             self.tally.requests += failure.requests
-            self._give_up_if_hopeless(failure)
-            return NoVerdict(reason=failure.reason, detail=str(failure))
-        cost = self._means.pricing.cost(reply.usage)
+            self._give_up_if_hopeless(caller, failure)
+            said = told.answers[request.key] = NoVerdict(reason=failure.reason, detail=str(failure))
+            return said
+        cost = caller.cost(reply)
+        told.cost_usd = None if cost is None or before is None else before + cost
         self.tally.add_reply(reply, cost)
-        entries.add_call(request, reply, run=self._run, at=time.time(), cost_usd=cost)
-        return StoredCall(reply=reply, cost_usd=cost)
+        told.entries.add_call(request, reply, run=self._run, at=time.time(), cost_usd=cost)
+        said = told.answers[request.key] = StoredCall(reply=reply, cost_usd=cost)
+        return said
 
-    def _conclude(self, due: Due[S], result: R | NoVerdict, entries: Entries) -> None:
-        if due.stored is None:
-            self.tally.called += 1
-        else:
+    def _conclude(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
+        if told.at_hand:
             self.tally.known += 1
             self.tally.reread += 1
+        else:
+            self.tally.called += 1
         self.tally.add_result(self._errand.outcome(result))
-        cost = 0.0 if due.stored is not None else entries.calls[-1]["cost_usd"] if entries.calls else None
-        now = Circumstances(run=self._run, at=time.time(), cost_usd=cost)
-        entries.extend(self._errand.record(due, result, now))
+        now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
+        told.entries.extend(self._errand.record(due, result, now))
 
-    def _give_up_if_hopeless(self, failure: CallFailure) -> None:
-        failures = sum(self.tally.failed.values()) + 1
-        if not self._caller.heard and failures >= HOPELESS:
-            self._stop.fail(Misuse(f"The first {failures} trials all failed and no reply has come. {failure}"))
+    def _give_up_if_hopeless(self, caller: Caller, failure: CallFailure) -> None:
+        caller.failed += 1
+        if not caller.heard and caller.failed >= HOPELESS:
+            self._stop.fail(Misuse(f"The first {caller.failed} trials all failed and no reply has come. {failure}"))
 
     async def _let_finish(self, producer: "asyncio.Task[None]") -> None:
         """Calls in flight may end; after an interrupt or an error only within the grace time."""
@@ -175,7 +245,7 @@ class Runner(Generic[S, R]):
             self._stop.fail(outcome)
         if self._tasks:
             if self._stop.pressing:
-                for task in self._tasks - self._caller.sending:
+                for task in self._tasks - self._caller.sending - self._second.sending:
                     task.cancel()
             hurry = asyncio.create_task(self._stop.end_of_patience(self._means.pacing.grace_seconds))
             everyone = asyncio.gather(*self._tasks, return_exceptions=True)
@@ -198,3 +268,4 @@ class Runner(Generic[S, R]):
 
 
 _INTERRUPTED = NoVerdict(reason="interrupted", detail="The run was stopped before the reply came.")
+_OVER_BUDGET = NoVerdict(reason="over-budget", detail="The budget does not allow the second call.")

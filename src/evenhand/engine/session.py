@@ -77,7 +77,7 @@ async def run_errand(
         if not isinstance(error, (Misuse, LedgerError, LongPause)):
             raise
     finally:
-        await means.client.close()
+        await means.close()
         ended = Ended(
             run=run,
             tally=runner.tally,

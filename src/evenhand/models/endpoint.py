@@ -26,6 +26,8 @@ class Endpoint:
     """The variable the base URL was taken from, if it came from the environment."""
     own: bool = False
     """True for an address the user gave, which is not the provider's."""
+    key_flag: str = "--api-key-env"
+    """What messages call the flag that names the key's variable."""
     host: str = field(init=False)
     loopback: bool = field(init=False)
 
@@ -76,15 +78,16 @@ def resolve(
     endpoint_name: str | None = None,
     environment: Mapping[str, str],
     url_flag: str = "--base-url",
+    key_flag: str = "--api-key-env",
 ) -> Endpoint:
     """The endpoint of `provider/model`, or of any model name at a given base URL. Needs no key.
 
-    `url_flag` is what messages call the base URL.
+    `url_flag` and `key_flag` are what messages call the base URL and the key's variable.
     """
     provider, model = _provider_and_model(name, any_prefix=base_url is not None, url_flag=url_flag)
     if api_key_env and not _names_variable(api_key_env, environment):
         raise Misuse(
-            "A key is given by the name of the variable that holds it, as in --api-key-env OPENAI_API_KEY, not itself; "
+            f"A key is given by the name of the variable that holds it, as in {key_flag} OPENAI_API_KEY, not itself; "
             "what was given is no such name, or is not set."
         )
     url_variable = None
@@ -105,6 +108,7 @@ def resolve(
         key_required=bool(api_key_env) or (provider.key_required and not own),
         url_variable=url_variable,
         own=own,
+        key_flag=key_flag,
     )
 
 

@@ -62,8 +62,9 @@ def named_model(
     api_key_env: str | None = None,
     endpoint_name: str | None = None,
     url_flag: str = "--base-url",
+    key_flag: str = "--api-key-env",
 ) -> NamedModel:
-    """Needs no key and asks nothing; raises Misuse for a name that cannot be meant, `url_flag` in its sentences."""
+    """Needs no key and asks nothing; raises Misuse for a name that cannot be meant, with the flags in its sentences."""
     if name.startswith("local/") and base_url is None:
         if endpoint_name:
             raise Misuse("--endpoint-name is for a server of your own; an embedded model is known by its weights.")
@@ -80,5 +81,6 @@ def named_model(
         endpoint_name=endpoint_name,
         environment=environment,
         url_flag=url_flag,
+        key_flag=key_flag,
     )
     return NamedModel(name=endpoint.name, model=endpoint.model, identity=endpoint.identity, endpoint=endpoint)

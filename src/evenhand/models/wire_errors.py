@@ -30,6 +30,17 @@ _BAD_KEY = re.compile(r"(incorrect|invalid) api key|api key (not valid|expired)|
 _NO_MONEY = re.compile(
     r"insufficient_quota|insufficient (balance|credit|funds)|credit balance is too low", re.IGNORECASE
 )
+# Said of the model; what is said of one image (its format, its size) is that item's own failure.
+_NO_EYES = re.compile(
+    r"image_url\W{0,3} is only supported by"  # OpenAI
+    r"|unknown variant `?image_url"  # DeepSeek
+    r"|support image input|required for image input"  # OpenRouter ("no endpoints found that …"), Ollama
+    r"|(does not|doesn't|cannot|can't) (support|accept|process|take) (any )?"
+    r"(image|vision|multi-?modal)(_url)?s?( inputs?| content| data)?\b(?! (format|type|file|of|in|with|larger|size))"
+    r"|\bimages?(_url)?( inputs?| content)? (is|are) not (supported|accepted|enabled)"  # llama.cpp
+    r"|not a (multi-?modal|vision) model|at most 0 image",  # vLLM
+    re.IGNORECASE,
+)
 _FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
 
 _STATUS_OF_CODE = {
@@ -128,6 +139,11 @@ class Faults:
         bad_request = status in (400, 422)
         if status in (401, 403, 407) or (bad_request and _BAD_KEY.search(said.message)):
             return self._no_entry(status)
+        if status != 429 and _NO_EYES.search(said.message):
+            return (
+                f"{self.who} cannot see images ({status}): choose a model that can, or send none (--see none lets a "
+                "judge do without, --variant text-only a model that answers)."
+            )
         codes = " ".join(said.codes)
         # Gemini says "exceeded your current quota" of plain rate limits, so that only the code counts with a 429.
         if status == 402 or "insufficient_quota" in codes or (bad_request and _NO_MONEY.search(said.message)):
@@ -142,7 +158,7 @@ class Faults:
             return "The proxy on the way wants to be logged in to (407): check HTTPS_PROXY."
         variables = " or ".join(self._endpoint.key_variables)
         if not variables:
-            return f"{self.who} wants a key ({status}): name the variable that holds it with --api-key-env."
+            return f"{self.who} wants a key ({status}): name the variable that holds it with {self._endpoint.key_flag}."
         if not self._has_key:
             return f"{self.who} wants a key ({status}): set {variables}."
         return f"{self.who} does not accept the key ({status}): check {variables}."

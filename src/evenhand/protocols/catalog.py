@@ -23,12 +23,16 @@ def protocol_names() -> tuple[str, ...]:
 def load_protocol(name_or_path: str | Path) -> Protocol:
     """A protocol by name (hyphens and underscores alike) or by the path of its folder, which is data and runs no code.
 
+    Of a protocol with several prompts, `NAME_2` names the second, and `NAME` the first.
     Raises ProtocolError, a sentence, where there is none or its files do not fit.
     """
     name = str(name_or_path).replace("-", "_").lower()
     if isinstance(name_or_path, str):
         if folder := _built_in().get(name):
             return protocol_from_folder(folder)
+        family, _, prompt = name.rpartition("_")
+        if prompt.isdecimal() and (folder := _built_in().get(family)):
+            return protocol_from_folder(folder, prompt=prompt)
         if entry := _installed().get(name):
             return _from_entry_point(entry)
     path = Path(name_or_path)

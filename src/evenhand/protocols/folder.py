@@ -1,46 +1,110 @@
 """A protocol from a folder: protocol.toml and prompt files. Data only: nothing in the folder is run."""
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import get_args
 
 from evenhand.domain.call import Role
+from evenhand.domain.naming import hint
 from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels
 from evenhand.prompts import Template, TemplateError
-from evenhand.protocols.protocol import Protocol, ProtocolError, Seeing, Turn, slot_refusal
+from evenhand.protocols.protocol import (
+    ALL_CANDIDATES,
+    JUDGEMENT,
+    Protocol,
+    ProtocolError,
+    Seeing,
+    Turn,
+    slot_refusal,
+)
 from evenhand.protocols.reading import Kind
 from evenhand.protocols.reading_table import constrained_readout, reading_rule
 from evenhand.protocols.table import Table
 
 FILE = "protocol.toml"
+_OPTION_SLOTS = frozenset({"number", "response"})
+_PUBLISHABLE = ("see", "image_detail", *(setting.name for setting in fields(Settings)))
 
 
-def protocol_from_folder(folder: Path) -> Protocol:
-    """Raises ProtocolError: a sentence that names the file and the key."""
+def protocol_from_folder(folder: Path, *, prompt: str | None = None) -> Protocol:
+    """`prompt`: which of several prompts, where a turn has several files; by default the first.
+
+    Raises ProtocolError: a sentence that names the file and the key.
+    """
+    return _load(folder, prompt=prompt, extracts=False)
+
+
+def _load(folder: Path, *, prompt: str | None, extracts: bool) -> Protocol:
+    """`extracts`: it is another protocol's second step, and so has none of its own."""
     table = Table(_toml(folder / FILE), file=str(folder / FILE))
     kind: Kind = table.one_of("kind", get_args(Kind))
     levels = _levels(table, kind)
-    prompts = _PromptFiles(folder)
+    prompts = _PromptFiles(folder, prompt=prompt)
     turns = tuple(_turn(turn, prompts) for turn in table.tables("turns"))
-    if table.optional("extraction", str) is not None:
-        raise table.wrong("extraction", "a second call that reads the decision out of a reply is not built yet.")
+    if prompt and not prompts.chosen:
+        raise table.wrong("turns", f"no turn has several files, so there is no prompt {prompt}.")
+    if extracts and "extraction" in table.left:
+        raise table.wrong("extraction", "a second call has no second call of its own.")
+    name = table.take("name", str)
+    slots = _slots(table, turns)
     protocol = Protocol(
-        name=table.take("name", str),
+        name=f"{name}_{prompts.chosen}" if prompts.chosen else name,
         kind=kind,
         levels=levels,
         rule=reading_rule(table, kind=kind, levels=levels),
-        slots=_slots(table, turns),
+        slots=slots,
         turns=turns,
+        option=_option(table, prompts),
+        extraction=_extraction(table, folder, kind=kind, levels=levels),
         constrained=constrained_readout(table, kind=kind, levels=levels),
-        seeing=_seeing(table),
+        seeing=_seeing(table, slots),
         settings=_settings(table),
+        published=_published(table),
+        against=table.optional("against", str),
         source=table.optional("source", str) or "",
     )
     table.done()
     _check_prompt(protocol, table)
     return protocol
+
+
+def _option(table: Table, prompts: "_PromptFiles") -> Template | None:
+    if "option" not in table.left:
+        return None
+    name = str(table.left["option"])
+    template = prompts.template(prompts.text(table, "option"), name)
+    if template.slots != _OPTION_SLOTS:
+        found = ", ".join(sorted(template.slots)) or "nothing"
+        raise table.wrong("option", f"its slots must be {', '.join(sorted(_OPTION_SLOTS))}; {name} has {found}.")
+    return template
+
+
+def _extraction(table: Table, folder: Path, *, kind: Kind, levels: Levels | None) -> Protocol | None:
+    """A protocol in a folder inside this one, or one that comes with Evenhand."""
+    name = table.optional("extraction", str)
+    if name is None:
+        return None
+    places = [folder / name, Path(__file__).parent / name] if name.isidentifier() else []
+    found = next((place for place in places if (place / FILE).is_file()), None)
+    if found is None:
+        raise table.wrong("extraction", f"there is no protocol {name!r}, neither inside this folder nor built in.")
+    protocol = _load(found, prompt=None, extracts=True)
+    if (protocol.kind, protocol.levels, protocol.slots) != (kind, levels, {JUDGEMENT}):
+        raise table.wrong(
+            "extraction", f"{name} must be of the same kind and levels, and its one slot must be {JUDGEMENT}."
+        )
+    return protocol
+
+
+def _published(table: Table) -> tuple[str, ...]:
+    names = table.texts("published")
+    for name in names:
+        if name not in _PUBLISHABLE:
+            raise table.wrong("published", f"{name!r} is not known; {hint(name, _PUBLISHABLE)}")
+    return names
 
 
 def _toml(path: Path) -> dict[str, object]:
@@ -65,8 +129,11 @@ def _levels(table: Table, kind: Kind) -> Levels | None:
 class _PromptFiles:
     """The folder's prompt files; only files inside the folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, prompt: str | None) -> None:
         self._folder = folder
+        self._wanted = prompt
+        self.chosen = ""
+        """Which of several prompts; empty where no turn has several files."""
 
     def text(self, table: Table, key: str) -> str:
         name = table.take(key, str)
@@ -83,6 +150,15 @@ class _PromptFiles:
         # The line break that ends a file belongs to the file, not to the prompt.
         return text.replace("\r\n", "\n").removesuffix("\n")
 
+    def choice(self, files: Table) -> str:
+        """The key of the prompt that was asked for, of a turn's several files; the first by default."""
+        there = list(files.left)
+        chosen = self._wanted or next(iter(there), "")
+        if chosen not in there:
+            raise files.wrong(chosen, f"there is no such prompt; there is {', '.join(there) or 'none'}.")
+        self.chosen = chosen
+        return chosen
+
     def template(self, text: str, source: str) -> Template:
         try:
             return Template.parse(text, source=str(self._folder / source))
@@ -92,31 +168,49 @@ class _PromptFiles:
 
 def _slots(table: Table, turns: tuple[Turn, ...]) -> frozenset[str]:
     slots = frozenset(table.texts("slots"))
+    optional = frozenset(slot for turn in turns for slot in turn.where)
     # Without turns nothing is ever filled: the folder only reads replies that were asked for elsewhere.
-    if turns and (refusal := slot_refusal(slots)):
+    if turns and (refusal := slot_refusal(slots | optional)):
         raise table.wrong("slots", refusal)
     return slots
 
 
 def _turn(table: Table, prompts: _PromptFiles) -> Turn:
     role: Role = table.one_of("role", get_args(Role))
-    name = str(table.left.get("file"))
-    text = prompts.text(table, "file")
+    several = table.table("files")
+    files = table if several is None else several
+    key = "file" if several is None else prompts.choice(several)
+    name = str(files.left.get(key))
+    text = prompts.text(files, key)
+    where = _where(table, prompts)
     ending = table.table("ending")
     table.done()
     if ending is None:
-        return Turn(role=role, template=prompts.template(text, name))
-    free, constrained = prompts.text(ending, "free"), None
+        return Turn(role=role, template=prompts.template(text, name), where=where)
+    whole, constrained = text, None
+    if "free" in ending.left:
+        whole = f"{text}\n\n{prompts.text(ending, 'free')}"
     if "constrained" in ending.left:
         constrained = prompts.template(f"{text}\n\n{prompts.text(ending, 'constrained')}", name)
     ending.done()
-    return Turn(role=role, template=prompts.template(f"{text}\n\n{free}", name), constrained=constrained)
+    return Turn(role=role, template=prompts.template(whole, name), constrained=constrained, where=where)
 
 
-def _seeing(protocol: Table) -> Seeing:
+def _where(turn: Table, prompts: _PromptFiles) -> dict[str, Template]:
+    """Files used instead where an item fills the slot that is their key."""
+    table = turn.table("where")
+    if table is None:
+        return {}
+    if "ending" in turn.left:
+        raise turn.wrong("where", "a turn with endings has no other files.")
+    files = {slot: str(name) for slot, name in table.left.items()}
+    return {slot: prompts.template(prompts.text(table, slot), name) for slot, name in files.items()}
+
+
+def _seeing(protocol: Table, slots: frozenset[str]) -> Seeing:
     table = protocol.table("see")
     if table is None:
-        return Seeing()
+        return Seeing() if "caption" in slots or not slots else Seeing(default="none", allowed=("none",))
     default: See = table.one_of("default", get_args(See), default="caption")
     allowed = table.texts("allowed") or (default,)
     ways: list[See] = [see for see in get_args(See) if see in allowed]
@@ -131,8 +225,9 @@ def _seeing(protocol: Table) -> Seeing:
     if written is not None:
         instead = {see: written.take(see, str) for see in ways if see in written.left}
         written.done()
+    detail = table.optional("detail", str)
     table.done()
-    return Seeing(default=default, allowed=tuple(ways), instead=instead)
+    return Seeing(default=default, allowed=tuple(ways), instead=instead, detail=detail)
 
 
 def _settings(protocol: Table) -> Settings:
@@ -161,6 +256,12 @@ def _check_prompt(protocol: Protocol, table: Table) -> None:
         if used != protocol.slots:
             declared, found = ", ".join(sorted(protocol.slots)) or "nothing", ", ".join(sorted(used)) or "nothing"
             raise table.wrong("slots", f"it declares {declared}, but the prompt files have the slots {found}.")
+    for turn in protocol.turns:
+        for slot, template in turn.where.items():
+            if template.slots != turn.template.slots | {slot}:
+                raise table.wrong("turns", f"{template.source} must have the slots of its turn's file and {slot}.")
+    if (ALL_CANDIDATES in protocol.slots) != (protocol.option is not None):
+        raise table.wrong("option", f"a slot {ALL_CANDIDATES} and an option file go together.")
     has_ending = any(turn.constrained for turn in protocol.turns)
     if protocol.constrained and not has_ending:
         raise table.wrong("constrained", "no turn has an ending with a file for constrained readout.")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.domain.call import Offer
 from evenhand.domain.verdict import Choice, Levels, NoVerdict, Preference, Verdict
@@ -30,6 +30,20 @@ class Constrained:
     """From each offered continuation to its value: a preference's, or the 1-based number of a choice."""
     levels: Levels | None
     """Of a preference; None for a choice."""
+
+    def among(self, options: int | None) -> "Constrained":
+        """With so many options shown, the answers that name one of them; a preference's answers are always the same.
+
+        Raises ValueError, a sentence, where there are more options than answers.
+        """
+        if self.levels is not None or options is None:
+            return self
+        if options > max(self.answers.values()):
+            raise ValueError(
+                f"Constrained readout offers one of {max(self.answers.values())} options at most, and {options} are "
+                "shown; use free readout."
+            )
+        return replace(self, answers={text: value for text, value in self.answers.items() if value <= options})
 
     @property
     def offer(self) -> Offer:

@@ -1,6 +1,6 @@
 """How a judge is asked and how its words become a verdict: prompt turns and a reading rule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evenhand.domain.call import Message, Offer, Role
@@ -16,8 +16,14 @@ from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, read
 CANDIDATE_SLOT = "response_"
 """Slots response_1, response_2 ... hold what the candidates wrote, in the order shown."""
 
-KNOWN_SLOTS = ("caption", "instruction", "reference", "ground_truth")
+ALL_CANDIDATES = "responses"
+"""The slot for any number of candidates, each written as the protocol's option file says."""
+
+KNOWN_SLOTS = ("caption", "instruction", "reference", "ground_truth", "subjective_criteria", "factuality_criteria")
 """What an item fills, beside the slots of the candidates."""
+
+JUDGEMENT = "judgement"
+"""The one slot of an extraction: the reply without a readable decision."""
 
 
 class ProtocolError(ValueError):
@@ -27,12 +33,12 @@ class ProtocolError(ValueError):
 def slot_refusal(slots: frozenset[str]) -> str | None:
     """The end of a sentence about the slots that nothing would fill; None where there is none."""
     candidates = sum(slot.startswith(CANDIDATE_SLOT) for slot in slots)
-    unfilled = slots - set(KNOWN_SLOTS) - {f"{CANDIDATE_SLOT}{place}" for place in range(1, candidates + 1)}
-    if not unfilled:
+    filled = {*KNOWN_SLOTS, ALL_CANDIDATES, *(candidate_slot(place) for place in range(1, candidates + 1))}
+    if slots == frozenset({JUDGEMENT}) or slots <= filled:
         return None
     return (
-        f"nothing fills {', '.join(sorted(unfilled))}; the slots that can be filled are {', '.join(KNOWN_SLOTS)}, "
-        f"and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap."
+        f"nothing fills {', '.join(sorted(slots - filled))}; the slots that can be filled are "
+        f"{', '.join(KNOWN_SLOTS)}, and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap, or {ALL_CANDIDATES}."
     )
 
 
@@ -42,8 +48,13 @@ class Turn:
     template: Template
     constrained: Template | None = None
     """Used instead of `template` under constrained readout: the same turn with another ending."""
+    where: Mapping[str, Template] = field(default_factory=dict[str, Template])
+    """Used instead of `template` where this slot, which not every item fills, is filled."""
 
-    def under(self, readout: Readout) -> Template:
+    def under(self, readout: Readout, filled: Container[str] = ()) -> Template:
+        for slot, template in self.where.items():
+            if slot in filled:
+                return template
         return self.constrained if readout == "constrained" and self.constrained else self.template
 
 
@@ -55,6 +66,8 @@ class Seeing:
     allowed: tuple[See, ...] = ("caption",)
     instead: Mapping[See, str] = field(default_factory=dict[See, str])
     """The words that stand in the caption's place where the judge is not shown the caption."""
+    detail: str | None = None
+    """How closely images are looked at, as OpenAI's wire has it; used where the user sets nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,35 +80,52 @@ class Protocol:
     slots: frozenset[str] = frozenset()
     turns: tuple[Turn, ...] = ()
     """Empty where the folder holds a reading rule alone."""
+    option: Template | None = None
+    """How each candidate is written into the slot of all of them: its slots are `number` and `response`."""
+    extraction: "Protocol | None" = None
+    """How a second call finds the decision in a free reply that has no readable one."""
     constrained: Constrained | None = None
     seeing: Seeing = field(default_factory=Seeing)
     settings: Settings = field(default_factory=Settings)
     """Used where the user sets nothing else."""
+    published: tuple[str, ...] = ()
+    """What the paper states beside the words: names of settings, `see`, `image_detail`. Others are our own choice."""
+    against: str | None = None
+    """The model that the paper lets every other one meet, shown first; None where it lets all meet all."""
     source: str = ""
     """Paper and figure."""
+    optional: frozenset[str] = field(init=False)
+    """Slots that an item may fill or not."""
     prompt_hash: str = field(init=False)
     """SHA-256 of every word that is sent, turn by turn with its role and its slots; not of where the words are kept."""
     reader: str = field(init=False)
     """Version of the reading: changes with the reading table and with the code that reads."""
 
     def __post_init__(self) -> None:
-        if self.turns and (refusal := slot_refusal(self.slots)):
+        object.__setattr__(self, "optional", frozenset(slot for turn in self.turns for slot in turn.where))
+        if self.turns and (refusal := slot_refusal(self.slots | self.optional)):
             raise ProtocolError(f"Protocol {self.name}: {refusal}")
         object.__setattr__(self, "prompt_hash", self._hash_of_words())
         answers: Json = dict(self.constrained.answers) if self.constrained else None
-        content: Json = [READER_VERSION, self.kind, self.levels, self.rule.source, answers]
+        content: list[Json] = [READER_VERSION, self.kind, self.levels, self.rule.source, answers]
+        if self.extraction:
+            content.append(self.extraction.reader)
         object.__setattr__(self, "reader", content_hash("reader", content))
 
     def _hash_of_words(self) -> str:
-        turns: Json = [[t.role, _words(t.under("free")), _words(t.under("constrained"))] for t in self.turns]
+        turns: list[Json] = []
+        for turn in self.turns:
+            words: list[Json] = [turn.role, _words(turn.under("free")), _words(turn.under("constrained"))]
+            turns.append([*words, *([slot, _words(template)] for slot, template in turn.where.items())])
         offer: Json = [self.constrained.begin, list(self.constrained.answers)] if self.constrained else None
         instead: Json = {str(see): words for see, words in self.seeing.instead.items()}
-        return content_hash("prompt", [turns, offer, instead])
+        option: list[Json] = [_words(self.option)] if self.option else []
+        return content_hash("prompt", [turns, offer, instead, *option])
 
     @property
-    def responses(self) -> int:
-        """How many candidates the prompt shows; 0 where it names no such slot."""
-        return sum(slot.startswith(CANDIDATE_SLOT) for slot in self.slots)
+    def responses(self) -> int | None:
+        """How many candidates the prompt shows; None where it shows any number."""
+        return None if self.option else sum(slot.startswith(CANDIDATE_SLOT) for slot in self.slots)
 
     def messages(
         self, values: Mapping[str, str], *, readout: Readout = "free", fence: str | None = None
@@ -104,30 +134,41 @@ class Protocol:
 
         Raises ProtocolError where the values are not those of the slots, or the protocol has no such prompt.
         """
-        self._check(values, readout)
+        if not self.turns:
+            raise ProtocolError(f"Protocol {self.name} can read replies but has no prompt: its folder lists no turns.")
+        if readout == "constrained":
+            self._constrained()
         if fence:
             values = {
                 slot: fenced(text, fence) if slot.startswith(CANDIDATE_SLOT) else text for slot, text in values.items()
             }
+        values = self._by_slot(values)
         filled: list[Message] = []
         for turn in self.turns:
-            template = turn.under(readout)
+            template = turn.under(readout, values)
             wanted = template.slots
-            text = template.fill(values if wanted == self.slots else {slot: values[slot] for slot in wanted})
+            text = template.fill(values if len(wanted) == len(values) else {slot: values[slot] for slot in wanted})
             if fence and turn is self.turns[-1]:
                 # In the last turn, so that the turns before it stay the same for every trial and can be cached.
                 text = f"{fence_notice(fence)}\n\n{text}"
             filled.append(Message(role=turn.role, parts=(text,)))
         return tuple(filled)
 
-    def _check(self, values: Mapping[str, str], readout: Readout) -> None:
-        if not self.turns:
-            raise ProtocolError(f"Protocol {self.name} can read replies but has no prompt: its folder lists no turns.")
-        if readout == "constrained" and self.constrained is None:
-            raise ProtocolError(f"Protocol {self.name} has no constrained readout; ask it with free readout.")
-        if frozenset(values) != self.slots:
-            wanted, given = ", ".join(sorted(self.slots)), ", ".join(sorted(values)) or "nothing"
-            raise ProtocolError(f"Protocol {self.name} has the slots {wanted}, but values were given for {given}.")
+    def _by_slot(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """The values, with any number of candidates written into the one slot for all of them."""
+        given = values
+        if self.option:
+            given = {slot: text for slot, text in values.items() if not slot.startswith(CANDIDATE_SLOT)}
+            places = range(1, len(values) - len(given) + 1)
+            if places and all(candidate_slot(place) in values for place in places):
+                given[ALL_CANDIDATES] = "\n\n".join(
+                    self.option.fill({"number": str(place), "response": values[candidate_slot(place)]})
+                    for place in places
+                )
+        if frozenset(given) - self.optional != self.slots:
+            wanted, found = ", ".join(sorted(self.slots)), ", ".join(sorted(values)) or "nothing"
+            raise ProtocolError(f"Protocol {self.name} has the slots {wanted}, but values were given for {found}.")
+        return given
 
     def caption(self, see: See, caption: str | None) -> str | None:
         """What stands in the caption's slot: the caption, or other words; None where a caption is needed and missing.
@@ -139,13 +180,17 @@ class Protocol:
             raise ProtocolError(f"Protocol {self.name} lets a judge see {allowed}, not {see}.")
         return self.seeing.instead.get(see, caption)
 
-    def offer(self, readout: Readout) -> Offer | None:
-        """What a constrained readout offers as the answer; None under free readout."""
+    def offer(self, readout: Readout, *, options: int | None = None) -> Offer | None:
+        """What a constrained readout offers as the answer, of a choice one for each option; None under free readout.
+
+        Raises ProtocolError where the protocol has no such readout, or too few answers for so many options.
+        """
         if readout == "free":
             return None
-        if self.constrained is None:
-            raise ProtocolError(f"Protocol {self.name} has no constrained readout; ask it with free readout.")
-        return self.constrained.offer
+        try:
+            return self._constrained().among(options).offer
+        except ValueError as refusal:
+            raise ProtocolError(f"Protocol {self.name}: {refusal}") from None
 
     def read(
         self, reply: str, *, shown: Sequence[str] = (), options: int | None = None, fence: str | None = None
@@ -153,11 +198,19 @@ class Protocol:
         """The verdict in a free reply. Never raises; `shown` is what the candidates wrote, in the order shown."""
         return read(self.rule, reply, shown=shown, options=options, fence=fence)
 
-    def read_offered(self, logprobs: Sequence[float | None], *, forced: bool) -> Reading:
+    def read_offered(self, logprobs: Sequence[float | None], *, forced: bool, options: int | None = None) -> Reading:
         """The verdict of a constrained readout, from the log-probabilities of the offered answers."""
+        return self._constrained().among(options).read(logprobs, forced=forced)
+
+    def _constrained(self) -> Constrained:
         if self.constrained is None:
-            raise ProtocolError(f"Protocol {self.name} has no constrained readout.")
-        return self.constrained.read(logprobs, forced=forced)
+            raise ProtocolError(f"Protocol {self.name} has no constrained readout; ask it with free readout.")
+        return self.constrained
+
+
+def candidate_slot(place: int) -> str:
+    """Of the candidate shown at this place, counted from 1."""
+    return f"{CANDIDATE_SLOT}{place}"
 
 
 def _words(template: Template) -> Json:

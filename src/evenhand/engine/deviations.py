@@ -1,0 +1,35 @@
+"""What the user chose otherwise than the paper states: sentences that stay with every judgement."""
+
+from evenhand.domain.rater import Settings
+from evenhand.domain.trial import Condition
+from evenhand.protocols.protocol import Protocol
+
+BY_CHOICE = "By choice"
+"""Begins each of the sentences, unlike those about settings that a provider refused."""
+
+
+def deviations(protocol: Protocol, condition: Condition, settings: Settings) -> tuple[str, ...]:
+    found: list[str] = []
+    for name in protocol.published:
+        if name == "see":
+            published, chosen = protocol.seeing.default, condition.see
+        elif name == "image_detail":
+            published, chosen = protocol.seeing.detail, condition.image_detail
+        else:
+            published, chosen = getattr(protocol.settings, name), getattr(settings, name)
+        if chosen != published and not _beside_the_point(name, condition):
+            found.append(f"{BY_CHOICE}, {name} is {_said(chosen)}, not {_said(published)}.")
+    return tuple(found)
+
+
+def _beside_the_point(name: str, condition: Condition) -> bool:
+    """Whether nothing that is sent depends on it."""
+    if name == "image_detail":
+        return condition.see not in ("images", "both")
+    return name == "max_tokens" and condition.readout == "constrained"
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "as the endpoint has it"
+    return f"{value:g}" if isinstance(value, float) else str(value)

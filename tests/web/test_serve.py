@@ -1,0 +1,97 @@
+"""Claims about `evenhand serve` as a process."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx2 as httpx
+
+EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+
+
+def free_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as bound:
+        return int(bound.getsockname()[1])
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Generator[tuple["subprocess.Popen[str]", str]]:
+    """The process and the address it says it serves."""
+    command = [EVENHAND, "serve", "--port", str(free_port()), *arguments]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    ) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http\S+", line)
+        assert found, line + process.stderr.read()
+        try:
+            yield process, found[0]
+        finally:
+            process.kill()
+
+
+def owner_link(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    assert "owner" in process.stdout.readline()
+    return process.stdout.readline().strip()
+
+
+def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [EVENHAND, "serve", *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, url), httpx.Client(trust_env=False, timeout=60) as visitor:
+        link = owner_link(process)
+        assert link.startswith(f"{url}/join/")
+        page = visitor.get(link)
+        token = re.search(r'name="csrf" value="(\w+)"', page.text)
+        assert token
+        assert visitor.post(link, data={"csrf": token[1], "name": "Ada"}).headers["location"] == "/admin"
+        assert visitor.get(link).status_code == 410
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+    with serving(tmp_path) as (process, url):
+        assert httpx.get(f"{url}/", trust_env=False, timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        out, errors = process.communicate(timeout=60)
+    assert out == ""
+    assert "Traceback" not in errors
+
+
+def test_a_link_that_was_not_used_holds_no_more_after_the_next_start(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, _):
+        first = owner_link(process)
+    with serving(tmp_path) as (process, url):
+        second = owner_link(process)
+        answers = [
+            httpx.get(url + link[link.index("/join/") :], trust_env=False, timeout=60).status_code
+            for link in (first, second)
+        ]
+    assert answers == [410, 200]
+
+
+def test_an_address_that_others_reach_is_refused_without_a_public_url(tmp_path: Path) -> None:
+    refused = run(tmp_path, "--host", "0.0.0.0")
+    assert refused.returncode == 2
+    assert "--public-url" in refused.stderr
+    assert not (tmp_path / ".evenhand").exists()
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = str(taken.getsockname()[1])
+        refused = run(tmp_path, "--port", port)
+    assert refused.returncode == 2
+    assert f"port {port}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert "Serving" not in refused.stderr

@@ -1,0 +1,104 @@
+"""Claims about what happens when something goes wrong: a sentence, never a traceback, and the server goes on."""
+
+import logging
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from fastapi import APIRouter
+
+from evenhand.ledger.projection import items_of
+from evenhand.ledger.record import Ledger
+from evenhand.web.site import Limits
+from tests.web.house import House, come_in, fill, form_token, served, url_in
+
+
+def test_an_error_nobody_foresaw_is_a_sentence_with_the_security_headers(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+):
+    more = APIRouter()
+
+    @more.get("/fails")
+    @more.get("/api/fails")
+    def fails() -> None:
+        raise ZeroDivisionError("inner workings")
+
+    with caplog.at_level(logging.CRITICAL + 1), served(ledger, more=more) as house:
+        visitor = house.visitor()
+        page, document = visitor.get("/fails"), visitor.get("/api/fails")
+        assert visitor.get("/").status_code == 200
+    assert (page.status_code, document.status_code) == (500, 500)
+    assert "nobody foresaw" in page.text
+    assert "nobody foresaw" in document.json()["error"]
+    assert "inner workings" not in page.text + document.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_a_ledger_that_another_process_holds_is_told_without_its_place_on_disk(tmp_path: Path):
+    ledger = Ledger(url_in(tmp_path), wait_seconds=0.1)
+    with closing(ledger), served(ledger) as house:
+        visitor, link = house.visitor(), house.link("owner")
+        token = form_token(visitor.get(link))
+        with closing(sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            busy = visitor.post(link, data={"csrf": token, "name": ""})
+            assert busy.status_code == 503
+            assert "locked" not in busy.text
+            assert "ledger.db" not in busy.text
+            assert visitor.get("/").status_code == 200  # readers do not wait for writers
+        assert visitor.post(link, data={"csrf": token, "name": ""}).status_code == 303
+
+
+def test_a_request_that_never_ends_is_ended(ledger: Ledger):
+    with served(ledger, limits=Limits(seconds=0.3)) as house:
+        where = urlsplit(house.url)
+        assert where.hostname
+        assert where.port
+        with socket.create_connection((where.hostname, where.port), timeout=60) as slow:
+            slow.sendall(
+                b"POST /leave HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n"
+                b"Content-Type: application/x-www-form-urlencoded\r\n\r\ncsrf=" % where.netloc.encode()
+            )
+            assert slow.recv(100).startswith(b"HTTP/1.1 503 ")
+
+
+def test_a_board_that_takes_long_is_announced_and_then_there(ledger: Ledger):
+    fill(ledger)
+    with served(ledger, limits=Limits(patience=0.0)) as house:
+        visitor = house.visitor()
+        page = visitor.get("/")
+        assert page.status_code == 503
+        assert 'http-equiv="refresh"' in page.text
+        assert page.headers["retry-after"] == "5"
+        while (page := visitor.get("/")).status_code == 503:
+            pass
+        assert "openai/judge" in page.text
+
+
+def test_words_that_cannot_be_encoded_are_shown_as_far_as_they_can(ledger: Ledger):
+    data = fill(ledger, sample=True)
+    asked = {"item": items_of(ledger, data)[0].digest, "a": "amber", "b": "=cmd()"}
+    with served(ledger) as house:
+        visitor = house.visitor()
+        board = visitor.get("/api/boards").json()["boards"][0]["board"]
+        assert "half ? a pair" in visitor.get(f"/boards/{board}/battle", params=asked).text
+        document = visitor.get(f"/api/boards/{board}/battle", params=asked).json()
+        assert "half \ud83d a pair" in document["answers"][0]["response"]
+        owner = house.visitor()
+        assert come_in(owner, house.link("owner"), "Ada \x00").status_code == 303
+        assert "Ada" in owner.get("/admin").text
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "the request"), (b"{", "JSON"), (b'{"role": "god"}', "role"), (b'{"role": "team", "uses": 1e9}', "uses")],
+)
+def test_a_document_that_does_not_fit_is_told_in_a_sentence(house: House, content: bytes, words: str):
+    owner = house.signed_in("owner")
+    headers = {"X-CSRF-Token": form_token(owner.get("/account")), "Content-Type": "application/json"}
+    refused = owner.post("/api/invitations", content=content, headers=headers)
+    assert refused.status_code == 422
+    assert words.lower() in refused.json()["error"].lower()
