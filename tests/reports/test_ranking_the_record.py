@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import Grades
 from evenhand.domain.vote import Vote
 from evenhand.engine.public import JudgeRun
 from evenhand.exchange.battles_file import BattleColumns
@@ -250,3 +251,9 @@ def test_length_and_order_are_known_of_the_record(ledger: Ledger):
     assert sorted([] if shown.first is None else shown.first.tolist()) == [-1, -1, -1, 1, 1, 1]
     effect = made.findings.order_effect.overall.points
     assert (effect.value, effect.unbounded) == (None, "upper")  # the first always won
+
+
+def test_grades_make_no_board_and_a_sentence_says_so(ledger: Ledger):
+    record(ledger, TRIALS[:1], [scene.judgement(TRIALS[0], Grades(values=(8.0, 6.5)), reader="r1")])
+    with pytest.raises(RankError, match="does not compare two answers, so it makes no board"):
+        rank(ledger)

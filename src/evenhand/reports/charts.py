@@ -163,6 +163,36 @@ def _matrix(names: Sequence[str], cells: Sequence[_Cell], colours: _Colours, *, 
     return layers.properties(width=alt.Step(step), height=alt.Step(step))
 
 
+def heat_chart(
+    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]], heading: Heading
+) -> "alt.LayerChart":
+    """A table of scores from 0 to 1 with its numbers; what has no score stays blank."""
+    alt = _altair()
+    cells = [
+        {"row": row, "column": column, "score": score, "text": f"{score:.3f}", "strong": score > 0.75}
+        for row, line in zip(rows, values, strict=True)
+        for column, score in zip(columns, line, strict=True)
+        if score is not None
+    ]
+    if not cells:
+        raise ChartError("There is nothing to draw: no cell of the table has a score.")
+    base = alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X(
+            "column:N", sort=list(columns), title=None, scale=alt.Scale(domain=list(columns)),
+            axis=alt.Axis(labelLimit=240, labelAngle=-45, orient="top"),
+        ),
+        y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=[*rows])),
+    )  # fmt: skip
+    colour = alt.Color(
+        "score:Q", scale=alt.Scale(domain=[0, 1], range=[_EVEN, _WINS]), legend=alt.Legend(title="score")
+    )
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(_INK))
+    layers = alt.layer(
+        base.mark_rect().encode(color=colour), base.mark_text(fontSize=10).encode(text="text:N", color=ink)
+    )
+    return _titled(layers.properties(width=alt.Step(64), height=alt.Step(26)), heading)
+
+
 def save(chart: Any, path: Path) -> None:
     """Written whole or not at all. Raises ChartError for a suffix that is none of SUFFIXES."""
     suffix = path.suffix.lower()

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.domain.identity import draw
-from evenhand.domain.verdict import NoVerdict
+from evenhand.domain.verdict import Choice, Grades, NoVerdict
 from evenhand.domain.vote import Vote
 from evenhand.ratings.bands import Missing
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.reliability import Coverage
+from evenhand.reports.errors import RankError
 
 if TYPE_CHECKING:
     from evenhand.exchange.battles_file import BattleTable
@@ -57,7 +58,13 @@ def of_file(table: "BattleTable", name: str) -> Evidence:
 
 
 def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
+    """Raises RankError where the judge graded or chose instead of comparing two."""
     study = judged.study
+    if any(isinstance(verdict, Grades | Choice) for verdict in judged.verdicts):
+        raise RankError(
+            f"{study.condition.protocol} does not compare two answers, so it makes no board; "
+            "choose another with --protocol."
+        )
     pairs = [models for models in judged.missing if len(models) == 2]
     shown = Comparisons.of_votes(in_fixed_order(judged.votes, seed), models={model for pair in pairs for model in pair})
     verdicts = len(judged.verdicts)

@@ -73,14 +73,14 @@ def test_replicates_share_a_showing_and_one_without_a_verdict_among_them_is_no_f
     def says(shown: Shown) -> Verdict | NoVerdict:
         if shown.label == "1":
             return UNREADABLE
-        if shown.label == "2" and shown.replicate == 0:
+        if (shown.label, shown.replicate) in {("2", 0), ("3", 2)}:
             return UNREADABLE
         return for_model(2 - shown.replicate, shown)
 
     judge(ledger, says, replace(PREFERENCE, replicates=3))
     found = only(score_of(ledger)).whole
-    # Of case 2 the second and third of the replicates count a half each.
-    assert counts(only(score_of(ledger))) == pytest.approx((4 / 3, 4 / 3 + 1, 4 / 3 + 1, 0, 0, 2))
+    # Of cases 2 and 3 the two replicates that were read count a half each, of case 4 all three a third.
+    assert counts(only(score_of(ledger))) == pytest.approx((1 + 2 / 3, 2 + 2 / 3, 1 + 2 / 3, 0, 0, 2))
     assert found.dual.preference.reward.n == pytest.approx(6)
     assert (found.preference.wanted, found.preference.with_verdict) == (8, 6)
 

@@ -241,10 +241,11 @@ def _gaps(evidence: CreationEvidence, records: Sequence[ModelRecord]) -> Iterabl
         without = sum(item.factuality_criteria is None for item in evidence.items)
         if without:
             yield f"{without} of {items} items have no criteria of visual factuality: no VFS is wanted there."
-    waiting = sum(not showing.asked for record in records for showing in (*record.preference, *record.factuality))
+    showings = [showing for record in records for showing in (*record.preference, *record.factuality)]
+    waiting = sum(not showing.asked for showing in showings)
     if waiting:
         yield f"{waiting} showings that are wanted were not asked yet; `evenhand judge` goes on with them."
-    judged = {showing.item for record in records for showing in (*record.preference, *record.factuality)}
+    judged = {showing.item for showing in showings if showing.asked}
     if len(judged) < items:
         yield f"Only {len(judged)} of the {items} items were judged."
 
