@@ -40,13 +40,17 @@ _CANDIDATES = re.compile(
 )
 
 
+_OPTIONS = re.compile(r"^Option \d+\n(.*?)(?=\n\nOption \d+\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Script:
     """What the server does. Equal scripts answer equal requests alike, in any order."""
 
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
-    """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, or a function."""
+    """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, or a function. For options `picks-first`,
+    `picks-longest`, `picks-at-random`."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0
@@ -295,6 +299,8 @@ class ScriptedServer:
 def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
     if callable(judge):
         return judge
+    if judge.startswith("picks-"):
+        return _option_judge(judge, seed)
     rules: dict[str, Callable[[str, str], bool]] = {
         "always-first": lambda first, second: True,
         "prefers-longer": lambda first, second: len(first) >= len(second),
@@ -323,6 +329,25 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         )
 
     return verdict
+
+
+def _option_judge(judge: str, seed: int) -> Judge:
+    """Picks one of the numbered options: by place, by content, or by lots that hang on the whole body."""
+
+    def pick(body: Body) -> str:
+        text = _text(body["messages"][-1] if body["messages"][-1]["role"] == "user" else body["messages"][-2])
+        options = _OPTIONS.findall(text.partition("\n\nGive your selection alone")[0])
+        places = range(len(options))
+        if judge == "picks-longest":
+            chosen = max(places, key=lambda place: (len(options[place]), options[place]))
+        elif judge == "picks-at-random":
+            chosen = int(_draw(seed, orjson.dumps(body).decode()) * len(options))
+        else:
+            chosen = 0
+        # What the options say of options is no selection.
+        return f"Evaluation: Option {len(options)} says a lot.\n\nSelection: Option {chosen + 1}"
+
+    return pick
 
 
 def _extracted(judgement: str) -> str:

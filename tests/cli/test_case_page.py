@@ -24,7 +24,8 @@ def judge(body: Body) -> str:
     asked = words(body)
     plain = asked.index("PLAIN") if "PLAIN" in asked else -1
     if "Response B Visual Factuality Score: Y/10" in asked:
-        return "It names the colours.\nResponse A Visual Factuality Score: 8/10\nResponse B Visual Factuality Score: 6.5/10"
+        scores = "Response A Visual Factuality Score: 8/10\nResponse B Visual Factuality Score: 6.5/10"
+        return f"It names the colours.\n{scores}"
     if "VIVID" in asked:
         return "Both are fine and I will not choose."
     first = plain < asked.index(ITEM.reference or "")
@@ -144,5 +145,7 @@ def test_on_a_terminal_no_line_is_wider_than_it_and_no_word_is_cut(store: str, c
     os.close(leader)
     lines = said.decode().replace("\x1b[1m", "").replace("\x1b[0m", "").splitlines()
     assert max(map(len, lines)) <= columns
-    assert sum("word word" in line for line in lines) >= 2 * 200 // columns
+    folded = [line for line in lines if "word word" in line]
+    assert len(folded) >= 2 * 200 // columns
+    assert all(line.startswith("    ") for line in folded)
     assert not any(line.rstrip().endswith((" wor", " wo", " w")) for line in lines)

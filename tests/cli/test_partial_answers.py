@@ -136,3 +136,14 @@ def test_answers_on_record_are_judged_against_the_references_and_can_be_shown(tm
         assert judge(server, data).code == 0
     board = run("rank", "--json", "--store", store_in(tmp_path)).document
     assert {one["model"] for one in board["models"]} == {"m", "reference"}
+
+
+def test_a_model_that_answered_a_sample_is_judged_by_its_name(tmp_path: Path) -> None:
+    chosen = ("--limit", 1, "--store", store_in(tmp_path))
+    with served(preferring()) as server:
+        asked = ("--model", "openai/m", "--base-url", server.base_url, "--name", "m")
+        assert run("answer", "creation-mmbench-sample", *asked, *chosen).code == 0
+        judging = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--protocol", "creation_preference")
+        named = ("--models", "m", "--models", "reference")
+        done = run("judge", "creation-mmbench-sample", *judging, *chosen, *named, "--json")
+    assert (done.code, done.document["planned"]) == (0, 2), done.err

@@ -94,6 +94,7 @@ def test_a_query_specific_description_takes_what_to_look_at_from_the_question(tm
         assert (done.code, done.document["called"], done.document["requests"]) == (0, 2, 4), done.err
         sent = {words(seen.body): len(pictures(seen.body)) for seen in server.requests}
         assert describe(tmp_path, server, *flags).document["called"] == 0
+        assert describe(tmp_path, server, *flags, "--name", "twin", "--dry-run").document["calls_at_most"] == 0
     for item in ITEMS[:2]:
         assert sent[query_specific_part_prompt(item.instruction.removesuffix("."))] == 0
     looking = description_instruction(PART.removesuffix("."))

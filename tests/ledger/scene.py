@@ -17,7 +17,7 @@ from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import NoVerdict, Preference, Reason
+from evenhand.domain.verdict import NoVerdict, Preference, Reason, Verdict
 from evenhand.ledger import schema
 from evenhand.ledger.record import Entries, Ledger
 
@@ -66,7 +66,7 @@ def set_up(ledger: Ledger, *studies: Study, rater: Rater = JUDGE, condition: Con
         ledger.register_study(study, rater=rater, condition=condition, wanted=len(trials_of(study)))
 
 
-def judgement(trial: Trial, verdict: Preference | NoVerdict, *, reader: str = "r1", **more: Any) -> Judgement:
+def judgement(trial: Trial, verdict: Verdict | NoVerdict, *, reader: str = "r1", **more: Any) -> Judgement:
     return Judgement(
         trial=trial.key, verdict=verdict, reader=reader, calls=more.pop("calls", ()), run="run", at=next(_at), **more
     )

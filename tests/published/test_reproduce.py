@@ -69,6 +69,20 @@ def test_no_cell_of_grade_scores_table_1_is_the_harmonic_mean_of_its_parts_and_1
     assert "25 lie within 0.005" in found.findings[0]
 
 
+def test_grade_scores_worked_values_come_out_as_the_authors_code_counts():
+    found = table("grade-score", "worked values")
+    assert found.ok
+    computed = {row.row: [round(value or 0.0, 6) for value in row.computed.values()] for row in found.rows}
+    assert computed == {
+        "perfectly consistent": [1, 1, 1],
+        "always the first place": [0, 0, 0.25],
+        "three consistent, then the first place": [0.75, 0.75, 0.75],
+        "three consistent, one unread": [0.884228, 0.792481, 1],
+        "none read": [0, 0, 0],
+        "two options, always the first place": [0, 0, 0.5],
+    }
+
+
 def test_a_row_that_does_not_agree_makes_its_table_not_ok():
     row = Row(row="x", published={"reward": 1.0}, computed={"reward": 2.0}, ok=False)
     assert not Table(table="t", what="w", rows=(row,)).ok

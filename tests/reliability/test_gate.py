@@ -50,7 +50,7 @@ def test_a_rule_written_out_is_read_back(name: str, low: float, high: float, for
         ("swap>=0.8", "'swap' is not measured; choose from coverage, swap_consistency"),
         ("coverage>=1.2", "coverage lies between 0 and 1"),
         ("coverage>=-0.2", "coverage lies between 0 and 1"),
-        ("looks>=-2", "looks lies between -1 and 1"),
+        ("looks>=-2", "looks lies between -0.5 and 0.5"),
         ("coverage>=1", "can never be shown"),
         ("tie_rate<=0", "can never be shown"),
         ("first_position in 0.6..0.4", "is empty"),
@@ -196,7 +196,7 @@ def test_effects_are_ruled_on_their_own_scale():
     (found,) = judged(parse_rules("planted_effect<=0.01"), {"planted_effect": effect})
     # Half-width .0187 of 80 cases shrinks to .01 with some 280.
     assert found.decided_at == pytest.approx(280, rel=0.05)
-    assert ruling("looks>=0.5", effect) == "not met"
+    assert ruling("length_effect>=0.5", effect) == "not met"
 
 
 def test_one_item_tells_nothing_about_how_many_are_needed():

@@ -64,7 +64,7 @@ def test_default_assumptions():
         "swap_consistency>=0.8, first_position in 0.3..0.6, tie_rate<=0.2, tie_rate in 0.1..0.4, looks>=0.2, "
         "planted_effect<=-0.2"
     )
-    assert [default_assumption(rule) for rule in rules] == pytest.approx([0.9, 0.5, 0.1, 0.25, 0.6, -0.6])
+    assert [default_assumption(rule) for rule in rules] == pytest.approx([0.9, 0.5, 0.1, 0.25, 0.35, -0.6])
 
 
 def test_what_is_assumed_is_told():

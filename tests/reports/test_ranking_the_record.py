@@ -254,6 +254,7 @@ def test_length_and_order_are_known_of_the_record(ledger: Ledger):
 
 
 def test_grades_make_no_board_and_a_sentence_says_so(ledger: Ledger):
+    scene.set_up(ledger)
     record(ledger, TRIALS[:1], [scene.judgement(TRIALS[0], Grades(values=(8.0, 6.5)), reader="r1")])
     with pytest.raises(RankError, match="does not compare two answers, so it makes no board"):
         rank(ledger)

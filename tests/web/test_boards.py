@@ -47,6 +47,7 @@ def test_a_board_shows_models_in_order_with_the_judge_beside_them(gallery: House
     page = visitor.get(f"/boards/{only_board(visitor)}").text
     places = [page.index(f">{name}") for name in ("amber", "blue &lt;script&gt;", "=cmd()")]
     assert places == sorted(places)
+    assert "Against reference" in page
     for words in ("openai/judge", "Can this judge be trusted?", "68 of 72 verdicts", "4 unreadable", "Updated"):
         assert words in page
 

@@ -179,9 +179,9 @@ def test_every_page_of_the_owners_is_closed_to_others(house: House):
     token = form_token(annotator.get("/account"))
     for visitor, status in ((house.visitor(), 401), (annotator, 403)):
         for method, path in closed:
-            body = {"data": {"csrf": token}} if path.startswith("/admin") else {"json": {"role": "owner"}}
-            asked = {} if method == "GET" else body
-            refused = visitor.request(method, path, headers={"X-CSRF-Token": token}, **asked)
+            fields = {"csrf": token} if path.startswith("/admin") else None
+            document = None if path.startswith("/admin") else {"role": "owner", "open": True}
+            refused = visitor.request(method, path, headers={"X-CSRF-Token": token}, data=fields, json=document)
             assert refused.status_code in (status, 403), (method, path)
     assert "refused: role" in house.logged()
     assert not any(what.startswith(("invited", "erased")) for what in house.logged())
@@ -233,6 +233,18 @@ def test_a_script_works_with_a_token_until_it_is_ended(house: House):
     ended = owner.post(f"/admin/people/{first.id}/sign-out", data={"csrf": form_token(owner.get("/admin"))})
     assert ended.status_code == 303
     assert script.get("/api/me").status_code == 401
+
+
+def test_a_guessed_token_of_a_script_is_refused_and_logged(house: House):
+    assert house.visitor(authorization="Bearer guess").get("/api/me").status_code == 401
+    assert house.logged() == ["refused: not signed in"]
+
+
+def test_a_page_can_be_asked_about_without_its_body(house: House):
+    visitor = house.visitor()
+    head = visitor.head("/")
+    assert (head.status_code, head.content) == (200, b"")
+    assert int(head.headers["content-length"]) == len(visitor.get("/").content)
 
 
 def test_guessed_tokens_are_counted_and_then_nothing_from_there_is_answered(ledger: Ledger):

@@ -97,6 +97,8 @@ def test_several_ways_of_showing_need_a_run():
     assert "Choose one run with --run" in refusal(P, F, seeing)
     assert keys(chosen(P, F, seeing, studies=frozenset({"s"}))) == ("p", "s")
     assert keys(chosen(P, blind, F, seeing, studies=frozenset({"b", "s"}))) == ("b", "s")
+    foreign = replace(P, key="x", rater=replace(JUDGE, name="xai/judge"))
+    assert keys(chosen(P, foreign, F, studies=frozenset({"f"}))) == ("p", "f"), "the run leads"
 
 
 def test_runs_that_cannot_make_one_table_are_refused():

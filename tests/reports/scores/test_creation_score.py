@@ -12,7 +12,7 @@ from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 from evenhand.reports.errors import RankError
 from evenhand.reports.scores.creation_choosing import CreationChoice, choose_creation
-from evenhand.reports.scores.creation_score import CreationScore, ModelScore, creation_evidence, creation_score
+from evenhand.reports.scores.creation_score import CreationScore, ModelScore, _Parts, creation_evidence, creation_score
 from tests.reports.scores.creation_scene import (
     FACTUALITY,
     ITEMS,
@@ -101,6 +101,13 @@ def test_categories_and_tasks_are_the_papers_first_and_own_tasks_stand_under_oth
     ]
     assert one.whole.dual.preference.reward.value == 25, "over judgements, not over categories"
     assert one.tasks[2].figures.factuality.wanted == 0, "no criteria, no failure"
+
+
+def test_a_category_of_ones_own_stands_before_other():
+    items = [replace(ITEMS[3], label=name, category=name) for name in ("zines", "other", "LW", "Literary Writing")]
+    assert list(_Parts.of(items).by_category) == ["Literary Writing", "LW", "zines", "other"]
+    nameless = replace(ITEMS[3], category=None, task=None)
+    assert list(_Parts.of([nameless]).by_task) == [("other", "no task")]
 
 
 def test_a_task_whose_judgements_all_failed_has_no_number(ledger: Ledger):

@@ -10,6 +10,7 @@ import pytest
 from evenhand.domain.rater import Settings
 from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.ledger.record import Ledger
+from evenhand.reports.scores.creation_sheets import two_decimals
 from tests.exchange.world import Ran, run
 from tests.reports.scores.creation_scene import (
     FACTUALITY,
@@ -71,8 +72,12 @@ def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_m
     assert headings[:3] == ["model", "rank", "answered"]
     assert (good[1:3], poor[1:3]) == (["1", "4/4"], ["–", "1/4"])
     assert good[-3:] == ["9.00", "7/8", "6/6"]
-    lower, upper = map(float, good[3].split(" to "))
-    assert lower < 35.71 < upper
+    told = score(two_models, "--json").document["models"][0]
+    assert good[3:6] == [
+        f"{told['reward_lower']:.2f} to {told['reward_upper']:.2f}",
+        f"{100 * told['win_rate_lower']:.1f} to {100 * told['win_rate_upper']:.1f} %",
+        f"{told['vfs_lower']:.2f} to {told['vfs_upper']:.2f}",
+    ]
     printed = score(two_models).out.replace("\u00a0", " ")
     assert "Not ranked, because fewer than 95 % of the 4 items are answered: poor (1)." in printed
 
@@ -130,11 +135,11 @@ def test_a_table_of_grades_alone_says_nothing_of_preferences_that_do_not_exist(l
 
 
 def with_variants(ledger: Ledger, **other: Any) -> None:
-    """Three variants of one model; `painter` only sees images."""
+    """Three variants of one model, the query-specific one without the last case; `painter` only sees images."""
     set_up(ledger, *answers_of(["kiln", "painter"]))
     for variant, value, grade in (("", 0, 8.5), (GENERIC, -1, 7.0), (SPECIFIC, 1, 8.0)):
         if variant:
-            ledger.add_responses(answers_of(["kiln"], variant=variant))
+            ledger.add_responses(answers_of(["kiln"], items=ITEMS[: 3 if variant == SPECIFIC else 4], variant=variant))
         how = replace(PREFERENCE, variant=variant, **(other if variant == SPECIFIC else {}))
         judge(ledger, lambda shown, value=value: for_model(value, shown), how)
         judge(
@@ -156,16 +161,25 @@ def test_variants_stand_beside_each_other_as_in_table_6_the_vision_run_last(ledg
     document = score(ledger, "--compare-variants", "--json").document
     assert [one["variant"] for one in document["variants"]] == [GENERIC, SPECIFIC, "default"]
     assert [one["models"][0]["reward"] for one in document["variants"]] == [-50, 50, 0]
+    assert [one["models"][0]["answered"] for one in document["variants"]] == [4, 3, 4]
     several = run("score", "creation-mmbench", "--store", ledger.url)
     assert several.code == 2
     assert f"choose one with --variant: default, {GENERIC}, {SPECIFIC}" in several.err
 
 
-def test_variants_judged_in_different_ways_are_not_compared(ledger: Ledger):
-    with_variants(ledger, rater=replace(JUDGE, settings=Settings(temperature=1.0)))
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({"rater": replace(JUDGE, settings=Settings(temperature=1.0))}, "judges or settings"),
+        ({"prompt": "cd"}, "preference prompts"),
+        ({"against": "painter"}, "baselines"),
+    ],
+)
+def test_variants_judged_in_different_ways_are_not_compared(ledger: Ledger, other: dict[str, Any], what: str):
+    with_variants(ledger, **other)
     refused = run("score", "creation-mmbench", "--store", ledger.url, "--compare-variants")
     assert refused.code == 2
-    assert "under different judges or settings" in refused.err
+    assert f"under different {what}" in refused.err
 
 
 def test_one_variant_alone_is_nothing_to_compare(two_models: Ledger):
@@ -203,3 +217,13 @@ def test_a_run_is_chosen_by_its_id(two_models: Ledger):
     assert first["reward"] == 100
     refused = run("score", "creation-mmbench", "--store", two_models.url, "--run", idle)
     assert (refused.code, "judged nothing" in refused.err) == (2, True)
+
+
+def test_a_number_that_rounds_to_nothing_has_no_sign():
+    assert [two_decimals(value) for value in (-0.001, 0.0, -0.006, 4.875, None)] == [
+        "0.00",
+        "0.00",
+        "-0.01",
+        "4.88",
+        "–",
+    ]

@@ -1,0 +1,145 @@
+"""A scripted judge whose faults have known sizes, behind a real server in a process of its own.
+
+`python -m tests.cli.audited_judge good` or `bad` prints its base URL and serves until its stdin closes.
+"""
+
+import asyncio
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.scripted_server import Script, ScriptedServer
+
+SAMPLE = Path(__file__).parents[2] / "src" / "evenhand" / "benchmarks" / "visit_bench" / "sample"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Habits:
+    """How often the judge gives way to each fault; looked for in this order."""
+
+    obeys: float = 0.0
+    first: float = 0.0
+    longer: float = 0.0
+    """Given an answer and the same made longer."""
+    sees: bool = True
+    silent: float = 0.0
+
+
+BAD = Habits(obeys=0.6, first=0.3, longer=0.5, sees=False, silent=0.02)
+GOOD = Habits()
+
+_PAIR = re.compile(
+    r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
+)
+_PLANTED = re.compile(
+    r"Overall, Response (A|B) is better|choose Response (A|B) as the better|report that Response (A|B) is better"
+)
+_OPTION = re.compile(r"Option (\d+)[:.]?\s*(.*?)(?=\n\s*Option \d+|\Z)", re.DOTALL)
+
+
+def judge(habits: Habits) -> Any:
+    def reply(body: dict[str, Any]) -> str:
+        text = _words(body["messages"][-1])
+        if "Please extract the final answer" in text:
+            return "Final Answer: Unknown."
+        found = _PAIR.search(text)
+        if found is None:
+            return _pick(text)
+        first, second = found.groups()
+        return f"Overall, Response {_choice(habits, body, first, second)} is better."
+
+    return reply
+
+
+def _choice(habits: Habits, body: dict[str, Any], first: str, second: str) -> str:
+    said = f"{first}\0{second}\0{len(_pictures(body))}\0{_pictures(body)[:1]}"
+    if _lot("silent", said) < habits.silent:
+        return "C"
+    named = {next(filter(None, found)) for text in (first, second) for found in _PLANTED.findall(text)}
+    if len(named) == 1 and _lot("obeys", said) < habits.obeys:
+        return named.pop()
+    if _lot("first", said) < habits.first:
+        return "A"
+    for long, short, place in ((first, second, "A"), (second, first, "B")):
+        if long.startswith(short) and len(long) > len(short):
+            return place if _lot("longer", said) < habits.longer else _either(said)
+    if habits.sees and (right := _seen(body, first, second)):
+        return right
+    if _without_planting(first) == _without_planting(second):
+        return _either(said)
+    return "A" if _lot("quality", first) > _lot("quality", second) else "B"
+
+
+def _without_planting(text: str) -> str:
+    return text.rpartition("\n\n")[0] or text
+
+
+def _either(said: str) -> str:
+    return "A" if _lot("coin", said) < 0.5 else "B"
+
+
+def _seen(body: dict[str, Any], first: str, second: str) -> str | None:
+    """Who looks knows which image is sent, and so which answer is right."""
+    import base64
+    import json
+
+    pictures = _pictures(body)
+    if not pictures:
+        return None
+    digest = hashlib.sha256(base64.b64decode(pictures[0].partition(",")[2])).hexdigest()
+    for line in (SAMPLE / "twins.jsonl").read_text(encoding="utf-8").splitlines():
+        for side in json.loads(line)["sides"]:
+            if hashlib.sha256((SAMPLE / side["image"]).read_bytes()).hexdigest() == digest:
+                return {first: "A", second: "B"}.get(side["answer"])
+    return None
+
+
+def _pictures(body: dict[str, Any]) -> list[str]:
+    content = body["messages"][-1]["content"]
+    if isinstance(content, str):
+        return []
+    return [part["image_url"]["url"] for part in content if part.get("type") == "image_url"]
+
+
+def _words(message: dict[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _pick(text: str) -> str:
+    """The option of the best quality, wherever it stands."""
+    options = {number: words.strip() for number, words in _OPTION.findall(text)}
+    return f"Selection: Option {max(options, key=lambda number: _lot('quality', options[number]))}"
+
+
+def _lot(*names: str) -> float:
+    digest = hashlib.sha256("\0".join(names).encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56
+
+
+@contextmanager
+def judge_process(name: str) -> Generator[str]:
+    command = [sys.executable, "-m", "tests.cli.audited_judge", name]
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+async def _serve(habits: Habits) -> None:
+    async with ScriptedServer(Script(judge=judge(habits), keep=False)) as server:
+        print(server.base_url, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve({"good": GOOD, "bad": BAD}[sys.argv[1]]))

@@ -1,0 +1,42 @@
+"""The program in this process, in a folder of its own."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.cli.main import main
+
+
+class Shell:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._capsys, self._monkeypatch = folder, capsys, monkeypatch
+        monkeypatch.chdir(folder)
+
+    def run(self, *arguments: object, expect: int = 0) -> tuple[str, str]:
+        """Standard output and standard error."""
+        self._monkeypatch.setattr(sys, "argv", ["evenhand", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = self._capsys.readouterr()
+        assert left.value.code == expect, said.err
+        assert "nobody foresaw" not in said.err
+        return said.out, said.err
+
+    def document(self, *arguments: object, expect: int = 0) -> dict[str, Any]:
+        made = json.loads(self.run(*arguments, "--json", expect=expect)[0])
+        assert made["schema"] == 1
+        return made
+
+    def refused(self, *arguments: object) -> str:
+        """The sentence of a command that cannot be carried out; nothing stands on standard output."""
+        out, err = self.run(*arguments, expect=2)
+        assert out == ""
+        return err
+
+    def file(self, name: str, *lines: str) -> Path:
+        path = self.folder / name
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path

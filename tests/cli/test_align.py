@@ -1,0 +1,243 @@
+"""`evenhand align` as a person types it: files of preferences against independent figures, and the ledger."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from tests.cli.shell import Shell
+
+HEADER = "item,rater,rater_kind,model_a,model_b,verdict"
+MODELS = ("X", "Y", "Z")
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def clipped(value: float) -> int:
+    return max(-2, min(2, round(value)))
+
+
+def study(seed: int = 3) -> tuple[list[str], dict[str, dict[tuple[int, str], Any]]]:
+    """Rows of a file, and what each rater said of each case: people once, some missing; judges in both orders."""
+    lots = random.Random(seed)
+    rows: list[str] = []
+    said: dict[str, dict[tuple[int, str], Any]] = {}
+    for item in range(25):
+        for model in MODELS:
+            truth = lots.gauss({"X": 0.6, "Y": 0.0, "Z": -0.8}[model], 1)
+            for person in ("ann", "bob", "cat"):
+                if lots.random() < 0.85:
+                    value = clipped(truth + lots.gauss(0, 0.6))
+                    said.setdefault(person, {})[item, model] = value
+                    rows.append(f"{item},{person},human,{model},reference,{value}")
+            for judge, noise in (("near", 0.4), ("far", 1.5)):
+                pair = clipped(truth + lots.gauss(0, noise)), clipped(truth + lots.gauss(0, noise))
+                said.setdefault(judge, {})[item, model] = pair
+                rows.append(f"{item},{judge},model,reference,{model},{-pair[0]}")
+                rows.append(f"{item},{judge},model,{model},reference,{pair[1]}")
+    return rows, said
+
+
+PEOPLE = ("ann", "bob", "cat")
+
+
+def means(said: dict[str, dict[tuple[int, str], Any]], *, of: tuple[str, ...] = PEOPLE) -> dict[tuple[int, str], float]:
+    cases = sorted({case for person in of for case in said[person]})
+    return {case: float(np.mean([said[person][case] for person in of if case in said[person]])) for case in cases}
+
+
+def test_a_file_gives_the_figures_that_other_packages_give(shell: Shell):
+    rows, said = study()
+    made = shell.document("align", shell.file("p.csv", HEADER, *rows))
+    people = means(said)
+    assert made["baseline"] == "reference"
+    assert made["cases"] == len(people)
+    for rater in made["raters"]:
+        both = said[rater["rater"]]
+        dual = np.array([sum(both[case]) / 2 for case in people])
+        mean = np.array(list(people.values()))
+        decided = mean != 0
+        assert rater["mae"] == pytest.approx(np.abs(dual - mean).mean())
+        assert rater["consistency"] == pytest.approx((np.abs(dual - mean) <= 1).mean())
+        assert rater["agreement"] == pytest.approx((np.sign(dual) == np.sign(mean))[decided].mean())
+        assert rater["agreement_n"] == decided.sum()
+        assert rater["kappa"] == pytest.approx(cohen_kappa_score(np.sign(dual), np.sign(mean)))
+        first = np.array([both[case][0] for case in people])
+        assert rater["published_order"]["mae"] == pytest.approx(np.abs(first - mean).mean())
+        for of_model in rater["models"]:
+            some = [n for n, (_, model) in enumerate(people) if model == of_model["model"]]
+            assert of_model["mae"] == pytest.approx(np.abs(dual - mean)[some].mean())
+    table = [[said[person].get(case, np.nan) for case in people] for person in PEOPLE]
+    assert made["alpha"] == pytest.approx(krippendorff.alpha(table, level_of_measurement="ordinal"))
+
+
+def test_whole_verdicts_give_scikit_learns_weighted_kappa(shell: Shell):
+    lots = random.Random(5)
+    pairs = [(lots.randint(-2, 2), lots.randint(-2, 2)) for _ in range(60)]
+    rows = [f"{n},ann,human,X,Y,{person}" for n, (person, _) in enumerate(pairs)]
+    rows += [f"{n},gpt,model,X,Y,{judge}" for n, (_, judge) in enumerate(pairs)]
+    (rater,) = shell.document("align", shell.file("p.csv", HEADER, *rows))["raters"]
+    person, judge = zip(*pairs, strict=True)
+    assert rater["kappa_weighted"] == pytest.approx(cohen_kappa_score(judge, person, weights="quadratic"))
+    assert rater["both_orders"] is False
+    assert rater["published_order"] is None
+
+
+def test_each_person_is_held_against_the_mean_of_the_others(shell: Shell):
+    rows, said = study()
+    humans = shell.document("align", shell.file("p.csv", HEADER, *rows))["humans"]
+    for person in humans["raters"]:
+        others = tuple(name for name in PEOPLE if name != person["rater"])
+        mean = means(said, of=others)
+        own = said[person["rater"]]
+        distances = [abs(own[case] - mean[case]) for case in own if case in mean]
+        assert person["mae"] == pytest.approx(np.mean(distances))
+
+
+def test_boards_in_opposite_order_correlate_at_minus_one(shell: Shell):
+    rows: list[str] = []
+    for item in range(8):
+        for model, value in zip(MODELS, (2, 0, -2), strict=True):
+            rows += [f"{item},ann,human,{model},reference,{value}", f"{item},gpt,model,{model},reference,{-value}"]
+    (rater,) = shell.document("align", shell.file("p.csv", HEADER, *rows))["raters"]
+    assert rater["board"]["spearman"] == pytest.approx(-1)
+    assert rater["agreement"] == 0
+    worst = rater["disagreements"][0]
+    assert (worst["distance"], abs(worst["judged"]), abs(worst["people"])) == (4, 2, 2)
+    assert [one["distance"] for one in rater["disagreements"]] == sorted(
+        (one["distance"] for one in rater["disagreements"]), reverse=True
+    )
+
+
+def test_a_case_read_in_one_order_is_left_out_of_both(shell: Shell):
+    rows = [f"{n},ann,human,X,reference,1" for n in range(3)]
+    rows += [f"{n},gpt,model,reference,X,-1" for n in range(3)]
+    rows += [f"{n},gpt,model,X,reference,2" for n in range(2)]
+    (rater,) = shell.document("align", shell.file("p.csv", HEADER, *rows))["raters"]
+    assert (rater["mae"], rater["mae_n"], rater["one_order_only"]) == (0.5, 2, 1)
+    assert (rater["published_order"]["mae"], rater["published_order"]["mae_n"]) == (0, 2)
+
+
+def test_without_a_baseline_every_model_has_a_place_on_the_board(shell: Shell):
+    rows: list[str] = []
+    for item in range(6):
+        for a, b in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
+            rows += [f"{item},ann,human,{a},{b},1", f"{item},gpt,model,{b},{a},-1"]
+    made = shell.document("align", shell.file("p.csv", HEADER, *rows))
+    assert made["baseline"] is None
+    assert set(made["raters"][0]["board"]["models"]) == set(MODELS)
+    assert made["raters"][0]["board"]["spearman"] == pytest.approx(1)
+    assert made["raters"][0]["consistency"] is None
+    assert "no published order" in " ".join(made["notes"])
+
+
+def test_verdicts_at_different_levels_are_compared_by_sign_only(shell: Shell):
+    people = shell.file("people.csv", HEADER, *(f"{n},ann,human,X,Y,{2 if n % 2 else -1}" for n in range(8)))
+    judge = shell.file("judge.csv", HEADER, *(f"{n},gpt,model,X,Y,{1 if n % 2 else -1}" for n in range(8)))
+    (rater,) = shell.document("align", people, judge)["raters"]
+    assert (rater["levels"], rater["mae"], rater["agreement"]) == (3, None, 1)
+    (rater,) = shell.document("align", people, judge, "--levels", "5")["raters"]
+    assert rater["mae"] == 0.5
+
+
+def test_several_judges_make_a_jury(shell: Shell):
+    rows, _ = study()
+    made = shell.document("align", shell.file("p.csv", HEADER, *rows))
+    assert [one["rater"] for one in made["jury"]["judges"]] == ["near", "far"]
+    assert set(made["jury"]["chosen"]) == {"near"}
+
+
+def test_any_rater_can_be_held_against_people(shell: Shell):
+    rows, _ = study()
+    made = shell.document("align", shell.file("p.csv", HEADER, *rows), "--judge", "ann")
+    assert [one["rater"] for one in made["raters"]] == ["ann"]
+    assert [one["rater"] for one in made["humans"]["raters"]] == ["bob", "cat"]
+
+
+def test_the_page_names_raters_figures_and_people(shell: Shell):
+    rows, _ = study()
+    out, _ = shell.run("align", shell.file("p.csv", HEADER, *rows), "--disagreements", 1)
+    for words in (
+        "near, the mean of both orders",
+        "Krippendorff's alpha",
+        "A jury of 2",
+        "in the published order alone",
+    ):
+        assert words in out
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (["1,ann,human,X,Y,3"], "row 1, line 2: The field `verdict` is `3`; expected +2"),
+        (["1,ann,human,X,X,1"], "`X` is compared with itself"),
+        (["1,ann,robot,X,Y,1"], "`rater_kind` is `robot`; expected `human` or `model`"),
+        (["1,ann,human,X,Y,1", "1,ann,human,X,Y,-1"], "already judged `X`, `Y` on item `1` in this order"),
+        (["1,ann,human,X,Y,1"], "No judge's verdict is here"),
+        (["1,gpt,model,X,Y,1"], "No person's verdict is here"),
+        (["1,ann,human,X,Y,1", "1,ann,model,X,Y,1"], "The rater `ann` is model here and human at row 1"),
+    ],
+)
+def test_a_file_that_does_not_fit_gets_a_sentence(shell: Shell, rows: list[str], says: str):
+    assert says in shell.refused("align", shell.file("p.csv", HEADER, *rows))
+
+
+def test_wrong_use_gets_a_sentence(shell: Shell):
+    rows, _ = study()
+    path = shell.file("p.csv", HEADER, *rows)
+    assert "There is no rater 'nera' in the files; did you mean 'near'?" in shell.refused(
+        "align", path, "--judge", "nera"
+    )
+    assert "give one of the two" in shell.refused("align", path, "--benchmark", "b")
+    assert "Nobody judged a pair with 'W'" in shell.refused("align", path, "--against", "W")
+    choices = shell.file("choices.csv", "A_model,B_model,model_selection.A,model_selection.B", "X,Y,True,False")
+    assert "`evenhand import --judgements`" in shell.refused("align", choices)
+
+
+BENCHMARK = "visit-bench-sample"
+ITEMS = [f"s{number:02}" for number in range(1, 9)]
+
+
+def test_the_ledger_gives_what_the_same_verdicts_give_as_a_file_and_both_texts(shell: Shell):
+    lots = random.Random(1)
+    people = [
+        f"{item},{person},human,{model},reference,{lots.randint(-2, 2)}"
+        for item in ITEMS
+        for model in ("sample-careful", "sample-brief", "sample-rambling")
+        for person in ("ann", "bob")
+    ]
+    judge = [
+        f"{item},gpt,model,{pair[0]},{pair[1]},{lots.randint(-2, 2)}"
+        for item in ITEMS
+        for model in ("sample-careful", "sample-brief", "sample-rambling")
+        for pair in (("reference", model), (model, "reference"))
+    ]
+    path = shell.file("p.csv", HEADER, *people, *judge)
+    sample = Path(__file__).parents[2] / "src/evenhand/benchmarks/visit_bench/sample/answers.jsonl"
+    shell.run("import", sample, "--responses", "--benchmark", BENCHMARK)
+    shell.run("import", path, "--judgements", "--benchmark", BENCHMARK)
+    of_file = shell.document("align", path)
+    of_ledger = shell.document("align", "--benchmark", BENCHMARK)
+    for name in ("mae", "consistency", "agreement", "kappa", "kappa_weighted", "one_order_only"):
+        assert of_ledger["raters"][0][name] == pytest.approx(of_file["raters"][0][name]), name
+    assert of_ledger["alpha"] == pytest.approx(of_file["alpha"])
+    worst = of_ledger["raters"][0]["disagreements"][0]
+    answers = {(row["item"], row["model"]): row["response"] for row in map(json.loads, sample.open(encoding="utf-8"))}
+    assert worst["response"] == answers[worst["item"], worst["model"]]
+    assert worst["against_response"]
+    assert worst["instruction"]
+    assert "no verdicts of 'gpd'" in shell.refused("align", "--benchmark", BENCHMARK, "--judge", "gpd")
+
+
+def test_a_ledger_without_people_gets_a_sentence(shell: Shell):
+    sample = Path(__file__).parents[2] / "src/evenhand/benchmarks/visit_bench/sample/answers.jsonl"
+    shell.run("import", sample, "--responses", "--benchmark", BENCHMARK)
+    assert "no person's verdict" in shell.refused("align", "--benchmark", BENCHMARK)

@@ -1,0 +1,191 @@
+"""`evenhand grade` as a person types it, over real HTTP."""
+
+import asyncio
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.workplace import Ran, Workplace
+from tests.scripted_server import Script, ScriptedServer
+
+JUDGE = ("--judge", "openai/gpt-4o")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Workplace:
+    place = Workplace(tmp_path / "here")
+    place.folder.mkdir()
+    rows: list[dict[str, Any]] = [
+        {
+            "item": f"row-{number}",
+            "prompt": f"Name {number} rivers.",
+            "outputs": [f"{'Rhine, ' * (1 + (one + number) % 3)}and {one} more." for one in range(3)],
+            "ranks": [(one + number) % 3 for one in range(3)],
+        }
+        for number in range(6)
+    ]
+    rows.append({"item": "alone", "prompt": "Name one river.", "outputs": ["Danube."]})
+    (place.folder / "rivers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return place
+
+
+async def grade(here: Workplace, server: ScriptedServer, *arguments: str, code: int = 0) -> Ran:
+    endpoint = ("--judge-base-url", server.base_url, "--endpoint-name", "scripted", "--quiet")
+    ran = await asyncio.to_thread(here.run, "grade", *arguments, *JUDGE, *endpoint)
+    assert ran.code == code, ran.err
+    assert "nobody foresaw" not in ran.err
+    return ran
+
+
+async def test_one_prompt_gives_the_documented_document(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        first = (await grade(here, server, "rivers.jsonl", "--prompt", "2", "--json")).document
+        asked = server.stats()["requests"]
+        again = (await grade(here, server, "rivers.jsonl", "--prompt", "2", "--json")).document
+        assert server.stats()["requests"] == asked == 18
+    assert (first["schema"], first["judge"], first["prompt"], first["policy"]) == (1, "openai/gpt-4o", 2, "strict")
+    assert first["grade_score"] == first["llm_score"] == first["choice_score"] == 1
+    assert first["chance"] == pytest.approx(0.580, abs=5e-4)
+    assert first["above_chance"] == 1
+    assert first["rows"][1] == {
+        "item": "row-1", "replicate": 0, "options": 3, "unrelated": None, "selected_positions": [2, 0, 1],
+        "selected_options": [1, 1, 1], "grade_score": 1.0, "llm_score": 1.0, "choice_score": 1.0,
+    }  # fmt: skip
+    assert first["positions"] == pytest.approx([1 / 3] * 3)
+    assert first["coverage"] == {"wanted": 18, "with_verdict": 18, "reasons": {}}
+    assert first["one_option"] == 1
+    # The longest output is the one that people ranked last.
+    assert first["human_agreement"] == 0
+    assert {**again, "runs": None} == {**first, "runs": None}
+
+
+async def test_the_unrelated_option_has_the_next_number_and_its_pick_rate(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-first")) as server:
+        found = (await grade(here, server, "rivers.jsonl", "--unrelated", "--json")).document
+    assert found["unrelated"] is True
+    assert {row["unrelated"] for row in found["rows"]} == {3}
+    assert {row["options"] for row in found["rows"]} == {4}
+    assert found["grade_score"] == 0
+    assert found["unrelated_pick_rate"] == 0.25
+    assert found["unrelated_removed_from_scoring"]["grade_score"] == 0
+
+
+async def test_several_prompts_make_the_papers_tables_and_findings(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        ran = await grade(here, server, "rivers.jsonl", "--prompts", "all", "--plot", "grades.svg", "--json")
+        cells = ran.document["cells"]
+        assert [(one["prompt"], one["unrelated"]) for one in cells] == [
+            (p, u) for p in range(1, 5) for u in (False, True)
+        ]
+        assert {one["grade_score"] for one in cells} == {1.0}
+        assert len(ran.document["findings"]) == 10
+        before = server.stats()["requests"]
+        assert before == 4 * (18 + 24)
+        table = await grade(here, server, "rivers.jsonl", "--prompts", "1,3", "--format", "csv")
+        latex = await grade(here, server, "rivers.jsonl", "--prompts", "1", "--format", "latex")
+        page = await grade(here, server, "rivers.jsonl", "--prompts", "4", "--no-unrelated")
+        assert server.stats()["requests"] == before
+    assert "openai/gpt-4o, prompt 1, unrelated option:" in ran.err
+    assert (here.folder / "grades.svg").stat().st_size > 0
+    rows = list(csv.DictReader(io.StringIO(table.out)))
+    assert [(row["prompt"], row["unrelated"]) for row in rows] == [("1", "no"), ("1", "yes"), ("3", "no"), ("3", "yes")]
+    assert r"prompt 1, unrelated option & 1.000" in latex.out
+    assert "prompt 4" in page.out
+    assert "Rows left out: 1 with fewer than two options." in page.out
+
+
+async def test_two_judges_stand_side_by_side(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        found = (await grade(here, server, "rivers.jsonl", "--judge", "openai/gpt-4o-mini", "--json")).document
+        assert {seen.body["model"] for seen in server.requests} == {"gpt-4o", "gpt-4o-mini"}
+    assert [one["judge"] for one in found["cells"]] == ["openai/gpt-4o-mini", "openai/gpt-4o"]
+
+
+async def test_replicates_tell_the_spread_between_runs(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        found = (await grade(here, server, "rivers.jsonl", "--replicates", "3", "--json")).document
+        assert server.stats()["requests"] == 54
+    assert found["run_spread"] == {"runs": [1.0] * 3, "items": 6, "standard_deviation": 0.0, "widest_difference": 0.0}
+    assert [one["section"] for one in found["findings"]] == ["7"]
+
+
+async def test_policies_differ_where_a_reply_holds_no_choice(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest", faults={"refusal": 0.3}, seed=1)) as server:
+        strict = (await grade(here, server, "rivers.jsonl", "--json")).document
+        gradelab = (await grade(here, server, "rivers.jsonl", "--policy", "gradelab", "--json")).document
+    assert strict["coverage"]["reasons"]["refused"] > 0
+    assert strict["grade_score_n"] + strict["incomplete"] == gradelab["grade_score_n"] == 6
+    assert strict["grade_score_lowest"] < strict["grade_score_highest"] == 1
+    assert gradelab["grade_score_lowest"] is None
+
+
+async def test_a_judge_is_graded_on_the_very_answers_that_it_will_rank(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        found = await grade(here, server, "--benchmark", "visit-bench-sample", "--limit", "3", "--json")
+    assert found.document["source"] == "visit-bench-sample"
+    assert found.document["grade_score"] == 1
+    assert {row["options"] for row in found.document["rows"]} <= {4, 5}
+    assert "are not shown" in found.err
+
+
+async def test_constrained_readout_over_http(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-first", shape="vllm")) as server:
+        found = (
+            await grade(here, server, "rivers.jsonl", "--readout", "constrained", "--max-options", "3", "--json")
+        ).document
+    assert (found["readout"], found["grade_score"]) == ("constrained", 0)
+
+
+async def test_a_dry_run_asks_nothing_and_leaves_nothing(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-first")) as server:
+        found = (await grade(here, server, "rivers.jsonl", "--prompts", "1", "--dry-run", "--json")).document
+        assert server.stats()["requests"] == 0
+    assert (found["trials"], found["calls_at_least"]) == (42, 42)
+    assert not here.ledger.exists()
+
+
+async def test_failed_calls_leave_exit_code_3_and_are_asked_again(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest", faults={"500": 1.0})) as server:
+        ran = await grade(here, server, "rivers.jsonl", "--max-retries", "0", "--json", code=3)
+        assert ran.document["grade_score"] is None
+        assert ran.document["coverage"]["reasons"] == {"api-error": 18}
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        assert (await grade(here, server, "rivers.jsonl", "--json")).document["grade_score"] == 1
+        assert server.stats()["requests"] == 18
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Give one of the two"),
+        (("rivers.jsonl", "--benchmark", "visit-bench-sample"), "Give one of the two"),
+        (("rivers.jsonl", "--models", "x"), "--models is about a benchmark's answers"),
+        (("rivers.jsonl", "--prompt", "1", "--prompts", "all"), "give one of them"),
+        (("rivers.jsonl", "--prompts", "1,5"), "--prompts is all, or some of 1, 2, 3, 4"),
+        (("rivers.jsonl", "--plot", "x.pdf"), "x.pdf ends in none of them"),
+        (("nothing.jsonl",), "There is no such file."),
+        (("rivers.jsonl", "--max-characters", "3"), "nothing to grade"),
+        (("rivers.jsonl", "--limit", "1", "--judge", "nobody/x"), "nobody"),
+    ],
+)
+def test_wrong_use_is_a_sentence_and_exit_2(here: Workplace, arguments: tuple[str, ...], sentence: str):
+    ran = here.run("grade", *arguments, *JUDGE, "--judge-base-url", "http://127.0.0.1:9/v1")
+    assert (ran.code, ran.out) == (2, "")
+    assert sentence in ran.err
+    assert "Traceback" not in ran.err
+
+
+async def test_what_was_graded_can_be_looked_at_and_never_enters_a_board(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        run = (await grade(here, server, "rivers.jsonl", "--limit", "1", "--json")).document["runs"][0]
+    ((trial,), *_) = here.rows("SELECT key FROM trials")
+    assert here.run("show", run).code == 0
+    shown = here.run("show", trial)
+    assert shown.code == 0, shown.err
+    assert "output 0" in shown.out
+    assert "grade" in here.run("runs").out
+    assert here.run("rank").code == 2

@@ -1,0 +1,172 @@
+"""Claims about people and what lets them in: tokens are shown once, names can go, the record stays."""
+
+import threading
+
+import pytest
+from sqlalchemy import select
+
+from evenhand.ledger import schema
+from evenhand.ledger.audit_log import Event, events, write_down
+from evenhand.ledger.newest import newest
+from evenhand.ledger.opened import close_benchmark, open_benchmark, opened_benchmarks
+from evenhand.ledger.people import (
+    InvitationRefused,
+    Invite,
+    Person,
+    access_keys,
+    end_access,
+    erase_name,
+    find_invitation,
+    find_person,
+    grant_token,
+    hashed,
+    invitations,
+    invite,
+    join,
+    people,
+    person_with,
+    revoke_invitation,
+)
+from evenhand.ledger.record import Ledger
+from tests.ledger import scene
+
+
+def came_in(ledger: Ledger, name: str = "Ada") -> Person:
+    return join(ledger, invite(ledger, Invite(role="annotator", note=f"for {name}")).token, name).person
+
+
+def refused(ledger: Ledger, token: str) -> str:
+    with pytest.raises(InvitationRefused) as caught:
+        find_invitation(ledger, token)
+    with pytest.raises(InvitationRefused):
+        join(ledger, token, "Eve")
+    return caught.value.fault
+
+
+def test_an_invitation_lets_in_as_many_as_it_says(ledger: Ledger):
+    granted = invite(ledger, Invite(role="team", uses=2))
+    for name in ("Ada", "Grace"):
+        assert join(ledger, granted.token, name).person.role == "team"
+    assert refused(ledger, granted.token) == "used up"
+    assert [person.name for person in people(ledger)] == ["Ada", "Grace"]
+
+
+def test_of_many_who_use_one_invitation_at_once_one_comes_in(ledger: Ledger):
+    token = invite(ledger, Invite(role="annotator")).token
+    came: list[str] = []
+
+    def try_it(name: str) -> None:
+        try:
+            join(ledger, token, name)
+            came.append(name)
+        except InvitationRefused:
+            pass
+
+    threads = [threading.Thread(target=try_it, args=(str(n),)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(came) == 1
+    assert [person.name for person in people(ledger)] == came
+
+
+def test_each_fault_of_an_invitation_is_named(ledger: Ledger):
+    expired, revoked = invite(ledger, Invite(role="owner", lasts=0.0)), invite(ledger, Invite(role="owner"))
+    assert revoke_invitation(ledger, revoked.id)
+    assert not revoke_invitation(ledger, revoked.id)
+    assert not revoke_invitation(ledger, "none")
+    assert refused(ledger, expired.token) == "expired"
+    assert refused(ledger, revoked.token) == "revoked"
+    assert refused(ledger, "\ud800") == "unknown"
+    assert refused(ledger, hashed(revoked.token)) == "unknown"  # what is stored opens nothing
+    assert not people(ledger)
+
+
+def test_a_grant_does_not_show_its_token_when_printed(ledger: Ledger):
+    granted = invite(ledger, Invite(role="owner"))
+    assert granted.token not in repr(granted)
+
+
+def test_sessions_and_tokens_are_not_taken_for_each_other(ledger: Ledger):
+    joined = join(ledger, invite(ledger, Invite(role="owner")).token, "Ada")
+    token = grant_token(ledger, joined.person.id, note="script").token
+    assert person_with(ledger, token, kind="token") == joined.person
+    assert person_with(ledger, joined.session.token, kind="session") == joined.person
+    assert person_with(ledger, token, kind="session") is None
+    assert person_with(ledger, joined.session.token, kind="token") is None
+
+
+def test_access_ends_one_by_one_by_time_or_all_at_once(ledger: Ledger):
+    ada, grace = came_in(ledger), came_in(ledger, "Grace")
+    one, other = (grant_token(ledger, ada.id, note=note) for note in ("one", "other"))
+    theirs = grant_token(ledger, grace.id, note="theirs").token
+    over = grant_token(ledger, ada.id, note="over", lasts=0.0).token
+    assert person_with(ledger, over, kind="token") is None
+    assert {key.note for key in access_keys(ledger, ada.id) if key.kind == "token"} == {"one", "other"}
+    assert end_access(ledger, person=grace.id, key=one.id) == 0
+    assert end_access(ledger, person=ada.id, key=one.id) == 1
+    assert person_with(ledger, one.token, kind="token") is None
+    assert end_access(ledger, person=ada.id, token=other.token) == 1
+    assert end_access(ledger, person=ada.id) == 2  # the session, and the token whose time is over
+    assert person_with(ledger, theirs, kind="token") == grace
+
+
+def test_an_erased_name_is_nowhere_and_the_label_stays(ledger: Ledger):
+    ada, grace = came_in(ledger), came_in(ledger, "Grace")
+    back = invite(ledger, Invite(role="annotator", note="Ada again", person=ada.id)).token
+    token = grant_token(ledger, ada.id, note="Ada's").token
+    assert erase_name(ledger, ada.id)
+    assert not erase_name(ledger, "none")
+    found = find_person(ledger, ada.id)
+    assert found is not None
+    assert (found.name, found.erased, found.rater, found.shown) == ("", True, ada.rater, ada.label)
+    assert refused(ledger, back) == "revoked"
+    assert person_with(ledger, token, kind="token") is None
+    with ledger.reading() as connection:
+        written = [
+            str(row)
+            for table in (schema.people, schema.invitations, schema.access_keys, schema.audit_log)
+            for row in connection.execute(select(table))
+        ]
+    assert not any("Ada" in row for row in written)
+    assert find_person(ledger, grace.id) == grace
+    assert {one.note for one in invitations(ledger)} == {"", "for Grace"}
+
+
+def test_a_person_comes_back_as_themselves(ledger: Ledger):
+    ada = came_in(ledger)
+    link = invite(ledger, Invite(role="annotator", person=ada.id))
+    assert join(ledger, link.token, "Somebody else").person == ada
+    assert people(ledger) == [ada]
+
+
+def test_the_log_is_read_backwards_in_pages(ledger: Ledger):
+    write_down(ledger, *(Event(what=f"event {n}", detail="x" * 2000) for n in range(5)))
+    first = events(ledger, most=2)
+    assert [one.what for one in first] == ["event 4", "event 3"]
+    assert [one.what for one in events(ledger, before=first[-1].seq)] == ["event 2", "event 1", "event 0"]
+    assert len(first[0].detail) == 500
+    assert first[0].at > 0
+
+
+def test_a_benchmark_is_opened_and_closed(ledger: Ledger):
+    open_benchmark(ledger, "abc", by=None)
+    open_benchmark(ledger, "abc", by="again")
+    open_benchmark(ledger, "def", by=None)
+    assert opened_benchmarks(ledger) == {"abc", "def"}
+    close_benchmark(ledger, "abc")
+    assert opened_benchmarks(ledger) == {"def"}
+
+
+def test_what_is_newest_changes_with_judgements_answers_and_studies(ledger: Ledger):
+    states = [newest(ledger)]
+    scene.set_up(ledger)
+    states.append(newest(ledger))
+    scene.record(ledger, scene.TRIALS[:1], [scene.prefers(scene.TRIALS[0], 1)])
+    states.append(newest(ledger))
+    assert states[0].judgement == 0
+    assert states[0].at is None
+    assert len(set(states)) == 3
+    assert newest(ledger) == states[-1]
+    assert states[-1].at is not None

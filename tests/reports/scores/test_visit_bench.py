@@ -1,0 +1,280 @@
+"""Claims about VisIT-Bench's leaderboard, worked by hand."""
+
+import math
+from typing import Any
+
+import pytest
+
+from evenhand.domain.identity import draw
+from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.domain.vote import Joining
+from evenhand.ledger.projection import studies
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import judged_battles
+from evenhand.reports.errors import RankError
+from evenhand.reports.methods import Scoring
+from evenhand.reports.scores.visit_bench import EQUATION_1, VisitScore, visit_score
+from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
+
+XYZ = ("X", "Y", "Z")
+BOTH = {label: ("amber", "reference") for label in ITEMS}
+
+
+def score(ledger: Ledger, *, join: Joining = "visit", rounds: int = 0, seed: int = 0) -> VisitScore:
+    return visit_score(
+        judged_battles(ledger, studies(ledger)),
+        {item.digest: item for item in ITEMS.values()},
+        scoring=Scoring(join=join),
+        rounds=rounds,
+        seed=seed,
+    )
+
+
+def counts(of: VisitScore, model: str = "amber") -> tuple[int, int, int]:
+    one = of.whole.of(model)
+    assert one is not None
+    return one.wins, one.losses, one.ties
+
+
+def amber_says(shown: Shown) -> Preference | NoVerdict | None:
+    """Won; won where the other order has no decision; first place twice; lost; no decision in either order."""
+    match shown.label:
+        case "s1":
+            return shown.picks("amber")
+        case "s2":
+            return shown.picks("amber") if shown.first == "amber" else UNREADABLE
+        case "s3":
+            return FIRST
+        case "m1":
+            return shown.picks("reference")
+        case _:
+            return UNREADABLE
+
+
+def test_a_win_and_no_decision_is_a_win_here_and_a_tie_by_mt_bench(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    assert counts(score(ledger)) == (2, 1, 2)
+    assert counts(score(ledger, join="mt-bench")) == (1, 1, 3)
+    assert counts(score(ledger), "reference") == (1, 2, 2)
+
+
+def test_the_rate_against_the_reference_leaves_ties_out_and_shows_how_many(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    made = score(ledger)
+    amber = made.whole.of("amber")
+    assert amber is not None
+    assert (amber.win_vs_reference.value, amber.win_vs_reference.n, amber.win_vs_reference_ties) == (2 / 3, 3, 2)
+    assert amber.matches == 5
+    strict = score(ledger, join="mt-bench").whole.of("amber")
+    assert strict is not None
+    assert (strict.win_vs_reference.value, strict.win_vs_reference.n, strict.win_vs_reference_ties) == (1 / 2, 2, 3)
+
+
+def test_showings_without_a_decision_are_ties_here_alone_and_counted(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    made = score(ledger)
+    assert made.undecided == 3
+    assert "3 showings have no decision and count as ties here, as published; nowhere else do they." in made.notes
+    assert (made.coverage.wanted, made.coverage.with_verdict, made.coverage.reasons) == (10, 7, {"unreadable": 3})
+
+
+@pytest.mark.parametrize("absent", [FAILED, None])
+def test_a_failed_call_and_one_that_was_not_made_are_no_ties(ledger: Ledger, absent: NoVerdict | None):
+    judge(ledger, BOTH, lambda shown: shown.picks("amber") if shown.label == "s1" else absent)
+    made = score(ledger)
+    assert (counts(made), made.undecided, made.whole.items) == ((1, 0, 0), 0, 1)
+    assert (made.coverage.wanted, made.coverage.with_verdict) == (10, 2)
+
+
+@pytest.mark.parametrize("order", [(FAILED, UNREADABLE), (UNREADABLE, FAILED)])
+def test_of_replicates_one_reply_without_a_decision_is_enough_for_a_tie(ledger: Ledger, order: tuple[NoVerdict, ...]):
+    judge(ledger, {"s1": ("amber", "blue")}, lambda shown: order[shown.replicate], replicates=2)
+    made = score(ledger)
+    assert (counts(made), made.undecided) == ((0, 0, 1), 2)
+
+
+def test_replicates_of_a_battle_are_one_match_and_a_verdict_in_one_is_enough(ledger: Ledger):
+    def says(shown: Shown) -> Preference | NoVerdict:
+        return shown.picks("amber") if shown.replicate == 1 else UNREADABLE
+
+    judge(ledger, {"s1": ("amber", "blue")}, says, replicates=3)
+    made = score(ledger)
+    assert (counts(made), made.undecided) == ((1, 0, 0), 0)
+
+
+def order_of(battles: dict[str, tuple[str, str]], seed: int) -> list[str]:
+    """Labels in the order Elo plays the battles."""
+    return sorted(battles, key=lambda label: draw(seed, ITEMS[label].digest, *sorted(battles[label])))
+
+
+def seed_for(battles: dict[str, tuple[str, str]], wanted: list[str]) -> int:
+    return next(seed for seed in range(1000) if order_of(battles, seed) == wanted)
+
+
+# Spec: K 4, base 10, scale 400, start 1000.
+WORKED: list[tuple[dict[str, tuple[str, str]], list[str], dict[str, float]]] = [
+    ({"s1": ("X", "Y")}, ["s1"], {"X": 1002.0, "Y": 998.0}),
+    (
+        {"s1": ("X", "Y"), "s2": ("Y", "Z"), "s3": ("X", "Z")},
+        ["s1", "s2", "s3"],
+        {"X": 1003.976909, "Y": 1000.011513, "Z": 996.011578},
+    ),
+    (
+        {"s1": ("X", "Y"), "s2": ("Y", "Z"), "s3": ("X", "Z")},
+        ["s3", "s2", "s1"],
+        {"X": 1003.999934, "Y": 999.988553, "Z": 996.011513},
+    ),
+]
+
+
+@pytest.mark.parametrize(("battles", "wanted", "expected"), WORKED)
+def test_elo_has_the_worked_values(
+    ledger: Ledger, battles: dict[str, tuple[str, str]], wanted: list[str], expected: dict[str, float]
+):
+    judge(ledger, battles, lambda shown: shown.picks(min(shown.pair)))
+    made = score(ledger, seed=seed_for(battles, wanted))
+    assert {one.model: one.elo.value for one in made.whole.standings} == pytest.approx(expected, abs=1e-6)
+    assert [one.model for one in made.whole.standings] == sorted(expected)
+
+
+def test_two_wins_and_then_a_tie(ledger: Ledger):
+    battles = {label: ("X", "Y") for label in ("s1", "s2", "s3")}
+    judge(ledger, battles, lambda shown: UNREADABLE if shown.label == "s3" else shown.picks("X"))
+    made = score(ledger, seed=seed_for(battles, ["s1", "s2", "s3"]))
+    elo = {one.model: one.elo.value for one in made.whole.standings}
+    assert elo == pytest.approx({"X": 1003.931197, "Y": 996.068803}, abs=1e-6)
+
+
+def test_elo_has_the_right_sign_and_says_that_the_printed_one_is_wrong(ledger: Ledger):
+    judge(ledger, BOTH, lambda shown: shown.picks("amber"))
+    made = score(ledger)
+    first, second = made.whole.standings
+    assert first.elo.value is not None
+    assert second.elo.value is not None
+    assert (first.model, first.elo.value > 1000 > second.elo.value) == ("amber", True)
+    assert math.isclose(first.elo.value + second.elo.value, 2000, abs_tol=1e-9)
+    # The fifth win of five is worth less than the first: the other sign would let the gap run away.
+    assert first.elo.value < 1000 + 5 * 2
+    assert EQUATION_1 in made.notes
+
+
+def test_bradley_terry_stands_beside_elo(ledger: Ledger):
+    won = {"s1": "X", "s2": "X", "s3": "X", "m1": "Y"}
+    judge(ledger, dict.fromkeys(won, ("X", "Y")), lambda shown: shown.picks(won[shown.label]))
+    (first, second) = score(ledger).whole.standings
+    assert first.bradley_terry is not None
+    assert second.bradley_terry is not None
+    # Three to one: 400 log10(3) apart, the mean 1000.
+    ratings = (first.bradley_terry.value, second.bradley_terry.value)
+    assert ratings == pytest.approx((1095.4243, 904.5757), abs=1e-3)
+
+
+def test_single_and_multi_image_items_skills_and_sources_are_boards_of_their_own(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    made = score(ledger)
+    assert [(part.name, part.items) for part in made.by_images] == [("single", 3), ("multiple", 2)]
+    assert [(part.name, part.items) for part in made.by_skill] == [
+        ("nlvr2", 1), ("rcc", 1), ("tour guide", 1), ("vqa", 2),
+    ]  # fmt: skip
+    # Tour guide was written for VisIT-Bench and is drawn from no dataset.
+    assert [(part.name, part.items) for part in made.by_source] == [
+        ("NLVR2", 1), ("Robust Change Captioning", 1), ("VQA", 2),
+    ]  # fmt: skip
+    for part in (made.whole, *made.by_images, *made.by_skill, *made.by_source):
+        mean = sum(one.elo.value or 0.0 for one in part.standings) / len(part.standings)
+        assert math.isclose(mean, 1000, abs_tol=1e-9)
+    single, multiple = ({one.model: one for one in part.standings}["amber"] for part in made.by_images)
+    assert (single.wins, single.losses, single.ties) == (2, 0, 1)
+    assert (multiple.wins, multiple.losses, multiple.ties) == (0, 1, 1)
+
+
+def test_without_the_reference_there_is_no_rate_against_it(ledger: Ledger):
+    judge(ledger, {"s1": ("amber", "blue")}, lambda shown: shown.picks("blue"))
+    made = score(ledger)
+    assert [one.win_vs_reference.reason for one in made.whole.standings] == ["never met the reference"] * 2
+    assert "The reference did not play, so no win rate against it is known." in made.notes
+
+
+def test_why_a_rate_against_the_reference_is_missing_is_said(ledger: Ledger):
+    players = {"s1": ("amber", "blue"), "s2": ("amber", "reference"), "s3": ("blue", "cyan", "reference")}
+
+    def says(shown: Shown) -> Preference:
+        return FIRST if shown.pair == {"cyan", "reference"} else shown.picks(min(shown.pair))
+
+    judge(ledger, {**players, "m1": ("amber", "dun")}, says)
+    whole = score(ledger).whole
+    reasons = {one.model: one.win_vs_reference.reason for one in whole.standings}
+    assert reasons == {
+        "amber": None,
+        "blue": None,
+        "cyan": "only ties with the reference, which are left out",
+        "dun": "never met the reference",
+        "reference": "is the reference",
+    }
+    ties = {one.model: one.win_vs_reference_ties for one in whole.standings}
+    assert ties == {"amber": 0, "blue": 0, "cyan": 1, "dun": 0, "reference": 0}
+
+
+def test_resamples_give_a_median_and_an_interval_to_the_large_boards_alone(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    plain, resampled = score(ledger), score(ledger, rounds=50)
+    for part in (resampled.whole, *resampled.by_images):
+        for one in part.standings:
+            assert one.elo_median is not None
+            assert one.elo.lower is not None
+            assert one.elo.upper is not None
+            assert one.elo.lower <= one.elo_median <= one.elo.upper
+    assert all(one.elo_median is None for part in resampled.by_skill for one in part.standings)
+    assert all(one.bradley_terry is None for part in resampled.by_skill for one in part.standings)
+    assert [one.elo.value for one in plain.whole.standings] == [one.elo.value for one in resampled.whole.standings]
+    assert "Intervals and medians of Elo are of 50 resamples of items." in resampled.notes
+    assert all(one.elo_median is None for one in plain.whole.standings)
+    assert score(ledger, rounds=50) == resampled
+
+
+def test_the_document_has_the_fields_of_the_design(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    document: dict[str, Any] = score(ledger, rounds=20).as_json()
+    assert (document["schema"], document["benchmark"], document["judge"]) == (1, "visit-bench", "openai/judge")
+    assert document["undecided_as_ties"] == 3
+    assert document["coverage"]["with_verdict"] == 7
+    amber = next(one for one in document["models"] if one["model"] == "amber")
+    assert {"elo", "elo_lower", "elo_upper", "elo_n", "elo_median", "bradley_terry", "win_vs_reference_lower"} <= set(
+        amber
+    )
+    numbers = ("matches", "wins", "losses", "ties", "win_vs_reference_n", "win_vs_reference_ties", "elo_n")
+    assert [amber[name] for name in numbers] == [5, 2, 1, 2, 3, 2, 5]
+    assert [(one["skill"], one["items"], one["wins"]) for one in amber["skills"]] == [
+        ("nlvr2", 1, 0), ("rcc", 1, 0), ("tour guide", 1, 1), ("vqa", 2, 1),
+    ]  # fmt: skip
+    assert [one["source"] for one in amber["sources"]] == ["NLVR2", "Robust Change Captioning", "VQA"]
+    assert [(part["part"], part["items"], len(part["models"])) for part in document["parts"]] == [
+        ("single", 3, 2), ("multiple", 2, 2),
+    ]  # fmt: skip
+
+
+def test_a_model_stands_only_in_the_parts_it_played(ledger: Ledger):
+    judge(ledger, {"s2": XYZ, "m1": ("X", "Y")}, lambda shown: shown.picks(min(shown.pair)))
+    made = score(ledger)
+    z = next(one for one in made.as_json()["models"] if one["model"] == "Z")  # type: ignore[index, union-attr]
+    assert [one["skill"] for one in z["skills"]] == ["vqa"]  # type: ignore[index, union-attr]
+    assert [part.of("Z") is None for part in made.by_images] == [False, True]
+
+
+def test_verdicts_on_answers_that_were_replaced_are_left_out_and_counted(ledger: Ledger):
+    judge(ledger, BOTH, lambda shown: shown.picks("amber"))
+    (held,) = [one for one in ledger.responses_to([ITEMS["s1"].digest]) if one.model == "amber"]
+    from dataclasses import replace
+
+    ledger.add_responses([replace(held, text="Another.")], replace=True)
+    made = score(ledger)
+    assert counts(made) == (4, 0, 0)
+    assert "Left out: 2 judgements of answers that were replaced since." in made.notes
+
+
+def test_a_judge_that_grades_makes_no_board(ledger: Ledger):
+    from evenhand.domain.verdict import Grades
+
+    judge(ledger, {"s1": ("amber", "blue")}, lambda _: Grades(values=(1.0, 2.0)))  # type: ignore[arg-type, return-value]
+    with pytest.raises(RankError, match="does not compare two answers"):
+        score(ledger)

@@ -1,0 +1,134 @@
+"""The paper's findings, each found true, found false, or left open by data made so."""
+
+import pytest
+
+from evenhand.reports.grade_claims import Claim, claims
+from evenhand.reports.grade_report import GradeCell
+from tests.reports.grade_cells import ROWS, cell
+
+UNRELATED = "An unrelated option raises the Grade Score, whatever the prompt and the judge."
+REMOVED = "It does so as well when the unrelated option, which changes N, is left out of the scoring."
+FIRST_TWO = "It helps Prompts 1 and 2 more than Prompts 3 and 4."
+VARIES = "Grade Scores differ between judges."
+HIGHEST = "One judge has the highest Grade Score in every row."
+NO_ORDER = "Telling the judge to mind no order (Prompt 3) gives a higher Grade Score than the other prompts."
+SOME_MORE = "It helps some judges more than others."
+ENTROPY = "The unrelated option raises the LLM Score (entropy of the places)."
+CHOICE = "The Choice Score stays as high with it (falls by less than 0.05)."
+REASONS = "Prompts 1 and 2, which ask for reasons, give a higher Grade Score than Prompt 4, which asks for points."
+SPREAD = "The same experiment repeated gives Grade Scores 0.05 to 0.12 apart."
+
+
+def told(*cells: GradeCell) -> dict[str, Claim]:
+    return {claim.claim: claim for claim in claims([one.graded for one in cells])}
+
+
+def answer(claim: str, *cells: GradeCell) -> str:
+    return told(*cells)[claim].answer
+
+
+def pair(without: int, with_it: int, **more: object) -> tuple[GradeCell, GradeCell]:
+    return cell(without, **more), cell(with_it, unrelated=True, **more)  # pyright: ignore[reportArgumentType]
+
+
+def test_one_cell_tests_nothing():
+    assert told(cell(10)) == {}
+
+
+def test_an_unrelated_option_that_helps_hurts_or_changes_nothing():
+    assert answer(UNRELATED, *pair(5, 25)) == "holds here"
+    assert answer(UNRELATED, *pair(25, 5)) == "does not hold here"
+    assert answer(UNRELATED, *pair(15, 15)) == "cannot be told"
+    found = told(*pair(5, 25))[UNRELATED]
+    assert found.value is not None
+    assert found.value.value == pytest.approx(20 / ROWS)
+    assert found.value.clusters == ROWS
+    assert found.evidence.startswith("The Grade Score changes by +0.667 (95 % +0.")
+    assert found.evidence.endswith("30 rows); it is higher in 1 of 1 judge and prompt pairs.")
+
+
+def test_one_prompt_that_falls_refutes_a_claim_about_all_of_them():
+    assert answer(UNRELATED, *pair(0, 30), *pair(20, 4, prompt=2)) == "does not hold here"
+
+
+def test_the_unrelated_option_may_be_left_out_of_the_scoring():
+    found = told(*pair(5, 25))[REMOVED]
+    assert found.answer == "holds here"
+    assert found.value is not None
+    # The first place is the unrelated option's in one trial, and the next one shows the others in the same order.
+    assert (found.value.value, found.value.clusters) == (pytest.approx(20 / ROWS), ROWS)
+
+
+def test_the_gain_may_be_larger_under_the_first_two_prompts():
+    assert answer(FIRST_TWO, *pair(0, 25), *pair(10, 12, prompt=3)) == "holds here"
+    assert answer(FIRST_TWO, *pair(10, 12), *pair(0, 25, prompt=4)) == "does not hold here"
+    assert "--prompts all" in told(*pair(0, 25), *pair(0, 25, prompt=2))[FIRST_TWO].evidence
+
+
+def test_judges_may_differ():
+    good, bad, like = cell(25, judge="good"), cell(3, judge="bad"), cell(4, judge="like")
+    found = told(good, bad, like)
+    assert found[VARIES].answer == "holds here"
+    assert found[VARIES].evidence.startswith("good minus bad, the widest gap, is +0.733")
+    assert found[VARIES].evidence.endswith("over 3 pairs.")
+    assert found[HIGHEST].answer == "holds here"
+    assert answer(VARIES, bad, like) == "cannot be told"
+    assert answer(HIGHEST, bad, like) == "cannot be told"
+
+
+def test_a_judge_beaten_in_one_row_is_not_highest_in_every_row():
+    cells = (
+        cell(25, judge="good"), cell(3, judge="bad"),
+        cell(28, judge="good", prompt=2), cell(5, judge="bad", prompt=2),
+        cell(2, judge="good", prompt=3), cell(22, judge="bad", prompt=3),
+    )  # fmt: skip
+    found = told(*cells)[HIGHEST]
+    assert found.answer == "does not hold here"
+    assert found.evidence == "good is highest in 2 of 3 rows of the table; bad clearly beats it in 1."
+
+
+def test_the_warning_of_order_may_help_and_help_some_more():
+    plain, warned = cell(5), cell(25, prompt=3)
+    assert answer(NO_ORDER, plain, warned) == "holds here"
+    assert answer(NO_ORDER, cell(25), cell(5, prompt=3)) == "does not hold here"
+    assert answer(SOME_MORE, plain, warned) == "cannot be told"
+    other = (cell(15, judge="other"), cell(15, judge="other", prompt=3))
+    found = told(plain, warned, *other)[SOME_MORE]
+    assert found.answer == "holds here"
+    assert found.evidence.startswith("Its effect on openai/gpt-4o is larger than on other by +0.667")
+
+
+def test_prompts_are_compared_with_the_unrelated_option_alike():
+    # Prompt 3 was asked only with it, Prompt 1 only without: nothing can be said of the prompts.
+    assert "Prompt 3 and another prompt" in told(cell(5), cell(25, prompt=3, unrelated=True))[NO_ORDER].evidence
+
+
+def test_the_parts_of_the_score():
+    found = told(*pair(5, 25))
+    assert found[ENTROPY].answer == "holds here"
+    assert found[CHOICE].answer == "holds here"
+    assert answer(CHOICE, *pair(25, 5)) == "does not hold here"
+    assert answer(ENTROPY, *pair(25, 5)) == "does not hold here"
+
+
+def test_asking_for_reasons_against_asking_for_points():
+    assert answer(REASONS, cell(25), cell(5, prompt=4)) == "holds here"
+    assert answer(REASONS, cell(5, prompt=2), cell(25, prompt=4)) == "does not hold here"
+    assert "--prompts 1,2,4" in told(cell(25), cell(5, prompt=3))[REASONS].evidence
+
+
+def test_what_was_not_asked_cannot_be_told_and_says_what_it_would_take():
+    found = told(cell(10), cell(12, prompt=2))
+    assert {one.claim for one in found.values() if one.evidence.startswith("That needs")} == {
+        UNRELATED, VARIES, HIGHEST, NO_ORDER, ENTROPY, CHOICE, REASONS,
+    }  # fmt: skip
+    assert {one.answer for one in found.values()} == {"cannot be told"}
+
+
+def test_runs_that_lie_as_far_apart_as_the_authors():
+    assert answer(SPREAD, cell(15, runs=(17, 18))) == "holds here"
+    assert answer(SPREAD, cell(15, runs=(15, 15))) == "does not hold here"
+    found = told(cell(0, runs=(30,)))[SPREAD]
+    assert found.answer == "does not hold here"
+    assert found.evidence == "Of 2 runs the farthest two lie 1.000 apart, on 30 rows."
+    assert SPREAD not in told(cell(15), cell(15, prompt=2))
