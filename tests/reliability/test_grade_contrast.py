@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.domain.estimate import Estimate
 from evenhand.reliability.grade_comparison import paired_difference
-from evenhand.reliability.grade_contrast import Part, contrast, difference
+from evenhand.reliability.grade_contrast import Measure, Part, contrast, difference
 from evenhand.reliability.grade_score import GradeScore, grade_score
 from evenhand.reliability.option_rows import OptionRow, rotations
 
@@ -56,11 +57,12 @@ def test_a_contrast_of_nothing_is_refused():
 def test_one_run_against_another_is_the_paired_difference(first: list[tuple[int, ...]], second: list[tuple[int, ...]]):
     one, other = run(*first), run(*second)
     known = paired_difference(one, other)
-    for measure, estimate in (
-        ("grade", known.grade_score),
-        ("llm", known.llm_score),
-        ("choice", known.choice_score),
-    ):
+    measures: dict[Measure, Estimate] = {
+        "grade": known.grade_score,
+        "llm": known.llm_score,
+        "choice": known.choice_score,
+    }
+    for measure, estimate in measures.items():
         found = difference([one], [other], measure=measure)
         assert found.value.value == pytest.approx(estimate.value)
         assert found.value.lower == pytest.approx(estimate.lower)

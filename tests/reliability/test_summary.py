@@ -43,15 +43,28 @@ def test_a_consistent_judge_shows_no_trouble_and_is_never_called_right():
     summary = full(judged(60, lambda item: (1, -1) if item % 2 else (-1, 1)))
     assert summary.conclusion == "no sign of trouble in what was measured"
     assert summary.reading[-1] == (
-        "Not measured here: a liking for longer answers, whether it looks at the image or its description, "
-        "whether people would agree with it."
+        "Only order was measured here: not whether the judge likes longer answers, looks at the image or its "
+        "description, or agrees with people."
     )
 
 
 def test_a_person_is_not_asked_whether_people_would_agree():
     votes = judged(60, lambda _: (1, -1))
     said = trust(votes, Coverage(wanted=120, with_verdict=120), human=True).reading[-1]
-    assert said == "Not measured here: a liking for longer answers, agreement with other people."
+    assert said == "Only order was measured here: not whether people like longer answers or agree with each other."
+
+
+def test_of_a_file_without_images_nothing_is_said_about_looking():
+    said = trust(judged(60, lambda _: (1, -1)), Coverage(wanted=120, with_verdict=120), images=False).reading[-1]
+    assert said == "Only order was measured here: not whether the judge likes longer answers or agrees with people."
+
+
+def test_ties_that_come_and_go_are_noise_and_no_leaning():
+    wavering = judged(200, lambda item: ((1, -1), (0, -1), (1, 0), (-1, 0), (0, 1))[item % 5])
+    summary = full(wavering)
+    assert summary.order.swap_consistency.value == 0.2
+    assert summary.conclusion == "undecided"
+    assert "often calls a tie in one order and a winner in the other" in summary.reading[0]
 
 
 def test_a_few_items_are_said_to_be_too_few_and_no_coin_and_no_leaning_is_claimed():
@@ -151,7 +164,7 @@ def test_a_hundred_per_cent_is_printed_only_where_it_is_exact():
 
 def test_few_items_are_said():
     assert any("Only 16 items stand" in sentence for sentence in full(kept_in(9, 16)).reading)
-    assert not any("Only" in sentence for sentence in full(kept_in(9, 32)).reading)
+    assert not any("stand behind" in sentence for sentence in full(kept_in(9, 32)).reading)
 
 
 def test_replicates_without_ties_are_not_said_to_have_ties():

@@ -50,11 +50,11 @@ def plan(
 
 
 def default_assumption(rule: Rule) -> float:
-    """Midway between the bound and the best there is (1; for an upper bound 0), and the middle of a range."""
+    """Midway between the bound and the best there is (for an upper bound 0), and the middle of a range."""
     if rule.name == "first_position":
         return 0.5
     if rule.low is not None:
-        return (rule.low + (1.0 if rule.high is None else rule.high)) / 2
+        return (rule.low + (rule.within.high if rule.high is None else rule.high)) / 2
     assert rule.high is not None
     # A negative effect that has to be more negative still is best at its lowest.
     return (rule.high + (0.0 if rule.high > 0 else rule.within.low)) / 2

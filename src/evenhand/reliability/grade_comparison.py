@@ -68,7 +68,7 @@ class RunSpread:
 
 def paired_difference(first: GradeScore, second: GradeScore) -> PairedDifference:
     """An item's replicates are averaged first."""
-    one, other = _by_item(first.rows), _by_item(second.rows)
+    one, other = by_item(first.rows), by_item(second.rows)
     common = sorted(one.keys() & other.keys())
     change = np.array([one[item] - other[item] for item in common]).reshape(len(common), 3)
     llm, choice, grade = (clustered_mean(column, common, within=_DIFFERENCE) for column in change.T)
@@ -84,7 +84,7 @@ def paired_difference(first: GradeScore, second: GradeScore) -> PairedDifference
 def run_spread(rows: Sequence[OptionRow], *, policy: Policy = "strict") -> RunSpread:
     """Of rows whose `replicate` says which run they belong to."""
     scored = [
-        _by_item(grade_score([row for row in rows if row.replicate == run], policy=policy).rows)
+        by_item(grade_score([row for row in rows if row.replicate == run], policy=policy).rows)
         for run in sorted({row.replicate for row in rows})
     ]
     common = set[str].intersection(*(set(run) for run in scored)) if scored else set[str]()
@@ -109,7 +109,7 @@ def sign_flip_p_value(differences: FloatArray) -> float:
     return float((np.abs(sums) >= seen - 1e-12).mean())
 
 
-def _by_item(table: ScoredRows) -> dict[str, FloatArray]:
+def by_item(table: ScoredRows) -> dict[str, FloatArray]:
     """Of each item scored: LLM Score, Choice Score and Grade Score, the means of its replicates."""
     found: dict[str, list[FloatArray]] = {}
     columns = np.stack([table.llm, table.choice, table.grade], axis=1)

@@ -33,10 +33,13 @@ _FAIR = "a fair judge gives 50 %."
 _FEW_TO_TELL = "Too few items to tell whether the judge {}"
 
 _UNMEASURED = (
-    "Not measured here: a liking for longer answers, whether it looks at the image or its description, "
-    "whether people would agree with it."
+    "Only order was measured here: not whether the judge likes longer answers, looks at the image or its description, "
+    "or agrees with people."
 )
-_UNMEASURED_OF_PEOPLE = "Not measured here: a liking for longer answers, agreement with other people."
+_UNMEASURED_WITHOUT_IMAGES = (
+    "Only order was measured here: not whether the judge likes longer answers or agrees with people."
+)
+_UNMEASURED_OF_PEOPLE = "Only order was measured here: not whether people like longer answers or agree with each other."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,7 @@ class Summary:
         }
 
 
-def trust(shown: Iterable[Vote] | Showings, coverage: Coverage, *, human: bool = False) -> Summary:
+def trust(shown: Iterable[Vote] | Showings, coverage: Coverage, *, human: bool = False, images: bool = True) -> Summary:
     """How far the judge behind these verdicts can be relied on, as far as they alone can tell."""
     order = order_bias(shown)
     conclusion = _conclusion(order, coverage)
@@ -66,14 +69,15 @@ def trust(shown: Iterable[Vote] | Showings, coverage: Coverage, *, human: bool =
         *_position_sentences(order),
         *_basis_sentences(order),
         _coverage_sentence(coverage),
-        _UNMEASURED_OF_PEOPLE if human else _UNMEASURED,
+        _UNMEASURED_OF_PEOPLE if human else _UNMEASURED if images else _UNMEASURED_WITHOUT_IMAGES,
     )
     return Summary(order=order, coverage=coverage, conclusion=conclusion, reading=reading)
 
 
 def _conclusion(order: OrderBias, coverage: Coverage) -> Conclusion:
     """The worst that any measure says. An interval that holds both a coin and a good judge decides nothing."""
-    if any(_below(share, CONSISTENT_ENOUGH) for share in _consistencies(order)) or _far_from_even(order):
+    # Ties that come and go are noise, not a leaning: they forbid a good word, and no more.
+    if _below(order.swap_consistency_without_ties, CONSISTENT_ENOUGH) or _far_from_even(order):
         return "not to be trusted"
     if _consistent(order) and coverage.share is not None and coverage.share >= ENOUGH_COVERAGE:
         return "no sign of trouble in what was measured"
@@ -110,6 +114,10 @@ def _headline(conclusion: Conclusion, order: OrderBias) -> str:
         return "This judge is not to be trusted: its verdicts do not hold when the answers change places."
     if conclusion != "undecided":
         return "No sign of trouble in what was measured."
+    if _below(order.swap_consistency, CONSISTENT_ENOUGH):
+        return (
+            "Undecided: it often calls a tie in one order and a winner in the other, so much of what it says is noise."
+        )
     if _consistent(order):
         return "Undecided: too many verdicts are missing to say whether this judge can be trusted."
     return "Undecided: too few pairs were decided in both orders to say whether this judge can be trusted."

@@ -1,0 +1,108 @@
+"""What an audit's trials tell of a judge: whether it repeats itself, leans, obeys what an answer says, and looks.
+
+A sign is +1, 0 or -1 as each function says; all intervals are clustered by item, or by twin.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.intervals import Range, clustered_mean, clustered_share
+
+_SIGN = Range(low=-1.0, high=1.0)
+_HALF = Range(low=-0.5, high=0.5)
+PER_WORDS = 100
+"""A length slope is told for so many words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What a judge said of a twin's two answers, shown with the image of one side or with none."""
+
+    twin: str
+    side: int
+    """0 or 1: whose image was shown, or would have been."""
+    with_image: bool
+    right_first: bool
+    sign: int
+    """Positive for the answer shown first."""
+
+    @property
+    def right(self) -> float:
+        """1 where it chose the answer right for this side, 0 where the other, one half for a tie."""
+        return (1 + (self.sign if self.right_first else -self.sign)) / 2
+
+    @property
+    def first_side(self) -> int:
+        """The side whose answer was shown first."""
+        return self.side if self.right_first else 1 - self.side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    looks: Estimate
+    """Accuracy with the own image minus accuracy with none; a case is one order of a twin, read with both images and
+    with none: 0.5 where it sees all."""
+    with_image: Estimate
+    without: Estimate
+    follows: Estimate
+    """Of the showings judged right, how many turn to the other answer when its image stands in the place of the own."""
+
+
+def repeatability(signs: Sequence[tuple[int, int]], items: Sequence[str]) -> Estimate:
+    """Share of showings that got the same verdict twice; by sign, so a tie is its own value."""
+    return clustered_share([float(one == other) for one, other in signs], [1.0] * len(signs), items)
+
+
+def tie_rate(signs: Sequence[int], items: Sequence[str]) -> Estimate:
+    return clustered_share([float(sign == 0) for sign in signs], [1.0] * len(signs), items)
+
+
+def lean(signs: Sequence[int], items: Sequence[str]) -> Estimate:
+    """The mean sign, from -1 to 1: how much more often the judge goes towards what is asked about than away from it."""
+    return clustered_mean([float(sign) for sign in signs], items, within=_SIGN)
+
+
+def length_slope(signs: Sequence[int], words: Sequence[int], items: Sequence[str]) -> Estimate:
+    """The line through the origin that fits the signs in favour of the longer answer: lean per 100 words."""
+    if not words:
+        return Estimate(value=None, reason="no cases")
+    per_word = [sign * PER_WORDS / added for sign, added in zip(signs, words, strict=True)]
+    steepest = PER_WORDS / min(words)
+    squares = np.square(np.array(words, dtype=np.float64))
+    within = Range(low=-steepest, high=steepest)
+    # Weights relative to their mean, so that their sum is the number of cases.
+    found = clustered_mean(per_word, items, weights=squares / squares.mean(), within=within)
+    return replace(found, n=len(words))
+
+
+def looking(said: Sequence[Side]) -> Looks:
+    """Without an image the two sides of a twin are one and the same showing, so that whatever is said of it is right
+    for one of them: accuracy with none is one half, and the difference lies between -0.5 and 0.5."""
+    shown = {(one.twin, one.first_side, one.side): one for one in said if one.with_image}
+    blind = {(one.twin, one.first_side, one.side): one for one in said if not one.with_image}
+    gained: list[float] = []
+    twins: list[str] = []
+    turned: list[tuple[float, str]] = []
+    for (twin, first, side), one in shown.items():
+        other = shown.get((twin, first, 1 - side))
+        if other is None:
+            continue
+        if one.right == 1:
+            turned.append((float(other.right == 1), twin))
+        without = [blind.get((twin, first, each)) for each in (0, 1)]
+        if side == 0 and all(without):
+            gained.append((one.right + other.right) / 2 - sum(each.right for each in without if each) / 2)
+            twins.append(twin)
+    return Looks(
+        looks=clustered_mean(gained, twins, within=_HALF),
+        with_image=_accuracy(list(shown.values())),
+        without=_accuracy(list(blind.values())),
+        follows=clustered_share([one for one, _ in turned], [1.0] * len(turned), [twin for _, twin in turned]),
+    )
+
+
+def _accuracy(said: Sequence[Side]) -> Estimate:
+    return clustered_share([one.right for one in said], [1.0] * len(said), [one.twin for one in said])
