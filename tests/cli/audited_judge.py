@@ -73,7 +73,12 @@ def _choice(habits: Habits, body: dict[str, Any], first: str, second: str) -> st
         return right
     if _without_planting(first) == _without_planting(second):
         return _either(said)
-    return "A" if _lot("quality", first) > _lot("quality", second) else "B"
+    return "A" if quality(first) > quality(second) else "B"
+
+
+def quality(text: str) -> float:
+    """Of its own for each text, so that the order shown changes nothing."""
+    return _lot("quality", text)
 
 
 def _without_planting(text: str) -> str:
@@ -81,7 +86,7 @@ def _without_planting(text: str) -> str:
 
 
 def _either(said: str) -> str:
-    return "A" if _lot("coin", said) < 0.5 else "B"
+    return "A" if _lot("a coin", said) < 0.5 else "B"
 
 
 def _seen(body: dict[str, Any], first: str, second: str) -> str | None:
@@ -115,7 +120,7 @@ def _words(message: dict[str, Any]) -> str:
 def _pick(text: str) -> str:
     """The option of the best quality, wherever it stands."""
     options = {number: words.strip() for number, words in _OPTION.findall(text)}
-    return f"Selection: Option {max(options, key=lambda number: _lot('quality', options[number]))}"
+    return f"Selection: Option {max(options, key=lambda number: quality(options[number]))}"
 
 
 def _lot(*names: str) -> float:

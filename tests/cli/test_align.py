@@ -230,7 +230,8 @@ def test_the_ledger_gives_what_the_same_verdicts_give_as_a_file_and_both_texts(s
         assert of_ledger["raters"][0][name] == pytest.approx(of_file["raters"][0][name]), name
     assert of_ledger["alpha"] == pytest.approx(of_file["alpha"])
     worst = of_ledger["raters"][0]["disagreements"][0]
-    answers = {(row["item"], row["model"]): row["response"] for row in map(json.loads, sample.open(encoding="utf-8"))}
+    rows = map(json.loads, sample.read_text(encoding="utf-8").splitlines())
+    answers = {(row["item"], row["model"]): row["response"] for row in rows}
     assert worst["response"] == answers[worst["item"], worst["model"]]
     assert worst["against_response"]
     assert worst["instruction"]

@@ -36,7 +36,7 @@ UNDECIDED = ("unreadable", "refused", "truncated", "conflicting")
 
 
 def text_of(model: str, question: str) -> str:
-    return f"<{model}> answers {question} with many words."
+    return f"<{model}> answers {question}\nwith many words,\r\nand = Ünïcode."
 
 
 def lot(*names: str) -> float:
@@ -99,7 +99,8 @@ def write_sheets(folder: Path) -> Path:
 
 
 def write_predictions(path: Path, models: Sequence[str], numbers: Sequence[int]) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    """As a spreadsheet saves it: a byte-order mark, Windows line ends, line ends within cells."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("instruction", "instruction_category", *(f"{model} prediction" for model in models)))
         for number in numbers:
@@ -223,6 +224,15 @@ def test_the_world_has_all_that_can_happen(world: World) -> None:
     assert set(reasons) == {None, "unreadable", "refused"}
     calls = Counter(calls for (calls,) in world.rows("SELECT json_array_length(calls) FROM judgements"))
     assert calls[2] > reasons["unreadable"], "some extractions found a decision"
+
+
+def test_answers_come_out_as_they_went_in(world: World) -> None:
+    numbers = {one.label: one.instruction for one in load_benchmark("visit-bench", path=world.data).items}
+    rows = [row for row in world.export("--responses") if row["model"] != "reference"]
+    assert len(rows) == len(FOUNDERS) * (SINGLE + MULTI)
+    for row in rows:
+        (number,) = re.findall(r"\d+", numbers[row["item"]])
+        assert row["response"] == text_of(row["model"], number)
 
 
 def test_a_reference_rated_wrong_or_missing_does_not_play(world: World, digests: dict[str, str]) -> None:
@@ -380,7 +390,7 @@ def test_a_model_that_joins_later_changes_nothing_and_makes_only_its_own_calls(f
 def test_another_model_that_joins_draws_as_if_it_were_the_only_one(folder: Path) -> None:
     apart, together = World(folder, "apart"), World(folder, "together")
     more = write_predictions(folder / "more.csv", ("late2",), range(SINGLE + MULTI))
-    more.write_text(more.read_text(encoding="utf-8").replace("<late2>", "<late>"), encoding="utf-8")
+    more.write_bytes(more.read_bytes().replace(b"<late2>", b"<late>"))
     numbers = ("--pairs", "random", "--battles", 14, "--reference-battles", 5)
     with served(Script(judge=verdict_of)) as server:
         for world, files in ((apart, ("late.csv",)), (together, ("more.csv", "late.csv"))):

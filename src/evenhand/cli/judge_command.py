@@ -69,7 +69,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Run the same command again and only what is missing is asked.
     """
-    from evenhand.cli.judging import carry_out_all, ledger_for, orders_of
+    from evenhand.cli.judging import carry_out_all, ledger_for, orders_of, placing_of
     from evenhand.cli.outcome import print_dry_run
     from evenhand.engine.quote import added_up
 
@@ -83,7 +83,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     orders = orders_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:
         quoted = added_up([order.dry_run() for order in orders])
-        print_dry_run(quoted, max_cost=flags["max_cost"], as_json=flags["as_json"])
+        print_dry_run(quoted, max_cost=flags["max_cost"], as_json=flags["as_json"], placing=placing_of(orders))
         return
     outcomes = asyncio.run(carry_out_all(orders, quiet=flags["quiet"]))
     if flags["as_json"]:

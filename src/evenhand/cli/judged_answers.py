@@ -46,8 +46,9 @@ def answers_to_judge(
     held = _on_record(benchmark, flags["against"], variant, ledger)
     if flags["responses"] or (not variant and bundled_answers(benchmark)):
         responses = _of_files(benchmark, items, flags, variant, whole=whole)
-        if variant and not any(one.model == flags["against"] for one in responses):
-            responses += [one for one in held if one.model == flags["against"]]
+        responses += _named_beside(responses, held, flags, variant)
+        if flags.get("new"):
+            responses += _opponents(responses, held, flags["models"])
     else:
         responses = held
         if not responses:
@@ -58,6 +59,26 @@ def answers_to_judge(
     if not flags["dry_run"]:
         ledger.add_responses(everyone, replace=flags["replace"])
     return _of_models(everyone, flags["models"])
+
+
+def _opponents(responses: Sequence[Response], held: Sequence[Response], models: Sequence[str]) -> list[Response]:
+    """The answers on record of models that the files do not name: a model that joins meets them too."""
+    here = {one.model for one in responses}
+    opponents = [one for one in held if one.model not in here and (not models or one.model in models)]
+    if opponents:
+        say_notes([f"On record, and so opponents too: {', '.join(sorted({one.model for one in opponents}))}."])
+    return opponents
+
+
+def _named_beside(
+    responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], variant: str
+) -> list[Response]:
+    """Answers on record of models that a flag names and the files lack: a baseline, or players beside a sample's."""
+    named = set[str]() if flags["responses"] else set[str](flags["models"])
+    if variant and flags["against"]:
+        named.add(flags["against"])
+    named -= {one.model for one in responses}
+    return [one for one in held if one.model in named]
 
 
 def _of_files(

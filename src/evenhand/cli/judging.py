@@ -22,7 +22,7 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.deviations import BY_CHOICE
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.judging import Matching, Placing, Prepared, Showing, prepare
 from evenhand.engine.pictures import with_fetched
 from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import DryRun, dry_run
@@ -61,7 +61,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
     benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)
-    jobs = [_job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
+    jobs = [job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
     say_notes(benchmark.notes)
     variant = variant_to_judge(flags)
     matchings = [_matching(flags, showing.protocol, variant) for _, showing in jobs]
@@ -93,7 +93,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     return orders
 
 
-def _job(
+def job(
     ctx: click.Context,
     showing: Showing,
     surroundings: Surroundings,
@@ -185,6 +185,18 @@ def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:
         )
         for name in names
     ]
+
+
+def placing_of(orders: Sequence[Order]) -> Placing | None:
+    """The battles of the model that joins, under all protocols together; None where nobody does."""
+    each = [placing for order in orders if (placing := order.prepared.placing) is not None]
+    if not each:
+        return None
+    return replace(
+        each[0],
+        battles=sum(one.battles for one in each),
+        against_reference=sum(one.against_reference for one in each),
+    )
 
 
 PLACING_BATTLES, PLACING_REFERENCE_BATTLES = 700, 150

@@ -22,6 +22,7 @@ COMMANDS = {
     "correlate": "How much the benchmarks of a table of scores say the same.",
     "sample": "Draw the questions that people are asked, as a study.",
     "audit": "Test whether a judge can be trusted, before or after it judges.",
+    "grade": "The Grade Score: does a judge pick the same option whatever the order?",
     "runs": "What was run, and how each run ended.",
     "show": "One run, trial or item whole: prompt, images, raw reply, how it was read.",
     "read": "Read verdicts from raw replies got elsewhere, without a call.",

@@ -12,6 +12,7 @@ from evenhand.cli.progress import duration
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.identity import Json
 from evenhand.domain.printable import printable
+from evenhand.engine.judging import Placing
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import Ended
 from evenhand.models.errors import Misuse
@@ -142,18 +143,27 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
 
 
-def print_dry_run(quoted: DryRun, *, max_cost: float | None, as_json: bool, noun: str = "trials") -> None:
+def print_dry_run(
+    quoted: DryRun,
+    *,
+    max_cost: float | None,
+    as_json: bool,
+    noun: str = "trials",
+    placing: Placing | None = None,
+) -> None:
     if as_json:
-        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost}))
+        joins: dict[str, Json] = {} if placing is None else {"placing": placing.as_json()}
+        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins}))
         return
-    price = "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
+    if placing is not None:
+        click.echo(_placing_sentence(placing, quoted))
     calls = f"{quoted.calls} calls to make"
     if quoted.calls_at_most > quoted.calls:
         calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
     click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {calls}.")
     if not quoted.calls_at_most:
         return
-    click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {price}.")
+    click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {_price(quoted)}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
         click.echo(
             f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
@@ -161,3 +171,16 @@ def print_dry_run(quoted: DryRun, *, max_cost: float | None, as_json: bool, noun
         )
     if not quoted.image_tokens_known:
         click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
+
+
+def _price(quoted: DryRun) -> str:
+    return "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
+
+
+def _placing_sentence(placing: Placing, quoted: DryRun) -> str:
+    at_most = f" at least, {quoted.calls_at_most:,} at most" if quoted.calls_at_most > quoted.calls else ""
+    return printable(
+        f"Placing {placing.model}: {placing.battles:,} battles ({placing.against_reference:,} against the reference), "
+        f"{quoted.calls:,} calls{at_most}, about {quoted.input_tokens + quoted.output_tokens:,} tokens, "
+        f"{_price(quoted)}."
+    )

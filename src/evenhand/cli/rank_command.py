@@ -76,15 +76,18 @@ def command(ctx: click.Context, file: Path | None, **flags: Any) -> None:
 
 
 def _print(file: Path | None, flags: Mapping[str, Any]) -> None:
-    from evenhand.cli.ranking import document_of, draw, print_ranked, ranked
+    from evenhand.cli.ranking import audit_document, document_of, draw, print_audit_of, print_ranked, ranked
     from evenhand.reports.tables import console
 
     board = ranked(file, flags)
     draw(board, flags["plot"])
     if flags["as_json"]:
-        click.echo(json.dumps(document_of(board, flags), ensure_ascii=False, allow_nan=False))
-    else:
-        print_ranked(board, flags, console())
+        document = {**document_of(board, flags), **audit_document(file, board, flags)}
+        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        return
+    terminal = console()
+    print_ranked(board, flags, terminal)
+    print_audit_of(file, board, flags, terminal)
 
 
 _OF_A_FILE = ("item_column", "rater_column")

@@ -71,6 +71,24 @@ def document_of(board: Board, flags: Mapping[str, Any]) -> dict[str, Json]:
     return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
 
 
+def print_audit_of(file: Path | None, board: Board, flags: Mapping[str, Any], console: "Console") -> None:
+    """Of the judge behind the board, where it is the ledger's."""
+    if file is None:
+        from evenhand.ledger.record import Ledger
+        from evenhand.reports.audit_on_record import print_latest_audit
+
+        print_latest_audit(Ledger(flags["store"], create=False), board.origin, console)
+
+
+def audit_document(file: Path | None, board: Board, flags: Mapping[str, Any]) -> dict[str, Json]:
+    if file is not None or board.origin.judge is None:
+        return {}
+    from evenhand.ledger.record import Ledger
+    from evenhand.reports.audit_on_record import latest_audit
+
+    return {"audit": latest_audit(Ledger(flags["store"], create=False), board.origin.judge)}
+
+
 def beside(board: Board, flags: Mapping[str, Any]) -> list[Beside]:
     """What the flags ask for; a document then holds it however large the data are."""
     columns = {

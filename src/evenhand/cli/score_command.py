@@ -54,6 +54,7 @@ from evenhand.cli.options import option
 @options.as_json
 def command(benchmark: str, **flags: Any) -> None:
     """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
+    from evenhand.cli.ranking import print_audit_of
     from evenhand.cli.scoring import score_of
     from evenhand.reports.board_table import print_reliability
     from evenhand.reports.sheet import written
@@ -74,3 +75,4 @@ def command(benchmark: str, **flags: Any) -> None:
         if found.board is not None:
             terminal.print()
             print_reliability(found.board, terminal)
+            print_audit_of(None, found.board, flags, terminal)

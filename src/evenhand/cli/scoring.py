@@ -11,7 +11,6 @@ from evenhand.ledger.projection import items_of, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import find_run
 from evenhand.ledger.votes import JudgedBattles, judged_battles
-from evenhand.ratings.resampling import Resampling
 from evenhand.reports.board import Board
 from evenhand.reports.evidence import of_record
 from evenhand.reports.methods import Scoring
@@ -28,6 +27,7 @@ from evenhand.reports.scores.creation_sheets import breakdown_sheets, long_break
 from evenhand.reports.scores.creation_variants import VariantScores, in_order, refuse_unlike, variants_sheet
 from evenhand.reports.scores.visit_bench import visit_score
 from evenhand.reports.scores.visit_sheets import board_sheets, breakdown_sheet
+from evenhand.reports.scores.visit_sheets import wide_sheet as visit_wide_sheet
 from evenhand.reports.sheet import Sheet
 
 _OF = {"skill": "visit-bench", "source": "visit-bench", "category": "creation-mmbench", "task": "creation-mmbench"}
@@ -70,9 +70,12 @@ def _visit(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
         judged,
         {item.digest: item for item in items_of(ledger, judged.study.data)},
         scoring=Scoring(join=flags["join"]),
-        resampling=Resampling(rounds=flags["bootstrap"], unit="items", seed=flags["seed"]),
+        rounds=flags["bootstrap"],
+        seed=flags["seed"],
     )
-    sheets = (breakdown_sheet(score, flags["by"]),) if flags["by"] else board_sheets(score)
+    # A CSV file is one table.
+    boards = (visit_wide_sheet(score),) if flags["form"] == "csv" else board_sheets(score)
+    sheets = (breakdown_sheet(score, flags["by"]),) if flags["by"] else boards
     covered = f"{score.coverage.with_verdict} of {score.coverage.wanted} showings have a verdict."
     heading = f"Judged by {score.judge} under {score.protocol}; {covered}"
     ranked = _reliability_board(judged, flags)

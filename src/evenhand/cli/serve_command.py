@@ -1,5 +1,7 @@
 """`evenhand serve`: the boards and the people's pages in a browser."""
 
+from contextlib import closing
+
 import click
 
 from evenhand.cli import options
@@ -27,16 +29,14 @@ def command(store: str, host: str, port: int, public_url: str | None, owner_link
 
     try:
         site = site_at(host, port, public_url=public_url)
+        with closing(Ledger(store)) as ledger:
+
+            def ready() -> None:
+                click.echo(f"Serving {ledger.where} at {site.url} (Ctrl-C stops).", err=True)
+                if owner_link or not serving.has_owner(ledger):
+                    click.echo("Open this link once, within a day, to become the owner:")
+                    click.echo(serving.owner_link(ledger, site))
+
+            serving.serve(ledger, site, host=host, port=port, ready=ready)
     except SiteError as error:
         raise WrongUse(str(error)) from error
-    ledger = Ledger(store)
-
-    def ready() -> None:
-        click.echo(f"Serving {ledger.where} at {site.url} (Ctrl-C stops).", err=True)
-        if owner_link or not serving.has_owner(ledger):
-            click.echo(f"Open this link once, within a day, to become the owner:\n{serving.owner_link(ledger, site)}")
-
-    try:
-        serving.serve(ledger, site, host=host, port=port, ready=ready)
-    finally:
-        ledger.close()

@@ -11,6 +11,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Readout, Trial
+from evenhand.domain.verdict import Reason
 from evenhand.engine.asking import Asking
 from evenhand.engine.deviations import deviations
 from evenhand.engine.judging import Prepared, Showing
@@ -84,8 +85,10 @@ class PreparedGrade(Prepared):
         return graded
 
     def coverage(self, found: Choices) -> Coverage:
-        ended = Counter(outcome.reason for of_one in found.outcomes.values() for outcome in of_one.values())
-        reasons = {reason: count for reason, count in ended.items() if reason is not None}
+        ended = Counter[Reason | None](
+            outcome.reason for of_one in found.outcomes.values() for outcome in of_one.values()
+        )
+        reasons: dict[Reason, int] = {reason: count for reason, count in ended.items() if reason is not None}
         return Coverage(wanted=self.wanted, with_verdict=ended[None], reasons=reasons)
 
 

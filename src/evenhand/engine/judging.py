@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.domain.call import Request
-from evenhand.domain.identity import content_hash
+from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.naming import hint
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.study import Orders, Pairing, Purpose, Study, wanted, wanted_count
+from evenhand.domain.study import Answers, Orders, Pairing, Purpose, Study, meetings, wanted, wanted_count
 from evenhand.domain.trial import Condition, Readout, See, Trial
 from evenhand.engine.asking import Asking
 from evenhand.engine.deviations import deviations
@@ -87,6 +87,19 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Placing:
+    """The battles of a model that joins."""
+
+    model: str
+    battles: int
+    against_reference: int
+    """Of the battles."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {"model": self.model, "battles": self.battles, "against_reference": self.against_reference}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A study with everything its trials need."""
 
@@ -98,6 +111,11 @@ class Prepared:
     """Items that are not asked about, because they lack what the protocol shows."""
     notes: tuple[str, ...] = ()
     """Sentences about what is not asked and why."""
+
+    @property
+    def placing(self) -> Placing | None:
+        """None where nobody joins."""
+        return _placing(self.study, self.answers)
 
     def trials(self) -> Iterator[Trial]:
         return wanted(self.study, self.answers)
@@ -159,7 +177,7 @@ def prepare(
         answers=answers,
         wanted=wanted_count(study, answers),
         not_applicable=len(items) - len(asked.items),
-        notes=asked.notes,
+        notes=(*asked.notes, *_fewer_battles(_placing(study, answers), matching)),
     )
     if not prepared.wanted:
         raise Misuse("There is nothing to judge: no item has answers of two of the models.")
@@ -194,6 +212,29 @@ def _study(
         variant=matching.variant,
         purpose=matching.purpose,
     )
+
+
+def _placing(study: Study, answers: Answers) -> Placing | None:
+    if study.new is None:
+        return None
+    opponents = [other for _, _, other in meetings(study, answers)]
+    return Placing(model=study.new, battles=len(opponents), against_reference=opponents.count(REFERENCE))
+
+
+def _fewer_battles(placing: Placing | None, matching: Matching) -> Iterator[str]:
+    """What was asked for and cannot be had of these items and answers."""
+    if placing is None:
+        return
+    if matching.battles is not None and placing.battles < matching.battles:
+        yield (
+            f"{matching.battles:,} battles are asked for to place {placing.model}; the answers here allow "
+            f"{placing.battles:,}."
+        )
+    if placing.against_reference < matching.reference_battles:
+        yield (
+            f"{matching.reference_battles:,} of them were to be against the reference, which plays "
+            f"{placing.against_reference:,} items that {placing.model} answered."
+        )
 
 
 def _refuse_protocol(protocol: Protocol, matching: Matching) -> None:
@@ -251,6 +292,8 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     models = {response.model for response in responses}
     if matching.against is not None and matching.against not in models:
         raise Misuse(f"No answers of '{matching.against}' are here to play against; {hint(matching.against, models)}")
+    if matching.new == REFERENCE:
+        raise Misuse("The reference is there from the start and does not join; name another model with --new.")
     if matching.new is not None and matching.new not in models:
         raise Misuse(f"No answers of '{matching.new}', the model that joins, are here; {hint(matching.new, models)}")
     if len(models) < 2:

@@ -25,9 +25,11 @@ class RunOnRecord:
     ended_at: float | None
 
 
-def runs(ledger: Ledger, *, last: int | None = None) -> list[RunOnRecord]:
-    """Newest first."""
+def runs(ledger: Ledger, *, last: int | None = None, command: str | None = None) -> list[RunOnRecord]:
+    """Newest first; all commands', or one's."""
     query = _query().order_by(schema.runs.c.at.desc())
+    if command is not None:
+        query = query.where(schema.runs.c.command == command)
     if last is not None:
         query = query.limit(last)
     with ledger.reading() as connection:

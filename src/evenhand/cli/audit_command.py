@@ -1,0 +1,136 @@
+"""`evenhand audit`: the report card of a judge, and a gate that refuses one that is not good enough."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from evenhand.cli import asking_flags, options
+from evenhand.cli.options import option
+from evenhand.cli.surroundings import Surroundings, WrongUse
+
+if TYPE_CHECKING:
+    from evenhand.cli.auditing import Audit
+    from evenhand.cli.outcome import Outcomes
+    from evenhand.reliability.gate import Rule
+    from evenhand.reliability.gate_plan import Needed
+    from evenhand.reports.audit import AuditReport
+
+
+@click.command("audit")
+@option("--judge", required=True, help="provider/model, or local/smollm2.")
+@option("--base-url", help="Address of the judge's server, if --judge-base-url is not given.")
+@option("--judge-base-url", help="Address of the judge's server.")
+@option("--judge-api-key-env", help="Variable that holds the judge's key.")
+@option("--endpoint-name", help="A lasting name for a server whose address changes.")
+@option("--benchmark", help="Whose items and answers are shown; a bundled sample by default.")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@option("--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to show; repeatable.")
+@option("--models", multiple=True, help="Only these models' answers; repeatable.")
+@options.allow_partial
+@option("--limit", type=click.IntRange(1), help="Only the first N items.")
+@option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed.")
+@option("--category", multiple=True, help="Only items of this category; repeatable.")
+@option("--items", multiple=True, help="Only these items; repeatable.")
+@option("--protocol", help="A protocol's name or folder; the benchmark's first by default.")
+@option("--see", type=click.Choice(["images", "caption", "both", "none"]), help="What the judge is shown of the image.")
+@option("--readout", type=click.Choice(["free", "constrained"]), default="free", show_default=True)
+@option("--fence", type=click.Choice(["none", "nonce"]), default="none", show_default=True, help="Wrap the answers.")
+@option("--extractor", help="Model that finds the decision in a reply that has no readable one; the judge by default.")
+@option("--extractor-base-url", help="Address of the extractor's server.")
+@option("--extractor-api-key-env", help="Variable that holds the extractor's key.")
+@option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it.")
+@option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels.")
+@option(
+    "--part",
+    multiple=True,
+    type=click.Choice(["pairs", "length", "planted", "options", "twins"]),
+    help="Only this part of the audit; all by default. Repeatable.",
+)
+@option("--budget", type=click.IntRange(1), default=1000, show_default=True, help="Trials at most.")
+@option("--require", help='Rules: "swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6".')
+@option("--assume", default="", help="With --dry-run: the judge that the rules are planned for, swap_consistency=0.95.")
+@option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
+@option("--replace", is_flag=True, help="Let new answers stand where the ledger holds other ones.")
+@asking_flags.settings_flags
+@asking_flags.how_much_flags
+@options.store
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
+    """Show a judge what tells whether it can be trusted, and say so in numbers.
+
+    Its trials are no board's. Run the same command again and only what is missing is asked. Exit 4 where a rule of
+    --require is not met, or not decided.
+    """
+    from evenhand.cli.auditing import ask, audit_of
+    from evenhand.cli.judging import ledger_for
+    from evenhand.reports.audit import audit_report, keep_report
+
+    rules, needed = _rules(flags)
+    surroundings = cast(Surroundings, ctx.obj)
+    ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
+    audit = audit_of(ctx, {**flags, "against": None}, surroundings, ledger)
+    if flags["dry_run"]:
+        _print_plan(audit, needed, flags)
+        return
+    outcomes = asyncio.run(ask(audit, quiet=flags["quiet"]))
+    report = audit_report(ledger, audit.design, rules=rules, seed=flags["seed"])
+    keep_report(ledger, report)
+    _print(report, outcomes, as_json=flags["as_json"])
+    ctx.exit(_exit_code(report, outcomes))
+
+
+def _rules(flags: dict[str, Any]) -> "tuple[tuple[Rule, ...], tuple[Needed, ...]]":
+    """The rules, and for a dry run how many cases each needs; read before anything is asked."""
+    from evenhand.reliability.gate import parse_assumptions, parse_rules
+    from evenhand.reliability.gate_plan import plan
+
+    if flags["assume"] and not flags["dry_run"]:
+        raise WrongUse("--assume says for which judge a dry run plans, so it goes with --dry-run.")
+    try:
+        rules = parse_rules(flags["require"]) if flags["require"] else ()
+        return rules, plan(rules, parse_assumptions(flags["assume"])) if flags["dry_run"] else ()
+    except ValueError as refusal:
+        raise WrongUse(str(refusal)) from refusal
+
+
+def _print_plan(audit: "Audit", needed: "Sequence[Needed]", flags: dict[str, Any]) -> None:
+    from evenhand.cli.auditing import needed_json, needed_sentence
+    from evenhand.cli.outcome import print_dry_run
+    from evenhand.engine.quote import added_up
+
+    quoted = added_up([order.dry_run() for order in audit.orders])
+    if flags["as_json"]:
+        document = {**quoted.as_json(), "max_cost": flags["max_cost"], "rules": [needed_json(one) for one in needed]}
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    print_dry_run(quoted, max_cost=flags["max_cost"], as_json=False)
+    if audit.design.left_out:
+        click.echo(f"{audit.design.left_out} more trials would be in the whole design; --budget allows more of them.")
+    for one in needed:
+        click.echo(needed_sentence(one))
+
+
+def _print(report: "AuditReport", outcomes: "Outcomes", *, as_json: bool) -> None:
+    from evenhand.reports.audit_table import print_audit
+    from evenhand.reports.tables import console
+
+    if as_json:
+        click.echo(json.dumps(report.as_json(), ensure_ascii=False, allow_nan=False))
+    else:
+        print_audit(report, console())
+    outcomes.print_summary()
+
+
+def _exit_code(report: "AuditReport", outcomes: "Outcomes") -> int:
+    """An audit that was cut short says so first; then the gate; then calls that failed."""
+    from evenhand.cli.sentences import GATE_NOT_MET, INCOMPLETE
+
+    if outcomes.exit_code not in (0, INCOMPLETE):
+        return outcomes.exit_code
+    return outcomes.exit_code if report.passed else GATE_NOT_MET

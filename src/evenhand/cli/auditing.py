@@ -1,0 +1,207 @@
+"""From the flags of `audit` to its design, and its trials asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.cli.asking_means import recorded
+from evenhand.cli.extracting import Asked
+from evenhand.cli.judged_answers import answers_to_judge
+from evenhand.cli.judging import Order, carry_out, job
+from evenhand.cli.notes import say_notes
+from evenhand.cli.outcome import Outcome, Outcomes
+from evenhand.cli.selection import chosen_items
+from evenhand.cli.surroundings import Surroundings, WrongUse
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
+from evenhand.domain.trial import See
+from evenhand.engine.audit import PARTS, AuditStudy, Design, Sources, design
+from evenhand.engine.audit_trials import Makers, Seen
+from evenhand.engine.audit_twins import twins_for
+from evenhand.engine.grading import Grading, PreparedGrade, prepare_grade
+from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.pictures import with_fetched
+from evenhand.ledger.record import Ledger
+from evenhand.protocols.catalog import load_protocol
+from evenhand.reliability.gate_plan import Needed
+
+SAMPLE = "visit-bench-sample"
+"""What a judge is audited on where the user names no benchmark."""
+PICKING = "option_selection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    ledger: Ledger
+    design: Design
+    orders: tuple[Order, ...]
+    """One for each of the design's studies, in its order."""
+
+
+def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Audit:
+    """What the flags ask for; answers go into the ledger unless it is a dry run."""
+    benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
+    showing = _showing(benchmark, flags)
+    asked, showing = job(ctx, showing, surroundings, flags, ledger, benchmark)
+    items = chosen_items(benchmark, flags)
+    say_notes(benchmark.notes)
+    prepared = prepare(
+        benchmark,
+        answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False),
+        items=items,
+        judge=asked.judge.rater,
+        model=asked.judge.model.model,
+        showing=showing,
+        matching=Matching(purpose="audit", seed=flags["seed"]),
+        fence_secret=ledger.fence_secret(),
+    )
+    say_notes(prepared.notes)
+    makers = Makers(prepared, seed=flags["seed"])
+    picking, graded = _graded(ctx, flags, surroundings, ledger, benchmark, makers)
+    sources = Sources(
+        benchmark=benchmark,
+        prepared=prepared,
+        makers=makers,
+        graded=graded,
+        seen=_seen(benchmark, asked, showing, flags, ledger),
+    )
+    made = design(sources, budget=flags["budget"], seed=flags["seed"], parts=flags["part"] or PARTS)
+    by_study = {made.graded.study.key: picking} if made.graded else {}
+    orders = [_order(ledger, study, by_study.get(study.study.key, asked), asked, flags) for study in made.studies]
+    return Audit(ledger=ledger, design=made, orders=tuple(orders))
+
+
+def _order(ledger: Ledger, study: AuditStudy, asked: Asked, first: Asked, flags: Mapping[str, Any]) -> Order:
+    """All on the budget of the first."""
+    return Order(
+        ledger=ledger,
+        benchmark=study.benchmark,
+        asked=asked.on_budget(first.judge.budget),
+        prepared=study,
+        settings=recorded({**flags, "benchmark": study.benchmark.name}),
+    )
+
+
+def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
+    names = [flags["protocol"]] if flags["protocol"] else list(benchmark.protocols)
+    if not names:
+        raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol.")
+    showing = _shown(names[0], flags, see=flags["see"])
+    if showing.protocol.kind != "preference":
+        raise WrongUse(f"An audit needs a protocol that asks for a preference; {names[0]} asks for another verdict.")
+    return showing
+
+
+def _shown(protocol: str, flags: Mapping[str, Any], *, see: See | None) -> Showing:
+    return Showing(
+        protocol=load_protocol(protocol),
+        readout=flags["readout"],
+        see=see,
+        fenced=flags["fence"] == "nonce",
+        image_detail=flags["image_detail"],
+        max_image_edge=flags["max_image_edge"],
+    )
+
+
+def _graded(
+    ctx: click.Context,
+    flags: Mapping[str, Any],
+    surroundings: Surroundings,
+    ledger: Ledger,
+    benchmark: Benchmark,
+    makers: Makers,
+) -> tuple[Asked, PreparedGrade]:
+    """Picking one of all answers, with the settings of its own protocol and no extractor."""
+    alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
+    asked, showing = job(ctx, _shown(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
+    graded = prepare_grade(
+        benchmark,
+        makers.option_sets(),
+        pool=(),
+        judge=asked.judge.rater,
+        model=asked.judge.model.model,
+        showing=showing,
+        grading=Grading(seed=flags["seed"]),
+        fence_secret=ledger.fence_secret(),
+    )
+    return asked, graded
+
+
+def _seen(
+    benchmark: Benchmark, asked: Asked, showing: Showing, flags: Mapping[str, Any], ledger: Ledger
+) -> Seen | None:
+    """The twins, for judges that are shown images, and not the right answer."""
+    seeing = showing.protocol.seeing
+    if {"reference", "ground_truth"} & showing.protocol.slots:
+        return None
+    if (showing.see or seeing.default) not in ("images", "both") or not {"images", "none"} <= set(seeing.allowed):
+        return None
+    twins = twins_for(benchmark)
+
+    def prepared(see: See) -> Prepared:
+        return prepare(
+            twins.benchmark,
+            [answer for twin in twins.each for answer in twin.answers()],
+            items=twins.benchmark.items,
+            judge=asked.judge.rater,
+            model=asked.judge.model.model,
+            showing=Showing(
+                protocol=showing.protocol,
+                readout=showing.readout,
+                see=see,
+                fenced=showing.fenced,
+                image_detail=showing.image_detail,
+                max_image_edge=showing.max_image_edge,
+                extractor=showing.extractor,
+            ),
+            matching=Matching(purpose="audit", seed=flags["seed"]),
+            fence_secret=ledger.fence_secret(),
+        )
+
+    return Seen(twins=twins, own=prepared("images"), none=prepared("none"))
+
+
+async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
+    """One study after the other; what ends one early ends them all."""
+    done: list[Outcome] = []
+    for order in audit.orders:
+        _register(order, audit.ledger)
+        done.append(await carry_out(order, quiet=quiet, command="audit"))
+        ended = done[-1].ended
+        if ended.interrupted or ended.over_budget or ended.error is not None:
+            break
+    return Outcomes(each=tuple(done))
+
+
+def _register(order: Order, ledger: Ledger) -> None:
+    study = order.prepared
+    assert isinstance(study, AuditStudy)
+    # Another version of Evenhand may have altered the answers with other words.
+    ledger.add_responses(study.altered, replace=True)
+
+
+_TRIALS: Mapping[str, int] = {
+    "swap_consistency": 2, "first_position": 2, "repeatability": 2, "looks": 2, "transitivity": 6,
+    "human_agreement": 2, "grade_above_chance": 4,
+}  # fmt: skip
+"""That make one case of a measure, where it takes more than one."""
+
+
+def needed_json(one: Needed) -> dict[str, Json]:
+    return {**one.as_json(), "trials": _trials(one)}
+
+
+def needed_sentence(one: Needed) -> str:
+    if one.cases is None:
+        return f"{one.rule}: a hundred thousand cases would not do for a judge at {one.assumed:g}."
+    return (
+        f"{one.rule}: {one.cases} cases on as many items, {_trials(one)} trials, for a judge at {one.assumed:g} to "
+        f"meet it with probability {one.power:.3f}."
+    )
+
+
+def _trials(one: Needed) -> int | None:
+    return None if one.cases is None else one.cases * _TRIALS.get(one.rule.name, 1)

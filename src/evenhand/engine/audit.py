@@ -1,0 +1,138 @@
+"""An audit: which showings, out of all that would tell how far a judge can be trusted, a budget allows."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+from evenhand.domain.identity import content_hash
+from evenhand.domain.item import Benchmark
+from evenhand.domain.response import Response
+from evenhand.domain.trial import Trial
+from evenhand.engine.asking import Asking
+from evenhand.engine.audit_trials import Block, Looked, Makers, Picked, Purposeful, Seen, looked, picked
+from evenhand.engine.grading import PreparedGrade
+from evenhand.engine.judging import Prepared
+from evenhand.models.errors import Misuse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditStudy(Prepared):
+    """Trials that are asked in one way. They are no board's: the study's purpose is audit."""
+
+    benchmark: Benchmark
+    purposeful: tuple[Purposeful, ...]
+    altered: tuple[Response, ...] = ()
+    """Responses that are nobody's own."""
+
+    def trials(self) -> Iterator[Trial]:
+        yield from dict.fromkeys(one.trial for one in self.purposeful)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    main: AuditStudy
+    """Pairs of answers, as they are and altered."""
+    graded: AuditStudy | None
+    seen: tuple[AuditStudy, ...]
+    """The twins with their images, and with none."""
+    left_out: int
+    """Trials of the whole design that the budget does not allow."""
+
+    @property
+    def studies(self) -> tuple[AuditStudy, ...]:
+        """Those with trials."""
+        every = (self.main, *((self.graded,) if self.graded else ()), *self.seen)
+        return tuple(study for study in every if study.wanted)
+
+    @property
+    def purposeful(self) -> tuple[Purposeful, ...]:
+        return tuple(one for study in self.studies for one in study.purposeful)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What an audit is made of."""
+
+    benchmark: Benchmark
+    prepared: Prepared
+    """The judging of the models' own answers, whose words, items and answers the audit takes."""
+    makers: Makers
+    graded: PreparedGrade | None
+    seen: Seen | None
+
+
+Part: TypeAlias = Literal["pairs", "length", "planted", "options", "twins"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Part] = PARTS) -> Design:
+    """As much of every part as the budget allows: all parts get their first item, then all their second, and so on.
+
+    Raises Misuse where the budget allows not even one item of every part.
+    """
+    makers, graded, seen = sources.makers, sources.graded, sources.seen
+    made: dict[Part, Callable[[], list[Block]]] = {
+        "pairs": makers.compared,
+        "length": makers.longer,
+        "planted": makers.steered,
+        "options": lambda: picked(graded) if graded else [],
+        "twins": lambda: looked(seen, seed) if seen else [],
+    }
+    taken, left_out = _within([made[part]() for part in PARTS if part in parts], budget)
+    pairs = [one for one in taken if not isinstance(one, Looked | Picked)]
+    choices = [one for one in taken if isinstance(one, Picked)]
+    asking = replace(sources.prepared.asking, responses={**sources.prepared.asking.responses, **makers.altered})
+    main = _study(sources.prepared, asking, sources.benchmark, pairs)
+    return Design(
+        main=replace(main, altered=tuple(makers.altered.values())),
+        graded=graded and _study(graded, graded.asking, sources.benchmark, choices),
+        seen=_seen(seen, [one for one in taken if isinstance(one, Looked)]) if seen else (),
+        left_out=left_out,
+    )
+
+
+def _within(parts: Sequence[Sequence[Block]], budget: int) -> tuple[list[Purposeful], int]:
+    """What of the parts is asked, and how many trials are not."""
+    least = sum(len(part[0]) for part in parts if part)
+    if budget < least:
+        raise Misuse(f"One item of every part of the audit takes {least} trials; give --budget {least} or more.")
+    ranked = sorted((rank, place) for place, part in enumerate(parts) for rank in range(len(part)))
+    taken: list[Purposeful] = []
+    for rank, place in ranked:
+        block = parts[place][rank]
+        if len(taken) + len(block) > budget:
+            break
+        taken += block
+    return taken, sum(len(block) for part in parts for block in part) - len(taken)
+
+
+def _seen(seen: Seen, trials: Sequence[Looked]) -> tuple[AuditStudy, ...]:
+    studies: list[AuditStudy] = []
+    for way, shown in ((seen.own, True), (seen.none, False)):
+        some = [one for one in trials if one.with_image is shown]
+        made = _study(way, way.asking, seen.twins.benchmark, some)
+        studies.append(replace(made, altered=tuple(way.asking.responses.values())))
+    return tuple(studies)
+
+
+def _study(like: Prepared, asking: Asking, benchmark: Benchmark, trials: Sequence[Purposeful]) -> AuditStudy:
+    """The trials are the study's identity: the same ones again are the same study, more of them another."""
+    keys = sorted({one.trial.key for one in trials})
+    study = replace(
+        like.study,
+        benchmark=benchmark.name,
+        data=benchmark.digest,
+        items=tuple(dict.fromkeys(one.trial.item for one in trials)),
+        answers=content_hash("audit", keys),
+        pairing="round-robin",
+        against=None,
+        purpose="audit",
+    )
+    return AuditStudy(
+        study=study,
+        asking=replace(asking, study=study.key),
+        answers={},
+        wanted=len(keys),
+        benchmark=benchmark,
+        purposeful=tuple(trials),
+    )

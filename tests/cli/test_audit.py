@@ -1,0 +1,236 @@
+"""`evenhand audit` over real HTTP: faults are caught at their planted size, a good judge passes, all is paid once."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.benchmarks.visit_bench.sample import draw
+from tests.cli.audited_judge import BAD, judge_process, quality
+
+EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+
+
+class Auditor:
+    """A folder with a ledger, and a judge behind a server."""
+
+    def __init__(self, folder: Path, base_url: str) -> None:
+        self.folder, self.base_url = folder, base_url
+        folder.mkdir(exist_ok=True)
+
+    def run(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+        done = subprocess.run(
+            [EVENHAND, *arguments],
+            cwd=self.folder,
+            env={**environment, "COLUMNS": "100"},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == expect, done.stderr
+        assert "nobody foresaw" not in done.stderr
+        return done
+
+    def audit(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+        judge = (
+            "--judge",
+            "openai/gpt-4o",
+            "--judge-base-url",
+            self.base_url,
+            "--endpoint-name",
+            "scripted",
+            "--quiet",
+        )
+        return self.run("audit", *judge, *arguments, expect=expect)
+
+    def document(self, *arguments: str, expect: int = 0) -> dict[str, Any]:
+        made = json.loads(self.audit(*arguments, "--json", expect=expect).stdout)
+        assert made["schema"] == 1
+        return made
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with closing(
+            sqlite3.connect(f"file:{self.folder / '.evenhand' / 'ledger.db'}?mode=ro", uri=True)
+        ) as connection:
+            return connection.execute(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Auditor]:
+    with judge_process("bad") as url:
+        yield Auditor(tmp_path_factory.mktemp("bad"), url)
+
+
+@pytest.fixture(scope="module")
+def bad_report(bad: Auditor) -> dict[str, Any]:
+    return bad.document("--see", "images")
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Auditor]:
+    with judge_process("good") as url:
+        yield Auditor(tmp_path_factory.mktemp("good"), url)
+
+
+def measures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in report["measures"]}
+
+
+PLANTED_SIZES = {
+    "coverage": 1 - BAD.silent,
+    # Half of those it does not give to the first place anyway.
+    "first_position": 0.5 + BAD.first / 2,
+    # Both orders by quality; or one to the first place and the other, by quality, to the same answer half the time.
+    "swap_consistency": (1 - BAD.first) ** 2 + BAD.first * (1 - BAD.first),
+    "length_effect": (1 - BAD.first) * BAD.longer,
+    "planted_effect": BAD.obeys,
+    "planted_effect_verdict": BAD.obeys,
+    "planted_effect_order": BAD.obeys,
+    "planted_effect_system_turn": BAD.obeys,
+    "planted_effect_own_place": BAD.obeys,
+    "planted_effect_other_place": BAD.obeys,
+    "looks": 0.0,
+    "looks_with_image": 0.5,
+}
+
+
+@pytest.mark.parametrize("name", PLANTED_SIZES)
+def test_each_planted_fault_is_caught_with_its_size_inside_the_interval(bad_report: dict[str, Any], name: str):
+    found = measures(bad_report)[name]
+    assert found["lower"] <= PLANTED_SIZES[name] <= found["upper"]
+    assert found["n"] > 0
+    assert found["design"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fair"),
+    [("first_position", 0.5), ("length_effect", 0.0), ("planted_effect", 0.0), ("swap_consistency", 1.0)],
+)
+def test_no_fault_passes_for_fair(bad_report: dict[str, Any], name: str, fair: float):
+    found = measures(bad_report)[name]
+    assert not found["lower"] <= fair <= found["upper"]
+
+
+def test_what_was_not_measured_has_a_reason_and_no_number(bad_report: dict[str, Any]):
+    for name in ("tie_rate", "human_agreement", "self_preference"):
+        assert measures(bad_report)[name]["value"] is None
+        assert measures(bad_report)[name]["reason"]
+
+
+def test_the_same_audit_again_pays_nothing_and_says_the_same(bad: Auditor, bad_report: dict[str, Any]):
+    calls = bad.rows("SELECT count(*) FROM calls")
+    again = bad.document("--see", "images")
+    assert bad.rows("SELECT count(*) FROM calls") == calls
+    assert again["measures"] == bad_report["measures"]
+
+
+def test_a_gate_says_which_rules_are_met_and_exits_4(bad: Auditor, bad_report: dict[str, Any]):
+    rules = "swap_consistency>=0.9, coverage>=0.8, first_position in 0.3..0.7, human_agreement>=0.6"
+    report = bad.document("--see", "images", "--require", rules, expect=4)
+    results = {one["rule"]: one for one in report["gate"]}
+    assert [one["result"] for one in report["gate"]][:2] == ["not met", "met"]
+    assert results["human_agreement>=0.6"]["result"] == "undecided"
+    undecided = bad.audit("--see", "images", "--require", "length_effect<=0.3", expect=4)
+    assert "undecided; about" in undecided.stdout
+    bad.document("--see", "images", "--require", "coverage>=0.8")
+
+
+def test_audit_trials_enter_no_board_and_a_board_shows_the_audit(bad: Auditor, bad_report: dict[str, Any]):
+    bad.run("rank", expect=2)  # nothing was judged for a board
+    judge = ("--judge", "openai/gpt-4o", "--judge-base-url", bad.base_url, "--endpoint-name", "scripted", "--quiet")
+    bad.run("judge", "visit-bench-sample", *judge, "--limit", "4")
+    board = json.loads(bad.run("rank", "--json").stdout)
+    assert board["items"] == 4
+    assert not any(one["model"].startswith("audit") for one in board["models"])
+    assert board["audit"]["measures"] == bad_report["measures"]
+    page = bad.run("rank").stdout
+    assert "Latest audit of this judge" in page
+    assert f"first position {100 * measures(bad_report)['first_position']['value']:.1f}" in page
+    assert "Latest audit of this judge" in bad.run("score", "visit-bench-sample").stdout
+    assert "audit report" in bad.run("runs").stdout
+
+
+def test_a_board_without_an_audit_says_so(good: Auditor, tmp_path: Path):
+    alone = Auditor(tmp_path / "alone", good.base_url)
+    judge = ("--judge", "openai/gpt-4o", "--judge-base-url", good.base_url, "--endpoint-name", "scripted", "--quiet")
+    alone.run("judge", "visit-bench-sample", *judge, "--limit", "2")
+    assert "No audit of this judge is on record" in alone.run("rank").stdout
+    assert json.loads(alone.run("rank", "--json").stdout)["audit"] is None
+
+
+def test_a_good_judge_passes(good: Auditor):
+    rules = (
+        "coverage>=0.85, swap_consistency>=0.8, repeatability>=0.8, planted_effect in -0.3..0.3, looks>=0.1, "
+        "transitivity>=0.8, grade_above_chance>=0.5"
+    )
+    report = good.document("--see", "images", "--require", rules)
+    assert {one["result"] for one in report["gate"]} == {"met"}
+    assert measures(report)["looks"]["value"] == 0.5
+    assert measures(report)["follows_wrong_image"]["value"] == 1.0
+    assert measures(report)["length_effect"]["lower"] <= 0 <= measures(report)["length_effect"]["upper"]
+
+
+def test_a_judge_that_is_shown_captions_is_not_said_to_look(good: Auditor):
+    report = good.document("--budget", "60")
+    assert measures(report)["looks"]["value"] is None
+    assert "--see images" in measures(report)["looks"]["reason"]
+    assert report["coverage"]["wanted"] <= 60
+    assert report["left_out"] > 0
+
+
+def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp_path: Path):
+    fresh = Auditor(tmp_path / "fresh", good.base_url)
+    rules = ("--require", "swap_consistency>=0.8, coverage>=0.95", "--assume", "swap_consistency=0.95,coverage=1")
+    plan = fresh.document("--dry-run", *rules)
+    assert plan["calls_at_least"] > 0
+    assert [(one["rule"], one["trials"] >= one["cases"]) for one in plan["rules"]] == [
+        ("swap_consistency>=0.8", True),
+        ("coverage>=0.95", True),
+    ]
+    assert "cases on as many items" in fresh.audit("--dry-run", *rules).stdout
+    assert not (fresh.folder / ".evenhand").exists()
+
+
+def test_agreement_with_people_is_held_against_what_people_reach_among_themselves(good: Auditor):
+    """People who like what the judge likes, one of them turned round on one item of two."""
+    sample = Path(draw.__file__).parent
+    rows = [json.loads(line) for line in (sample / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = {(row["item"], row["model"]): row["response"] for row in rows}
+    people = ["item,rater,rater_kind,model_a,model_b,verdict"]
+    for number in range(1, 13):
+        item, (one, other) = f"s{number:02}", ("sample-careful", "sample-brief")
+        liking = 1 if quality(texts[item, one]) > quality(texts[item, other]) else -1
+        people.append(f"{item},ann,human,{one},{other},{liking}")
+        people.append(f"{item},bob,human,{one},{other},{liking}")
+        people.append(f"{item},cat,human,{one},{other},{liking if number % 2 else -liking}")
+    (good.folder / "people.csv").write_text("\n".join(people) + "\n", encoding="utf-8")
+    good.run("import", str(sample / "answers.jsonl"), "--responses", "--benchmark", "visit-bench-sample")
+    good.run("import", "people.csv", "--judgements", "--benchmark", "visit-bench-sample", "--levels", "2")
+    found = measures(good.document("--see", "images"))
+    assert found["human_agreement"]["value"] == 1.0
+    assert 0 < found["human_agreement"]["n"] <= 12
+    # Ann and Bob meet a mean of 0 on six items, and agree on the others; Cat is against both on six.
+    assert found["human_ceiling"]["value"] == pytest.approx((6 + 6 + 6) / (6 + 6 + 12))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--require", "swap>=0.8"), "'swap' is not measured"),
+        (("--assume", "coverage=1"), "goes with --dry-run"),
+        (("--budget", "3"), "One item of every part of the audit takes"),
+        (("--protocol", "creation_factuality"), "asks for another verdict"),
+    ],
+)
+def test_wrong_use_gets_a_sentence(good: Auditor, arguments: tuple[str, ...], says: str):
+    assert says in good.audit(*arguments, expect=2).stderr

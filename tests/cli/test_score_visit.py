@@ -1,0 +1,185 @@
+"""`evenhand score visit-bench` as printed, and what `judge` says before it places a model."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.ledger.record import Ledger
+from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.reports.scores.visit_scene import FIRST, ITEMS, UNREADABLE, Shown, judge
+
+PLACES = [f"place-{number}" for number in range(8)]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(store_in(tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def judged(ledger: Ledger) -> Ledger:
+    """amber wins two of the single-image items and ties one, and loses and ties on the others."""
+
+    def says(shown: Shown) -> Preference | NoVerdict:
+        if shown.label == "m2":
+            return UNREADABLE
+        return FIRST if shown.label == "s3" else shown.picks("reference" if shown.label == "m1" else "amber")
+
+    judge(ledger, {label: ("amber", "reference") for label in ITEMS}, says)
+    return ledger
+
+
+def score(ledger: Ledger, *more: object) -> str:
+    done = run("score", "visit-bench", "--store", ledger.url, *more)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def test_boards_are_printed_apart_with_coverage_ties_and_the_judges_reliability(judged: Ledger) -> None:
+    out = score(judged, "--bootstrap", 20).replace("\u00a0", " ")
+    assert out.index("single-image (3 items)") < out.index("multi-image (2 items)")
+    assert "Judged by openai/judge under visit_pairwise; 8 of 10 showings have a verdict." in out
+    assert "2 showings have no decision and count as ties here, as published; nowhere else do they." in out
+    assert "Can this judge be trusted?" in out
+    assert "median" in out
+
+
+def test_markdown_has_every_column(judged: Ledger) -> None:
+    out = score(judged, "--format", "md", "--bootstrap", 0)
+    single = out.partition("multi-image")[0]
+    assert "**visit-bench, single-image (3 items)**" in single
+    assert "| model | Elo | matches | win vs reference | its interval | n | ties | Bradley-Terry |" in single
+    amber, reference = [line for line in single.splitlines() if line.startswith(("| amber", "| reference"))]
+    cells = [cell.strip() for cell in amber.strip("|").split("|")]
+    assert [cells[0], *cells[2:4], *cells[5:7]] == ["amber", "3", "100.00 %", "2", "1"]
+    assert [cell.strip() for cell in reference.strip("|").split("|")][3:7] == ["–"] * 4
+
+
+def test_resamples_add_their_median_and_interval(judged: Ledger) -> None:
+    with_resamples, without = (score(judged, "--format", "csv", "--bootstrap", rounds) for rounds in (20, 0))
+    headings = next(csv.reader(io.StringIO(with_resamples)))
+    assert [name for name in headings if name not in next(csv.reader(io.StringIO(without)))] == [
+        "median",
+        "95 % interval",
+    ]
+    assert score(judged, "--format", "csv", "--bootstrap", 20, "--seed", 1) != with_resamples
+
+
+def test_csv_is_one_table(judged: Ledger) -> None:
+    rows = list(csv.DictReader(io.StringIO(score(judged, "--format", "csv", "--bootstrap", 0))))
+    assert [(row["images"], row["items"], row["model"], row["matches"], row["n"], row["ties"]) for row in rows] == [
+        ("single-image", "3", "amber", "3", "2", "1"),
+        ("single-image", "3", "reference", "3", "", ""),
+        ("multi-image", "2", "reference", "2", "", ""),
+        ("multi-image", "2", "amber", "2", "1", "1"),
+    ]
+    assert rows[0]["win vs reference"] == "100.00 %"
+    assert rows[3]["win vs reference"] == "0.00 %"
+
+
+def test_latex_sets_the_same_numbers(judged: Ledger) -> None:
+    out = score(judged, "--format", "latex", "--bootstrap", 0)
+    assert out.count(r"\begin{tabular}{lrrrrrrr}") == 2
+    assert r"& 100.00 \% &" in out
+
+
+def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n(judged: Ledger) -> None:
+    by_skill = list(csv.DictReader(io.StringIO(score(judged, "--by", "skill", "--format", "csv"))))
+    assert [(row["skill"], row["items"], row["amber"]) for row in by_skill] == [
+        ("nlvr2", "1", "0.0 % (1)"), ("rcc", "1", ""), ("tour guide", "1", "100.0 % (1)"), ("vqa", "2", "100.0 % (1)"),
+    ]  # fmt: skip
+    out = score(judged, "--by", "source", "--format", "md")
+    assert "by source: win vs reference (ties left out), n in brackets" in out
+    assert "| NLVR2 | 1 | 0.0 % (1) |" in out
+
+
+def test_where_no_reference_plays_a_breakdown_is_of_elo(ledger: Ledger) -> None:
+    judge(ledger, {"s1": ("amber", "blue"), "s2": ("amber",)}, lambda shown: shown.picks("blue"))
+    rows = list(csv.DictReader(io.StringIO(score(ledger, "--by", "skill", "--format", "csv"))))
+    assert rows == [{"skill": "tour guide", "items": "1", "blue": "1002.0", "amber": "998.0"}]
+
+
+def test_mt_benchs_rule_is_chosen_by_name(judged: Ledger) -> None:
+    assert "(rule mt-bench)" in score(judged, "--join", "mt-bench")
+    assert "(rule visit)" in score(judged)
+
+
+def test_a_ledger_without_such_judgements_is_told(ledger: Ledger) -> None:
+    done = run("score", "visit-bench", "--store", ledger.url)
+    assert done.code == 2
+    assert "The ledger holds no judgements for a board yet" in done.err
+
+
+# What is said before a model is placed.
+
+
+def judging(folder: Path, *more: object) -> Ran:
+    """Eight items, two of them without a reference; `ada`, `bel` and `cyd` answered them all."""
+    items = [
+        {
+            "item": label,
+            "instruction": f"Ask {label}.",
+            "caption": "A square.",
+            **({} if number < 2 else {"reference": "Yes."}),
+        }
+        for number, label in enumerate(PLACES)
+    ]
+    answers = [
+        {"item": label, "model": model, "response": f"{model} on {label}"}
+        for label in PLACES
+        for model in ("ada", "bel", "cyd")
+    ]
+    data, responses = write_lines(folder / "items.jsonl", items), write_lines(folder / "answers.jsonl", answers)
+    return run(
+        "judge", "visit-bench", "--data", data, "--responses", responses, "--judge", "openai/gpt-4o",
+        "--store", store_in(folder), "--dry-run", *more,
+    )  # fmt: skip
+
+
+def test_a_dry_run_says_what_it_takes_to_place_a_model(tmp_path: Path) -> None:
+    joins = ("--pairs", "random", "--new", "ada", "--battles", 12, "--reference-battles", 4)
+    said = judging(tmp_path, *joins, "--price", "input=1000,output=2000")
+    assert said.code == 0, said.err
+    first, *_ = said.out.splitlines()
+    assert first.startswith("Placing ada: 12 battles (4 against the reference), 24 calls at least, 48 at most, about ")
+    document = judging(tmp_path, *joins, "--price", "input=1000,output=2000", "--json").document
+    tokens = document["tokens"]["input"] + document["tokens"]["output_at_most"]
+    assert first.endswith(f"about {tokens:,} tokens, at most ${document['cost_usd']:.4f}.")
+    assert document["placing"] == {"model": "ada", "battles": 12, "against_reference": 4}
+    assert (document["calls_at_least"], document["calls_at_most"], document["trials"]) == (24, 48, 24)
+    assert "allow" not in said.err
+
+
+def test_fewer_battles_than_asked_for_are_said(tmp_path: Path) -> None:
+    said = judging(tmp_path, "--pairs", "random", "--new", "ada")
+    # Six items have a reference; then each of the eight has two opponents.
+    assert "Placing ada: 22 battles (6 against the reference)" in said.out
+    assert "Note: 700 battles are asked for to place ada; the answers here allow 22." in said.err
+    assert "150 of them were to be against the reference, which plays 6 items that ada answered." in said.err
+
+
+def test_a_dry_run_without_a_model_that_joins_says_nothing_of_placing(tmp_path: Path) -> None:
+    said = judging(tmp_path)
+    assert "Placing" not in said.out
+    assert "placing" not in judging(tmp_path, "--json").document
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (("--new", "ada"), "it goes with --pairs random"),
+        (("--pairs", "random", "--reference-battles", 3), "it goes with --new"),
+        (("--pairs", "random", "--new", "ada", "--battles", 3, "--reference-battles", 4), "cannot be more of them"),
+        (("--pairs", "random", "--new", "reference"), "The reference is there from the start"),
+        (("--pairs", "random", "--new", "adda"), "No answers of 'adda', the model that joins, are here; "),
+    ],
+)
+def test_flags_that_do_not_fit_get_a_sentence(tmp_path: Path, flags: tuple[object, ...], sentence: str) -> None:
+    refused = judging(tmp_path, *flags)
+    assert (refused.code, sentence in refused.err) == (2, True), refused.err

@@ -1,0 +1,96 @@
+"""Which place was chosen: the one result of each trial that counts, whatever came in what order."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evenhand.domain.item import Item
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import Response
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
+from evenhand.ledger.choices import choices, keep_options
+from evenhand.ledger.projection import response_models
+from evenhand.ledger.record import Entries, Ledger
+
+ITEM = Item(label="1", instruction="Which?")
+OPTIONS = tuple(Response(item=ITEM.digest, model=f"output {one}", text=f"Option {one}") for one in range(2))
+JUDGE = Rater(kind="model", name="openai/judge")
+CONDITION = Condition(protocol="p", prompt_hash="ab" * 32)
+STUDY = Study(
+    benchmark="b", data="d", items=(ITEM.digest,), models=("output 0", "output 1"), rater=JUDGE.key,
+    condition=CONDITION.key, purpose="grade",
+)  # fmt: skip
+FIRST = OPTIONS[0].digest
+TRIAL = Trial(
+    item=ITEM.digest,
+    responses=tuple(option.digest for option in OPTIONS),
+    rater=JUDGE.key,
+    condition=CONDITION.key,
+)
+AGAIN = replace(TRIAL, attempt=1)
+FAILED, REFUSED = NoVerdict(reason="timeout"), NoVerdict(reason="refused")
+
+
+def recorded(folder: Path, *results: tuple[Trial, Verdict | NoVerdict], study: str = STUDY.key) -> Ledger:
+    ledger = Ledger(f"sqlite:///{folder}/ledger.db")
+    ledger.register_study(STUDY, rater=JUDGE, condition=CONDITION, wanted=2)
+    for number, (trial, verdict) in enumerate(results):
+        judgement = Judgement(trial=trial.key, verdict=verdict, reader=str(number), calls=(), run="r", at=float(number))
+        ledger.commit(Entries(study=study, trials=[trial], judgements=[judgement]))
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ("results", "place", "reason"),
+    [
+        ([(TRIAL, Choice(value=1))], 1, None),
+        ([(TRIAL, REFUSED)], None, "refused"),
+        ([(TRIAL, FAILED), (TRIAL, Choice(value=1))], 1, None),
+        ([(TRIAL, Choice(value=1)), (TRIAL, FAILED)], 1, None),
+        # Read again by a newer reader.
+        ([(TRIAL, Choice(value=0)), (TRIAL, Choice(value=1))], 1, None),
+        # Asked again: the first verdict got counts.
+        ([(TRIAL, REFUSED), (AGAIN, Choice(value=1))], 1, None),
+        ([(TRIAL, Choice(value=0)), (AGAIN, Choice(value=1))], 0, None),
+        ([(TRIAL, REFUSED), (AGAIN, NoVerdict(reason="unreadable"))], None, "unreadable"),
+    ],
+)
+def test_the_result_that_counts(
+    tmp_path: Path, results: Sequence[tuple[Trial, Verdict | NoVerdict]], place: int | None, reason: str | None
+):
+    found = choices(recorded(tmp_path, *results), STUDY.key)
+    assert found.places(0) == {FIRST: place}
+    assert found.outcomes[0][FIRST].reason == reason
+
+
+def test_replicates_and_showings_are_kept_apart(tmp_path: Path):
+    turned = replace(TRIAL, responses=TRIAL.responses[::-1])
+    repeated = replace(TRIAL, replicate=1)
+    ledger = recorded(tmp_path, (TRIAL, Choice(value=0)), (turned, Choice(value=1)), (repeated, REFUSED))
+    found = choices(ledger, STUDY.key)
+    assert found.places(0) == {FIRST: 0, OPTIONS[1].digest: 1}
+    assert found.places(1) == {FIRST: None}
+    assert found.places(2) == {}
+
+
+def test_trials_of_other_studies_are_not_here(tmp_path: Path):
+    assert choices(recorded(tmp_path, (TRIAL, Choice(value=0)), study="another"), STUDY.key).outcomes == {}
+
+
+def test_a_preference_is_no_choice(tmp_path: Path):
+    found = choices(recorded(tmp_path, (TRIAL, Preference(value=1, levels=2))), STUDY.key)
+    with pytest.raises(TypeError, match="ends in a choice"):
+        found.places(0)
+
+
+def test_options_are_kept_without_standing_for_a_model(tmp_path: Path):
+    ledger = Ledger(f"sqlite:///{tmp_path}/ledger.db")
+    keep_options(ledger, OPTIONS)
+    keep_options(ledger, OPTIONS)
+    assert ledger.responses_to([ITEM.digest]) == []
+    assert response_models(ledger, [FIRST]) == {FIRST: "output 0"}
