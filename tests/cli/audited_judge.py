@@ -29,10 +29,13 @@ class Habits:
     """Given an answer and the same made longer."""
     sees: bool = True
     silent: float = 0.0
+    wavers: float = 0.0
+    """On this share of pairs it follows a place, as often the one as the other."""
 
 
 BAD = Habits(obeys=0.6, first=0.3, longer=0.5, sees=False, silent=0.02)
 GOOD = Habits()
+STEADY = Habits(wavers=0.05)
 
 _PAIR = re.compile(
     r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
@@ -73,6 +76,9 @@ def _choice(habits: Habits, body: dict[str, Any], first: str, second: str) -> st
         return right
     if _without_planting(first) == _without_planting(second):
         return _either(said)
+    pair = "\0".join(sorted((first, second)))
+    if _lot("wavers", pair) < habits.wavers:
+        return _either(pair)
     return "A" if quality(first) > quality(second) else "B"
 
 
@@ -147,4 +153,4 @@ async def _serve(habits: Habits) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve({"good": GOOD, "bad": BAD}[sys.argv[1]]))
+    asyncio.run(_serve({"good": GOOD, "bad": BAD, "steady": STEADY}[sys.argv[1]]))

@@ -223,6 +223,23 @@ def test_agreement_with_people_is_held_against_what_people_reach_among_themselve
     assert found["human_ceiling"]["value"] == pytest.approx((6 + 6 + 6) / (6 + 6 + 12))
 
 
+def test_a_judge_as_good_as_assumed_passes_at_the_planned_number_of_cases(tmp_path: Path):
+    rules = ("--require", "swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6")
+    with judge_process("steady") as url:
+        auditor = Auditor(tmp_path / "steady", url)
+        plan = auditor.document("--dry-run", *rules, "--assume", "swap_consistency=0.95,coverage=1")
+        needed = max(one["cases"] for one in plan["rules"])
+        items = [{"item": str(n), "instruction": f"What is {n}?", "caption": f"{n}"} for n in range(needed)]
+        answers = [{"item": str(n), "model": name, "response": f"{name}: {n}."} for n in range(needed) for name in "XY"]
+        for name, rows in (("items.jsonl", items), ("answers.jsonl", answers)):
+            (auditor.folder / name).write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+        own = ("--benchmark", "items.jsonl", "--responses", "answers.jsonl", "--protocol", "visit_pairwise")
+        report = auditor.document(*own, "--part", "pairs", "--budget", str(4 * needed), *rules)
+    assert [one["result"] for one in report["gate"]] == ["met"] * 3
+    assert measures(report)["swap_consistency"]["n"] == needed
+    assert measures(report)["length_effect"]["value"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
