@@ -21,6 +21,7 @@ check: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
+	$(BIN)/python -m bench.creation
 	$(BIN)/python -m bench.planning
 	$(BIN)/python -m bench.ratings
 	$(BIN)/python -m bench.coverage

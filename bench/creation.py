@@ -1,7 +1,8 @@
 """Creation-MMBench's 765 cases with their images, two protocols, both orders: peak memory, and CPU beside bare calls.
 
 `python -m bench.creation`: memory is that of `evenhand judge`, from the data file to the last verdict. CPU is measured
-as `bench.judging` does it; each image is shown in two preferences only, so decoding it weighs more than there.
+as `bench.judging` does it; with one model each image is sent twice only, so checking, decoding and encoding it weigh
+more than there.
 """
 
 import argparse
@@ -33,7 +34,6 @@ from evenhand.protocols.catalog import load_protocol
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.scripted_server import Body, Script, ScriptedServer
 
-MODEL = "painter"
 PROTOCOLS = ("creation_preference", "creation_factuality")
 _MEGABYTE = 1e6
 
@@ -71,15 +71,19 @@ class Files:
     images: int
 
 
-def written(folder: Path, *, count: int, edge: int) -> Files:
+def written(folder: Path, *, count: int, edge: int, models: int) -> Files:
     """As large as the published data where images are of about 250 KB."""
     cases = generated_cases(count, edge=edge)
     answers = folder / "answers.jsonl"
     words = " ".join(["The light falls on the wall and the child looks up."] * 30)
     answers.write_text(
         "".join(
-            json.dumps({"item": str(case.index), "model": MODEL, "response": f"{case.index}: {words}"}) + "\n"
+            json.dumps(
+                {"item": str(case.index), "model": f"model-{model}", "response": f"{model} {case.index} {words}"}
+            )
+            + "\n"
             for case in cases
+            for model in range(models)
         ),
         encoding="utf-8",
     )
@@ -116,7 +120,7 @@ class Judged:
         benchmark = load_benchmark("creation-mmbench", path=files.data)
         labels = {item.label: item.digest for item in benchmark.items}
         rows = [json.loads(line) for line in files.answers.read_text(encoding="utf-8").splitlines()]
-        answers = [Response(item=labels[row["item"]], model=MODEL, text=row["response"]) for row in rows]
+        answers = [Response(item=labels[row["item"]], model=row["model"], text=row["response"]) for row in rows]
         return cls(benchmark=benchmark, responses=[*answers, *reference_responses(benchmark)])
 
     def prepared(self, ledger: Ledger, endpoint: Endpoint) -> list[Prepared]:
@@ -180,6 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cases", type=int, default=765)
+    parser.add_argument("--models", type=int, default=1)
     parser.add_argument("--edge", type=int, default=290, help="pixels of each image; 290 is 250 KB")
     parser.add_argument("--serve", action="store_true", help="be the server that the others ask")
     chosen = parser.parse_args()
@@ -188,11 +193,12 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as name, server_process() as base_url:
         folder = Path(name)
-        files = written(folder, count=chosen.cases, edge=chosen.edge)
+        files = written(folder, count=chosen.cases, edge=chosen.edge, models=chosen.models)
         size = files.data.stat().st_size / _MEGABYTE
         figures = [peak_of_command(files, base_url, folder)]
         figures += measured(Judged.of(files), endpoint_at(base_url), rounds=chosen.rounds)
-    print(f"{chosen.cases} cases, {files.images} images, a file of {size:.0f} MB, {IN_FLIGHT} in flight")
+    shown = f"{chosen.cases} cases, {files.images} images, a file of {size:.0f} MB"
+    print(f"{shown}, {chosen.models} models, {IN_FLIGHT} in flight")
     print_table(figures)
 
 

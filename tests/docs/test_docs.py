@@ -17,9 +17,15 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
-def readme_commands() -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+def commands_of(text: str) -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line.startswith("evenhand ")]
+
+
+def write_files_of(text: str, folder: Path) -> None:
+    """The files that a document shows under their names."""
+    for name, content in re.findall(r"```csv (\S+)\n(.*?)```", text, flags=re.DOTALL):
+        (folder / name).write_text(content, encoding="utf-8")
 
 
 def test_the_command_reference_is_what_the_program_says() -> None:
@@ -27,9 +33,12 @@ def test_the_command_reference_is_what_the_program_says() -> None:
     assert written == reference(), "run: python -m evenhand.cli.reference docs/reference/commands.md"
 
 
-def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
-    commands = readme_commands()
+@pytest.mark.parametrize("document", ["README.md", "docs/visit-bench.md"])
+def test_every_command_of_a_document_runs(tmp_path: Path, document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    commands = commands_of(text)
     assert len(commands) >= 6
+    write_files_of(text, tmp_path)
     with server_process("--judge", "prefers-longer") as base_url:
         environment = {
             **os.environ,

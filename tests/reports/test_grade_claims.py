@@ -27,8 +27,8 @@ def answer(claim: str, *cells: GradeCell) -> str:
     return told(*cells)[claim].answer
 
 
-def pair(without: int, with_it: int, **more: object) -> tuple[GradeCell, GradeCell]:
-    return cell(without, **more), cell(with_it, unrelated=True, **more)  # pyright: ignore[reportArgumentType]
+def pair(without: int, with_it: int, *, prompt: int = 1) -> tuple[GradeCell, GradeCell]:
+    return cell(without, prompt=prompt), cell(with_it, unrelated=True, prompt=prompt)
 
 
 def test_one_cell_tests_nothing():
@@ -44,7 +44,9 @@ def test_an_unrelated_option_that_helps_hurts_or_changes_nothing():
     assert found.value.value == pytest.approx(20 / ROWS)
     assert found.value.clusters == ROWS
     assert found.evidence.startswith("The Grade Score changes by +0.667 (95 % +0.")
-    assert found.evidence.endswith("30 rows); it is higher in 1 of 1 judge and prompt pairs.")
+    # Chance is .580 with three options and .571 with four.
+    ending = "30 rows) (by -0.009 for a judge who picks at random); it is higher in 1 of 1 judge and prompt pairs."
+    assert found.evidence.endswith(ending)
 
 
 def test_one_prompt_that_falls_refutes_a_claim_about_all_of_them():
@@ -107,6 +109,7 @@ def test_the_parts_of_the_score():
     found = told(*pair(5, 25))
     assert found[ENTROPY].answer == "holds here"
     assert found[CHOICE].answer == "holds here"
+    assert "(by +0.054 for a judge who picks at random)" in found[ENTROPY].evidence
     assert answer(CHOICE, *pair(25, 5)) == "does not hold here"
     assert answer(ENTROPY, *pair(25, 5)) == "does not hold here"
 

@@ -73,7 +73,7 @@ Answers: TypeAlias = Mapping[str, Mapping[str, str]]
 
 def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
     """The study's trials, item by item; a pair is asked only where both models answered."""
-    for item, first, second in _meetings(study, answers):
+    for item, first, second in meetings(study, answers):
         given = answers[item]
         for left, right in _orders(study, item, first, second):
             for replicate in range(study.replicates):
@@ -89,10 +89,11 @@ def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
 def wanted_count(study: Study, answers: Answers) -> int:
     """How many trials `wanted` gives, without making them."""
     per_meeting = (2 if study.orders == "both" else 1) * study.replicates
-    return per_meeting * sum(1 for _ in _meetings(study, answers))
+    return per_meeting * sum(1 for _ in meetings(study, answers))
 
 
-def _meetings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
+def meetings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
+    """The item and the two models of each battle wanted, whatever the orders; with placing the one that joins first."""
     if study.pairing == "random":
         yield from _drawn(study, answers)
         return

@@ -80,7 +80,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         shown=shown,
         missing=_missing(pairs, shown.models),
         coverage=Coverage.of(judged.verdicts, wanted=verdicts + judged.not_reached),
-        notes=_notes(judged),
+        notes=record_notes(judged),
     )
 
 
@@ -99,7 +99,8 @@ def in_fixed_order(votes: Sequence[Vote], seed: int) -> list[Vote]:
     return sorted(votes, key=lambda v: (draw(seed, v.item, v.model_a, v.model_b), v.rater, v.first != v.model_a))
 
 
-def _notes(judged: "JudgedBattles") -> tuple[str, ...]:
+def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
+    """Sentences: what was left out, and what differs from the published protocol."""
     study, results = judged.study, judged.results
     notes: list[str] = []
     if judged.replaced:

@@ -86,7 +86,10 @@ def _unrelated(cells: Sequence[Graded]) -> Iterator[Claim]:
     up = sum(one.value is not None and one.value > 0 for one in each)
     fell = any(risen(one) == "does not hold here" for one in each)
     answer = "does not hold here" if fell else risen(change.value)
-    words = f"The Grade Score changes by {_said(change)}; it is higher in {up} of {len(pairs)} judge and prompt pairs."
+    words = (
+        f"The Grade Score changes by {_said(change)}{_by_chance(pairs, 'grade')}; it is higher in {up} of {len(pairs)} "
+        "judge and prompt pairs."
+    )
     yield Claim(section=section, claim=claim, answer=answer, evidence=words, value=change.value)
     yield _removed(pairs)
     yield _most_for_first_two(pairs)
@@ -223,7 +226,7 @@ def _parts(cells: Sequence[Graded]) -> Iterator[Claim]:
             yield _untested("6.4", claim, "a prompt asked both with and without the unrelated option: --prompts")
         return
     change = _changed(pairs, "llm")
-    words = f"The LLM Score changes by {_said(change)}."
+    words = f"The LLM Score changes by {_said(change)}{_by_chance(pairs, 'llm')}."
     yield Claim(section="6.4", claim=llm, answer=risen(change.value), evidence=words, value=change.value)
     change = _changed(pairs, "choice")
     value = change.value
@@ -232,7 +235,7 @@ def _parts(cells: Sequence[Graded]) -> Iterator[Claim]:
         answer = "holds here"
     elif value.upper is not None and value.upper < -HARDLY_LESS:
         answer = "does not hold here"
-    words = f"The Choice Score changes by {_said(change)}."
+    words = f"The Choice Score changes by {_said(change)}{_by_chance(pairs, 'choice')}."
     yield Claim(section="6.4", claim=choice, answer=answer, evidence=words, value=value)
 
 
@@ -266,6 +269,16 @@ def _spreads(cells: Sequence[Graded]) -> Iterator[Claim]:
 
 def _changed(pairs: Sequence[tuple[Graded, Graded]], measure: Measure) -> Contrast:
     return difference([one.score for one, _ in pairs], [other.score for _, other in pairs], measure=measure)
+
+
+def _by_chance(pairs: Sequence[tuple[Graded, Graded]], measure: Measure) -> str:
+    """How far one more option alone moves the score: that of a judge who picks at random."""
+    moved = [
+        getattr(one.score.chance, measure) - getattr(other.score.chance, measure)
+        for one, other in pairs
+        if one.score.chance is not None and other.score.chance is not None
+    ]
+    return f" (by {sum(moved) / len(moved):+.3f} for a judge who picks at random)" if moved else ""
 
 
 def _untested(section: str, claim: str, needs: str) -> Claim:

@@ -14,7 +14,7 @@ from evenhand.reports.grade_sheets import row_words, tables
 from evenhand.reports.sheet_table import print_sheet
 from evenhand.reports.tables import escape, per_cent, unbroken
 
-_BAR = 30
+_BAR = 20
 """Characters of a bar that means every trial."""
 _LEFT_OUT = {
     "one_option": "fewer than two options",
@@ -77,7 +77,7 @@ def _places(cell: GradeCell) -> Table:
     table = _plain_table()
     table.add_column("place", justify="right")
     table.add_column("share of all picks")
-    for heading in ("picked where there", "95\u00a0%\u00a0interval", "even"):
+    for heading in ("pick rate", "95\u00a0%\u00a0interval", "if even"):
         table.add_column(heading, justify="right")
     for number, (share, rate, fair) in enumerate(
         zip(places.shares, places.pick_rates, places.fair_rates, strict=True), start=1
@@ -97,7 +97,8 @@ def _sentences(cell: GradeCell) -> Iterator[str]:
     read = f"{coverage.with_verdict} of {coverage.wanted} trials have a choice"
     why = ", ".join(f"{count} {reason}" for reason, count in sorted(coverage.reasons.items()))
     unasked = f", {coverage.not_asked} not asked" if coverage.not_asked else ""
-    yield f"{scored} of {rows} rows scored; {read}{f' ({why}{unasked})' if why or unasked else ''}."
+    noun = "rows" if cell.spread is None else f"rows ({len(cell.spread.runs)} runs of each prompt counted apart)"
+    yield f"{scored} of {rows} {noun} scored; {read}{f' ({why}{unasked})' if why or unasked else ''}."
     if score.incomplete and score.lowest is not None and score.highest is not None:
         yield (
             f"{score.incomplete} rows have a rotation without a choice and no score. With them the Grade Score would "

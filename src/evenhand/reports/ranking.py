@@ -164,7 +164,7 @@ def _reliability(evidence: Evidence) -> Summary | None:
         sign=shown.sign,
         weight=np.ones(rows) if shown.weight is None else shown.weight,
     )
-    summary = trust(showings, evidence.coverage, human=evidence.origin.human)
+    summary = trust(showings, evidence.coverage, human=evidence.origin.human, images=evidence.origin.source is None)
     in_both_orders = summary.order.swap_consistency.n > 0
     return summary if in_both_orders or evidence.origin.source is None else None
 

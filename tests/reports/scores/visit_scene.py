@@ -10,7 +10,7 @@ from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition
-from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.record import Entries, Ledger
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
@@ -53,7 +53,7 @@ class Shown:
         return frozenset((self.first, self.second))
 
 
-Says = Callable[[Shown], Preference | NoVerdict | None]
+Says = Callable[[Shown], Verdict | NoVerdict | None]
 """None: it was not asked."""
 
 

@@ -12,7 +12,7 @@ from evenhand.domain.response import Response
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import JudgedBattles, judged_battles
-from evenhand.reports.evidence import of_record
+from evenhand.reports.evidence import record_notes
 from evenhand.reports.scores.creation_choosing import CreationStudies
 from evenhand.reports.scores.creation_figures import Figures, figures, graded
 from evenhand.reports.scores.creation_record import ModelRecord, model_records
@@ -228,7 +228,7 @@ def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: S
                 else (f"{count} answers are {flag} and judged as they stand")
             )
             yield f"{one.model}: {words}."
-    yield from told_once({one.study.condition.protocol: of_record(one, 0).notes for one in evidence.judgings})
+    yield from told_once({one.study.condition.protocol: record_notes(one) for one in evidence.judgings})
 
 
 def _gaps(evidence: CreationEvidence, records: Sequence[ModelRecord]) -> Iterable[str]:

@@ -20,7 +20,7 @@ from evenhand.ratings.joining import joined
 from evenhand.ratings.resampling import Resampling
 from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
 from evenhand.reliability import Coverage
-from evenhand.reports.evidence import in_fixed_order
+from evenhand.reports.evidence import in_fixed_order, of_record
 from evenhand.reports.methods import Scoring
 
 EQUATION_1 = (
@@ -28,6 +28,7 @@ EQUATION_1 = (
 )
 
 _NEVER_MET = Estimate(value=None, reason="never met the reference")
+_ONLY_TIES = Estimate(value=None, reason="only ties with the reference, which are left out")
 _ITSELF = Estimate(value=None, reason="is the reference")
 
 
@@ -124,30 +125,50 @@ def _within(kind: str, parts: Iterable[Part], model: str) -> list[Json]:
 
 
 def visit_score(
-    judged: JudgedBattles, items: Mapping[str, Item], *, scoring: Scoring | None = None, resampling: Resampling
+    judged: JudgedBattles, items: Mapping[str, Item], *, scoring: Scoring | None = None, rounds: int = 0, seed: int = 0
 ) -> VisitScore:
-    """The board of these battles; `items` by digest. The seed of `resampling` also fixes the order of the battles."""
-    making = _Making(scoring=scoring or Scoring(), resampling=resampling)
-    undecided = [one for one in judged.showings if _undecided(one)]
-    votes = in_fixed_order([*judged.votes, *map(_tie, undecided)], resampling.seed)
+    """The board of these battles; `items` by digest, `seed` of the order they are played in and of the resamples.
+
+    Raises RankError where the judge graded or chose instead of comparing two.
+    """
+    scoring = scoring or Scoring()
+    resampling = Resampling(rounds=rounds, unit="items", seed=seed) if rounds else None
+    making = _Making(scoring=scoring, resampling=resampling)
+    on_record = of_record(judged, seed).notes
+    undecided = _undecided(judged.results)
+    votes = in_fixed_order([*judged.votes, *map(_tie, undecided)], seed)
+    everything = making.part("all", votes, closely=True)
+    by_images = making.parts(votes, lambda item: images_of(items[item]), closely=True)
     coverage = Coverage.of(judged.verdicts, wanted=len(judged.verdicts) + judged.not_reached)
     return VisitScore(
         benchmark=judged.study.benchmark,
         judge=judged.study.rater.name,
         protocol=judged.study.condition.protocol,
-        whole=making.part("all", votes, closely=True),
-        by_images=making.parts(votes, lambda item: images_of(items[item]), closely=True),
+        whole=everything,
+        by_images=by_images,
         by_skill=making.parts(votes, lambda item: items[item].category, closely=False),
         by_source=making.parts(votes, lambda item: _source_name(items[item]), closely=False),
         undecided=len(undecided),
         coverage=coverage,
-        notes=_notes(len(undecided), votes, scoring or Scoring(), resampling),
+        notes=(
+            *_notes(len(undecided), votes, scoring, rounds),
+            *_without_strength([everything, *by_images]),
+            *on_record,
+        ),
     )
 
 
-def _undecided(one: Judged) -> bool:
-    verdict = one.judgement.verdict
-    return isinstance(verdict, NoVerdict) and not verdict.call_failed
+def _undecided(results: Sequence[Judged]) -> list[Judged]:
+    """One for each showing of which a reply came, and none with a decision, however many replicates."""
+    showings: dict[tuple[str, tuple[str, ...], str], Judged] = {}
+    read: set[tuple[str, tuple[str, ...], str]] = set()
+    for one in results:
+        showing, verdict = (one.trial.item, one.trial.responses, one.trial.rater), one.judgement.verdict
+        if not isinstance(verdict, NoVerdict):
+            read.add(showing)
+        elif not verdict.call_failed:
+            showings.setdefault(showing, one)
+    return [one for showing, one in showings.items() if showing not in read]
 
 
 def _tie(one: Judged) -> Vote:
@@ -168,7 +189,7 @@ _Grouping: TypeAlias = Callable[[str], str | None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
     scoring: Scoring
-    resampling: Resampling
+    resampling: Resampling | None
 
     def parts(self, votes: Sequence[Vote], group: _Grouping, *, closely: bool) -> tuple[Part, ...]:
         """One for each name that `group` gives an item; items without one are in none."""
@@ -197,7 +218,7 @@ class _Making:
 
     def _elo(self, battles: Comparisons, *, closely: bool) -> tuple[EloRating, ...]:
         k, scale = self.scoring.k, self.scoring.scale
-        if closely and self.resampling.rounds:
+        if closely and self.resampling is not None:
             return elo_bootstrap(battles, self.resampling, k=k, scale=scale).ratings
         return elo(battles, k=k, scale=scale)
 
@@ -210,7 +231,6 @@ def _against_reference(battles: Comparisons) -> dict[str, WinRate]:
 
 def _standing(rated: EloRating, count: WinRate, against: Mapping[str, WinRate], strength: Estimate | None) -> Standing:
     met = against.get(rated.model)
-    absent = _ITSELF if rated.model == REFERENCE else _NEVER_MET
     played = count.wins + count.losses + count.ties
     return Standing(
         model=rated.model,
@@ -220,21 +240,36 @@ def _standing(rated: EloRating, count: WinRate, against: Mapping[str, WinRate], 
         wins=int(count.wins),
         losses=int(count.losses),
         ties=int(count.ties),
-        win_vs_reference=absent if met is None else met.win_rate,
+        win_vs_reference=_ITSELF if rated.model == REFERENCE else _rate(met),
         win_vs_reference_ties=0 if met is None else int(met.ties),
         bradley_terry=strength,
     )
 
 
-def _notes(undecided: int, votes: Sequence[Vote], scoring: Scoring, resampling: Resampling) -> tuple[str, ...]:
+def _rate(met: WinRate | None) -> Estimate:
+    if met is None or not met.wins + met.losses + met.ties:
+        return _NEVER_MET
+    return met.win_rate if met.wins + met.losses else _ONLY_TIES
+
+
+def _notes(undecided: int, votes: Sequence[Vote], scoring: Scoring, rounds: int) -> tuple[str, ...]:
     notes = [EQUATION_1]
     rule = "more wins of the two takes it" if scoring.join == "visit" else "a win needs both orders"
     notes.append(f"A battle is both orders of one item and pair: {rule} (rule {scoring.join}).")
-    if resampling.rounds:
-        notes.append(f"Intervals and medians of Elo are of {resampling.rounds} resamples of items.")
+    if rounds:
+        notes.append(f"Intervals and medians of Elo are of {rounds} resamples of items.")
     if undecided:
         noun = "showing has" if undecided == 1 else "showings have"
         notes.append(f"{undecided} {noun} no decision and count as ties here, as published; nowhere else do they.")
     if not any(REFERENCE in (vote.model_a, vote.model_b) for vote in votes):
         notes.append("The reference did not play, so no win rate against it is known.")
     return tuple(notes)
+
+
+def _without_strength(parts: Iterable[Part]) -> list[str]:
+    standings = [one for part in parts for one in part.standings]
+    names = {one.model for one in standings if one.bradley_terry is not None and one.bradley_terry.value is None}
+    if not names:
+        return []
+    listed = ", ".join(sorted(names))
+    return [f"No finite Bradley-Terry rating fits on a board where one side won everything: {listed}."]

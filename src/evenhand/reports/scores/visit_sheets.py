@@ -18,6 +18,20 @@ def board_sheets(score: VisitScore) -> tuple[Sheet, ...]:
     return tuple(_board(score, part) for part in score.by_images)
 
 
+def wide_sheet(score: VisitScore) -> Sheet:
+    """All boards in one table, for a file that holds one."""
+    resampled = _resampled(score.by_images)
+    return Sheet(
+        title=score.benchmark,
+        headings=("images", "items", *_headings(resampled=resampled)),
+        rows=tuple(
+            (_PART_WORDS[part.name], str(part.items), *_row(one, resampled=resampled))
+            for part in score.by_images
+            for one in part.standings
+        ),
+    )
+
+
 def breakdown_sheet(score: VisitScore, by: By) -> Sheet:
     """Win rate against the reference, ties left out, of every model in every part; Elo where no reference plays."""
     parts = score.by_skill if by == "skill" else score.by_source
@@ -46,13 +60,21 @@ def _cells(part: Part, models: Sequence[str], *, referenced: bool) -> list[str]:
 
 
 def _board(score: VisitScore, part: Part) -> Sheet:
-    resampled = any(one.elo_median is not None for one in part.standings)
-    spread = ("median", "95 % interval") if resampled else ()
+    resampled = _resampled([part])
     return Sheet(
-        title=f"{score.benchmark}, {_PART_WORDS.get(part.name, part.name)} ({part.items} items)",
-        headings=("model", "Elo", *spread, "matches", "win vs reference", "its interval", "n", "ties", "Bradley-Terry"),
+        title=f"{score.benchmark}, {_PART_WORDS[part.name]} ({part.items} items)",
+        headings=_headings(resampled=resampled),
         rows=tuple(_row(one, resampled=resampled) for one in part.standings),
     )
+
+
+def _resampled(parts: Sequence[Part]) -> bool:
+    return any(one.elo_median is not None for part in parts for one in part.standings)
+
+
+def _headings(*, resampled: bool) -> tuple[str, ...]:
+    spread = ("median", "95 % interval") if resampled else ()
+    return ("model", "Elo", *spread, "matches", "win vs reference", "its interval", "n", "ties", "Bradley-Terry")
 
 
 def _row(one: Standing, *, resampled: bool) -> tuple[str, ...]:

@@ -1,0 +1,116 @@
+"""A judge's report card: each measure of an audit with its interval, its number of cases and how it was got."""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from evenhand import __version__
+from evenhand.domain.identity import Json
+from evenhand.domain.rater import Rater
+from evenhand.domain.trial import Condition
+from evenhand.engine.audit import Design
+from evenhand.ledger.lookup import calls_on_record
+from evenhand.ledger.projection import Judged, judged, studies
+from evenhand.ledger.record import Ledger
+from evenhand.reliability import Coverage
+from evenhand.reliability.gate import Rule, Ruling, passed
+from evenhand.reliability.gate import judged as ruled
+from evenhand.reports.audit_measures import Heard, Measure, measures
+from evenhand.reports.audit_on_record import REPORT_COMMAND
+from evenhand.reports.audit_people import against_others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    judge: Rater
+    condition: Condition
+    benchmark: str
+    measures: tuple[Measure, ...]
+    gate: tuple[Ruling, ...]
+    coverage: Coverage
+    cost_usd: float | None
+    """Of a verdict; None where a price is unknown."""
+    seconds: float | None
+    """That a verdict took, waiting included."""
+    at: float
+    left_out: int
+    """Trials of the whole design that the budget did not allow."""
+    notes: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        return passed(self.gate)
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "schema": 1,
+            "judge": self.judge.name,
+            "judge_key": self.judge.key,
+            "settings": self.judge.settings.as_json(),
+            "protocol": self.condition.protocol,
+            "condition": self.condition.key,
+            "readout": self.condition.readout,
+            "see": self.condition.see,
+            "benchmark": self.benchmark,
+            "at": self.at,
+            "measures": [one.as_json() for one in self.measures],
+            "gate": [one.as_json() for one in self.gate],
+            "coverage": self.coverage.as_json(),
+            "cost_usd_per_verdict": self.cost_usd,
+            "seconds_per_verdict": self.seconds,
+            "left_out": self.left_out,
+            "notes": list(self.notes),
+        }
+
+
+def audit_report(
+    ledger: Ledger, design: Design, *, rules: Sequence[Rule] = (), notes: Sequence[str] = (), seed: int = 0
+) -> AuditReport:
+    """What the ledger holds of the design's trials, put into numbers."""
+    found = _on_record(ledger, design)
+    heard = Heard(verdicts={key: one.judgement.verdict for key, one in found.items()})
+    made = measures(design, heard, seed=seed)
+    made += against_others(ledger, design, heard)
+    by_name = {one.name: one.estimate for one in made}
+    asking = design.main.asking
+    return AuditReport(
+        judge=asking.rater,
+        condition=asking.condition,
+        benchmark=design.main.benchmark.name,
+        measures=tuple(made),
+        gate=ruled(rules, by_name),
+        coverage=Coverage.of(heard.verdicts.values(), wanted=sum(study.wanted for study in design.studies)),
+        cost_usd=_cost(found.values()),
+        seconds=_seconds(ledger, found.values()),
+        at=time.time(),
+        left_out=design.left_out,
+        notes=tuple(notes),
+    )
+
+
+def keep_report(ledger: Ledger, report: AuditReport) -> None:
+    """On record as the outcome of a run of its own, so that boards can show it later."""
+    told: dict[str, Json] = {"benchmark": report.benchmark, "judge": report.judge.name}
+    run = ledger.begin_run(REPORT_COMMAND, told, study=None, version=__version__)
+    ledger.end_run(run, {"known": report.coverage.wanted, "called": 0, "failed": {}, "report": report.as_json()})
+
+
+def _on_record(ledger: Ledger, design: Design) -> dict[str, Judged]:
+    """By the key of the first attempt at each trial."""
+    keys = {study.study.key for study in design.studies}
+    chosen = [one for one in studies(ledger, purposes=("audit",)) if one.key in keys]
+    return {replace(one.trial, attempt=0).key: one for one in judged(ledger, chosen)}
+
+
+def _cost(results: Collection[Judged]) -> float | None:
+    costs = [one.judgement.cost_usd for one in results if one.judgement.calls]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) / len(known) if known and len(known) == len(costs) else None
+
+
+def _seconds(ledger: Ledger, results: Collection[Judged]) -> float | None:
+    answered = [one for one in results if one.judgement.calls]
+    calls = calls_on_record(ledger, dict.fromkeys(key for one in answered for key in one.judgement.calls))
+    taken = {one.key: one.call.reply.seconds for one in calls}
+    each = [sum(taken[key] for key in one.judgement.calls) for one in answered]
+    return sum(each) / len(each) if each else None

@@ -1,0 +1,126 @@
+"""A judge beside people, and beside judges of other families, on the same pairs: agreement and liking for its own."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.vote import Vote
+from evenhand.engine.audit import Design
+from evenhand.intervals import Range, clustered_mean
+from evenhand.ledger.projection import StudyOnRecord, judged, studies
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import votes_of
+from evenhand.reliability.alignment import alignment, ceiling
+from evenhand.reliability.docket import Docket, in_any_order
+from evenhand.reliability.opinions import Opinions
+from evenhand.reports.audit_measures import Heard, Measure
+
+_AGREEMENT = (
+    "Pairs that people judged too: share of the judge's verdicts, the mean of all showings, whose sign is that of "
+    "the people's mean."
+)
+_OWN = (
+    "Pairs with one answer of a model of the judge's own family: share of wins it gives that answer minus the share "
+    "given by {}."
+)
+_DIFFERENCE = Range(low=-1.0, high=1.0)
+
+
+def against_others(ledger: Ledger, design: Design, heard: Heard) -> list[Measure]:
+    """On the benchmark's data: the audit's own pairs, and what the same judge said under the same protocol before."""
+    asking = design.main.asking
+    there = [one for one in studies(ledger) if one.data == design.main.benchmark.digest and one.decided]
+    before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
+    own = _once([*heard.votes(design.main.purposeful), *_votes(ledger, before)])
+    people = _by_rater(ledger, [one for one in there if one.rater.kind == "human"])
+    family = family_of(asking.rater.name)
+    others = _by_rater(
+        ledger,
+        [one for one in there if one.rater.kind == "model" and family_of(one.rater.name) != family],
+    )
+    return [
+        *_agreement(own, people),
+        _self_preference(own, people, family, "people"),
+        _self_preference(own, others, family, "judges of other families"),
+    ]
+
+
+def family_of(name: str) -> str:
+    """The first word of a model's name without its provider: gpt of openai/gpt-4o."""
+    found = re.search(r"[^\W\d_]+", name.rpartition("/")[2])
+    return found[0].casefold() if found else name.casefold()
+
+
+def _votes(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Vote]:
+    return votes_of([one for one in judged(ledger, chosen) if one.stands and len(one.models) == 2])
+
+
+def _by_rater(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> dict[str, list[Vote]]:
+    """Of each rater under each way of asking."""
+    ways: dict[str, list[StudyOnRecord]] = {}
+    for study in chosen:
+        ways.setdefault(f"{study.rater.key}/{study.condition.key}", []).append(study)
+    found = {key: [replace(vote, rater=key) for vote in _votes(ledger, group)] for key, group in ways.items()}
+    return {key: votes for key, votes in found.items() if votes}
+
+
+def _once(votes: Sequence[Vote]) -> list[Vote]:
+    """A showing that the audit and a board both hold is the same trial, and counts once."""
+    found: dict[tuple[str, frozenset[str], str], Vote] = {}
+    for vote in votes:
+        found.setdefault((vote.item, frozenset((vote.model_a, vote.model_b)), vote.first), vote)
+    return list(found.values())
+
+
+def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]]) -> list[Measure]:
+    theirs = [vote for votes in people.values() for vote in votes]
+    reason = "people have not judged this benchmark"
+    if not theirs or not own:
+        nothing = Estimate(value=None, reason=reason if not theirs else "the judge has no verdict")
+        return [Measure(name="human_agreement", estimate=nothing, design=_AGREEMENT)]
+    docket = Docket.of([*own, *theirs])
+    said = _opinions(docket, own, [own[0].rater])
+    human = _opinions(docket, theirs, list(people))
+    return [
+        Measure(name="human_agreement", estimate=alignment(said, human)[0].pooled.agreement, design=_AGREEMENT),
+        Measure(
+            name="human_ceiling",
+            estimate=ceiling(human).agreement,
+            design="What people reach among themselves: each against the mean of the others.",
+            part_of="human_agreement",
+        ),
+    ]
+
+
+def _opinions(docket: Docket, votes: Sequence[Vote], raters: Sequence[str]) -> Opinions:
+    """By sign, for judge and people need not have the same levels."""
+    signs = [replace(vote, value=vote.sign, levels=3) for vote in votes]
+    return in_any_order(docket.showings(signs, raters, 3))
+
+
+def _self_preference(own: Sequence[Vote], others: Mapping[str, Sequence[Vote]], family: str, whose: str) -> Measure:
+    mine = _wins_of_family(own, family)
+    theirs = [_wins_of_family(votes, family) for votes in others.values()]
+    shared = [case for case in mine if any(case in one for one in theirs)]
+    differences: list[float] = []
+    for case in shared:
+        said = [one[case] for one in theirs if case in one]
+        differences.append(mine[case] - sum(said) / len(said))
+    measured = clustered_mean(differences, [item for item, _ in shared], within=_DIFFERENCE)
+    if measured.value is None:
+        words = "no model of the judge's own family plays" if not mine else f"{whose} have not judged its pairs"
+        measured = Estimate(value=None, reason=words)
+    name = "self_preference" if whose == "people" else "self_preference_beside_judges"
+    return Measure(name=name, estimate=measured, design=_OWN.format(whose), unit="effect")
+
+
+def _wins_of_family(votes: Sequence[Vote], family: str) -> dict[tuple[str, frozenset[str]], float]:
+    """By item and pair with one model of the family: the mean share of wins it gets, a tie being half."""
+    said: dict[tuple[str, frozenset[str]], list[float]] = {}
+    for vote in votes:
+        ours = [family_of(model) == family for model in (vote.model_a, vote.model_b)]
+        if sum(ours) == 1:
+            sign = vote.sign if ours[0] else -vote.sign
+            said.setdefault((vote.item, frozenset((vote.model_a, vote.model_b))), []).append((1 + sign) / 2)
+    return {case: sum(wins) / len(wins) for case, wins in said.items()}

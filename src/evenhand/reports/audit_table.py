@@ -1,0 +1,63 @@
+"""A judge's report card as one page for a terminal."""
+
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.reliability.gate import Ruling
+from evenhand.reports.audit import AuditReport
+from evenhand.reports.audit_on_record import Unit, told
+from evenhand.reports.tables import count, escape, unbroken
+
+_STYLES = {"met": "green", "not met": "bold red", "undecided": "bold yellow"}
+
+
+def print_audit(report: AuditReport, console: Console) -> None:
+    condition = report.condition
+    console.print(f"[bold]Can {escape(report.judge.name)} be trusted?[/bold]")
+    console.print(
+        f"{condition.protocol} on {escape(report.benchmark)}, {condition.readout} readout, sees {condition.see}; "
+        f"{report.coverage.with_verdict} of {report.coverage.wanted} trials have a verdict",
+        style="dim",
+    )
+    console.print()
+    for one in report.measures:
+        name = f"  {one.name}" if one.part_of else one.name
+        console.out(_line(name, one.estimate, one.unit), highlight=False)
+    console.print()
+    _print_costs(report, console)
+    for sentence in report.notes:
+        console.print(unbroken(escape(sentence)))
+    for ruling in report.gate:
+        console.print(unbroken(escape(_ruling(ruling))), style=_STYLES[ruling.result])
+
+
+def _line(name: str, one: Estimate, unit: Unit) -> str:
+    start = f"{name:31}"
+    if one.value is None:
+        return f"{start}{'–':>8}  {one.reason or ''}"
+    bounds = "" if one.lower is None else f"{told(one.lower, unit)} to {told(one.upper, unit)}"
+    return f"{start}{told(one.value, unit):>8}  {bounds:20}  n {count(one.n)}"
+
+
+def _print_costs(report: AuditReport, console: Console) -> None:
+    reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(report.coverage.reasons.items()) if number)
+    if reasons:
+        console.print(f"Without a verdict: {reasons}.")
+    price = "price unknown" if report.cost_usd is None else f"${report.cost_usd:.6f}"
+    seconds = "" if report.seconds is None else f" and {report.seconds:.2f} seconds"
+    console.print(
+        f"A verdict took {price}{seconds}. An effect of 0 is no fault; looks is best at 0.5; --json tells designs."
+    )
+    if report.left_out:
+        console.print(f"{report.left_out} more trials would be in the whole design; --budget allows more of them.")
+
+
+def _ruling(ruling: Ruling) -> str:
+    if ruling.result != "undecided":
+        return f"{ruling.rule}: {ruling.result}."
+    if ruling.measured.value is None:
+        return f"{ruling.rule}: undecided, {ruling.measured.reason}."
+    if ruling.decided_at is None:
+        return f"{ruling.rule}: undecided; no number of trials is known that would decide it at this value."
+    here = count(ruling.measured.n)
+    return f"{ruling.rule}: undecided; about {ruling.decided_at} cases would decide it, {here} are here."
