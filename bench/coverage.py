@@ -5,6 +5,9 @@
 Every item is answered by all models and each pair is judged in both orders. An item has its own strengths around the
 models' (some suit a model better), and the second showing repeats the first one's verdict most of the time, so rows of
 one item are far from independent. The truth is what the fit tends to with ever more items.
+
+A second design has a newcomer on few items and a judge who mostly follows position: nearly all of its items split one
+to one, and that they are so alike must not be taken for knowledge.
 """
 
 import argparse
@@ -53,6 +56,46 @@ def covered(*, items: int, repetitions: int, seed: int) -> Covered:
     )
 
 
+def newcomer_covered(*, items: int, follows: float, repetitions: int, seed: int) -> float:
+    """Of the newcomer's own 95 % intervals; the judge follows position in so great a share of its verdicts."""
+    rng = np.random.default_rng(seed)
+    truth = _newcomers_truth(follows)
+    hits = 0
+    for _ in range(repetitions):
+        found = bradley_terry(_position_followed(rng, items, _OLD_ITEMS, follows)).models[0].rating
+        hits += found.lower is not None and found.upper is not None and found.lower <= truth <= found.upper
+    return hits / repetitions
+
+
+_OLD_ITEMS = 100
+_NEWCOMERS = np.array([0.5, 0.3, -0.3])
+"""Strengths of the newcomer and of the two models it meets."""
+
+
+def _position_followed(rng: np.random.Generator, items: int, old_items: int, follows: float) -> Comparisons:
+    pairs = ((1, 2, old_items), (0, 1, items), (0, 2, items))
+    signs: list[np.ndarray] = []
+    for first, second, count in pairs:
+        chance = 1 / (1 + np.exp(_NEWCOMERS[second] - _NEWCOMERS[first]))
+        liked = np.where(rng.random(count) < chance, 1, -1)
+        signs += [np.where(rng.random(count) < follows, position, liked) for position in (1, -1)]
+    return Comparisons(
+        models=("newcomer", "old one", "other"),
+        model_a=np.concatenate([np.full(2 * count, first) for first, _, count in pairs]).astype(np.int32),
+        model_b=np.concatenate([np.full(2 * count, second) for _, second, count in pairs]).astype(np.int32),
+        sign=np.concatenate(signs).astype(np.int8),
+        item=np.concatenate([np.tile(np.arange(count), 2) for _, _, count in pairs]).astype(np.int32),
+    )
+
+
+@cache
+def _newcomers_truth(follows: float) -> float:
+    seen = _position_followed(np.random.default_rng(0), 200_000, 200_000, follows)
+    value = bradley_terry(seen).models[0].rating.value
+    assert value is not None
+    return value
+
+
 def _judged(rng: np.random.Generator, items: int) -> Comparisons:
     first, second = np.triu_indices(MODELS, 1)
     strength = _strengths() + rng.normal(0, ITEM_SPREAD, (items, MODELS))
@@ -95,6 +138,13 @@ def main() -> None:
         found = covered(items=items, repetitions=chosen.repetitions, seed=chosen.seed)
         note = f"  no finite fit in {found.without_interval:.1%}" if found.without_interval else ""
         print(f"{items:5}  {found.clustered:9.1%}  {found.unclustered:11.1%}{note}")
+    print("items of a newcomer; its interval holds the truth where the judge follows position in 50, 80, 90 %")
+    for items in (4, 8, 16, 40):
+        shares = [
+            newcomer_covered(items=items, follows=follows, repetitions=chosen.repetitions, seed=chosen.seed)
+            for follows in (0.5, 0.8, 0.9)
+        ]
+        print(f"{items:5}  {'  '.join(f'{share:6.1%}' for share in shares)}")
 
 
 if __name__ == "__main__":

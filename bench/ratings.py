@@ -4,6 +4,9 @@
 
 Every figure is a process of its own that makes the battles as strings in memory, runs the task once small (imports,
 compilation) and then once in full. Resamples of slow peers are measured for a few rounds and multiplied.
+
+arena-rank pins versions of numpy and jax that are not ours: it is measured where ARENA_RANK_PYTHON names the Python of
+an environment with arena-rank and polars in it.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from pathlib import Path
 from bench.figures import Figure, print_table
 
 ROUNDS = 100
+ARENA_PYTHON = os.environ.get("ARENA_RANK_PYTHON", "")
 _ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS")}
 _FEW_ROUNDS = {("fastchat-style", "elo-bootstrap"): 2, ("evalica", "elo-bootstrap"): 3, ("evalica", "bt-bootstrap"): 3}
 TASKS = {
@@ -34,7 +38,7 @@ TASKS = {
 PEERS = {
     "elo": ("fastchat-style", "evalica"),
     "elo-bootstrap": ("fastchat-style", "evalica"),
-    "bt": ("fastchat-style", "evalica", "choix"),
+    "bt": ("fastchat-style", "evalica", "choix", "arena-rank"),
     "bt-bootstrap": ("fastchat-style", "evalica"),
 }
 
@@ -56,8 +60,9 @@ def measured(who: str, task: str, *, rows: int, models: int) -> Cost:
 
 
 def _child(*arguments: str) -> str:
+    python = ARENA_PYTHON if "arena-rank" in arguments else sys.executable
     done = subprocess.run(
-        [sys.executable, "-m", "bench.ratings", *arguments],
+        [python, "-m", "bench.ratings", *arguments],
         env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
@@ -91,6 +96,7 @@ def _task(who: str, task: str, rows: int, models: int, rounds: int, *, full: int
         "fastchat-style": ratings_peers.fastchat_style,
         "evalica": ratings_peers.evalica,
         "choix": ratings_peers.choix,
+        "arena-rank": ratings_peers.arena_rank,
     }[who]
     return maker(task, strings(frame), rounds)
 
@@ -131,6 +137,9 @@ def compare(rows: int, models: int) -> list[Figure]:
         figures.append(Figure(what=what, value=mine.cpu, unit="s", note=f"before it {mine.first:.2g} s to start"))
         figures.append(Figure(what="  peak memory", value=mine.peak_mb, unit="MB", at_most=350))
         for peer in PEERS.get(task, ()):
+            if peer == "arena-rank" and not ARENA_PYTHON:
+                print("arena-rank is not measured: ARENA_RANK_PYTHON is not set")
+                continue
             theirs = measured(peer, task, rows=rows, models=models)
             least = {"fastchat-style": 15, "evalica": 20 if task.endswith("bootstrap") else None}.get(peer)
             figures.append(_ratio(peer, theirs, mine, least))

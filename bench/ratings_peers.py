@@ -122,3 +122,21 @@ def choix(task: str, strings: Strings, rounds: int) -> Callable[[], object]:
 
     del rounds
     return fitted
+
+
+def arena_rank(task: str, strings: Strings, rounds: int) -> Callable[[], object]:
+    """Its own way from a frame to ratings with the sandwich's intervals."""
+    import pandas as pd
+    from arena_rank.models.bradley_terry import BradleyTerry  # pyright: ignore[reportMissingImports]
+    from arena_rank.utils.data_utils import PairDataset  # pyright: ignore[reportMissingImports]
+
+    if task != "bt":
+        raise LookupError("only Bradley-Terry with the sandwich")
+    frame = pd.DataFrame({"model_a": strings.model_a, "model_b": strings.model_b, "winner": strings.winner})
+
+    def fitted() -> object:
+        dataset: Any = PairDataset.from_pandas(frame)
+        return BradleyTerry(n_competitors=len(dataset.competitors)).compute_ratings_and_cis(dataset)
+
+    del rounds
+    return fitted

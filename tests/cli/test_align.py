@@ -235,6 +235,13 @@ def test_the_ledger_gives_what_the_same_verdicts_give_as_a_file_and_both_texts(s
     assert worst["response"] == answers[worst["item"], worst["model"]]
     assert worst["against_response"]
     assert worst["instruction"]
+    changed = shell.file("new.jsonl", json.dumps({"item": "s01", "model": "sample-brief", "response": "Another."}))
+    shell.run("import", changed, "--responses", "--benchmark", BENCHMARK, "--replace")
+    after = shell.document("align", "--benchmark", BENCHMARK)
+    assert (after["cases"], after["raters"][0]["mae_n"]) == (
+        of_ledger["cases"] - 1,
+        of_ledger["raters"][0]["mae_n"] - 1,
+    )
     assert "no verdicts of 'gpd'" in shell.refused("align", "--benchmark", BENCHMARK, "--judge", "gpd")
 
 

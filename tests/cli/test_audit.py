@@ -180,6 +180,14 @@ def test_a_good_judge_passes(good: Auditor):
     assert measures(report)["length_effect"]["lower"] <= 0 <= measures(report)["length_effect"]["upper"]
 
 
+def test_a_judge_that_cannot_be_reached_has_no_report(tmp_path: Path):
+    away = Auditor(tmp_path / "away", "http://127.0.0.1:9/v1")
+    said = away.audit("--budget", "60", "--max-retries", "0", "--json", expect=2)
+    assert said.stdout == ""
+    assert "No connection to openai/gpt-4o" in said.stderr
+    assert away.rows("SELECT count(*) FROM runs WHERE command = 'audit report'") == [(0,)]
+
+
 def test_a_judge_that_is_shown_captions_is_not_said_to_look(good: Auditor):
     report = good.document("--budget", "60")
     assert measures(report)["looks"]["value"] is None
@@ -191,7 +199,7 @@ def test_a_judge_that_is_shown_captions_is_not_said_to_look(good: Auditor):
 def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp_path: Path):
     fresh = Auditor(tmp_path / "fresh", good.base_url)
     rules = ("--require", "swap_consistency>=0.8, coverage>=0.95", "--assume", "swap_consistency=0.95,coverage=1")
-    plan = fresh.document("--dry-run", *rules)
+    plan = fresh.document("--see", "images", "--dry-run", *rules)
     assert plan["calls_at_least"] > 0
     assert [(one["rule"], one["trials"] >= one["cases"]) for one in plan["rules"]] == [
         ("swap_consistency>=0.8", True),

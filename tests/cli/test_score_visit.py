@@ -94,6 +94,7 @@ def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n
     assert [(row["skill"], row["items"], row["amber"]) for row in by_skill] == [
         ("nlvr2", "1", "0.0 % (1)"), ("rcc", "1", ""), ("tour guide", "1", "100.0 % (1)"), ("vqa", "2", "100.0 % (1)"),
     ]  # fmt: skip
+    assert list(by_skill[0]) == ["skill", "items", "amber"], "the reference has no rate against itself"
     out = score(judged, "--by", "source", "--format", "md")
     assert "by source: win vs reference (ties left out), n in brackets" in out
     assert "| NLVR2 | 1 | 0.0 % (1) |" in out

@@ -60,8 +60,22 @@ def test_every_command_of_a_document_runs(tmp_path: Path, document: str) -> None
     assert (tmp_path / "battles.jsonl").stat().st_size > 0
 
 
+def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path: Path) -> None:
+    text = (ROOT / "docs/elo-2023.md").read_text(encoding="utf-8")
+    write_files_of(text, tmp_path)
+    (command,) = commands_of(text)
+    made = subprocess.run(
+        [EVENHAND, *command.split()[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    assert "median" in made.stdout
+    assert "percentiles of 1000 resamples of battles" in made.stdout
+
+
 def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    program = "".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
+    battles = ["model_a,model_b,winner,prompt,worker", "gpt-4o,Y,gpt-4o,1,ann", "gpt-4o,Y,tie,1,bo", "Y,gpt-4o,Y,2,ann"]
+    (tmp_path / "battles.csv").write_text("\n".join(battles) + "\n")
     with server_process("--judge", "prefers-longer") as base_url:
         done = subprocess.run(
             [sys.executable, "-c", program],
@@ -74,6 +88,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
         )
     assert done.returncode == 0, done.stderr
     assert "1 sample-rambling" in done.stdout
+    assert "Bradley-Terry from 3 rows on 2 items, 2 models" in done.stdout
 
 
 @pytest.mark.parametrize("name", evenhand.__all__)

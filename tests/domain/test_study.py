@@ -244,3 +244,13 @@ def test_opponents_are_drawn_evenly():
 def test_another_model_that_joins_is_another_study():
     assert PLACED.key != replace(PLACED, new="blue").key
     assert PLACED.key != replace(PLACED, reference_battles=3).key
+
+
+@pytest.mark.parametrize("battles", [4, len(ITEMS)])
+def test_another_seed_draws_other_items_and_other_opponents_for_a_model_that_joins(battles: int):
+    # With as many battles as items all are played, so that only the opponents can differ.
+    study = replace(PLACED, battles=battles, reference_battles=0)
+    draws = [meetings(replace(study, seed=seed)) for seed in range(6)]
+    items = {frozenset(item for item, _ in drawn) for drawn in draws}
+    assert (len(items) > 1) == (battles < len(ITEMS))
+    assert len({frozenset(drawn) for drawn in draws}) > 1

@@ -8,64 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses, reference_responses
 from evenhand.domain.item import Benchmark, Item
-from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
-from evenhand.domain.trial import See
 from evenhand.engine.alterations import DOSES, KINDS, PLANTINGS, padded, planted
-from evenhand.engine.audit import Design, Sources, design
-from evenhand.engine.audit_trials import Compared, Longer, Looked, Makers, Picked, Seen, Steered, holds_verdict
+from evenhand.engine.audit import Design, design
+from evenhand.engine.audit_trials import Compared, Longer, Looked, Makers, Picked, Steered, holds_verdict
 from evenhand.engine.audit_twins import right_answer, twins_for
-from evenhand.engine.grading import Grading, prepare_grade
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
 from evenhand.models.errors import Misuse
 from evenhand.protocols.catalog import load_protocol
-
-SAMPLE = load_benchmark("visit-bench-sample")
-ANSWERS = [*read_responses(bundled_answers(SAMPLE), SAMPLE).responses, *reference_responses(SAMPLE)]
-PROTOCOL = load_protocol("visit_pairwise")
-JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
-ALL = 10_000
-
-
-def prepared(benchmark: Benchmark, answers: list[Response], see: See) -> Prepared:
-    return prepare(
-        benchmark,
-        answers,
-        items=benchmark.items,
-        judge=JUDGE,
-        model="judge",
-        showing=Showing(protocol=PROTOCOL, see=see),
-        matching=Matching(purpose="audit"),
-    )
-
-
-def sources(benchmark: Benchmark = SAMPLE, answers: list[Response] = ANSWERS, *, seed: int = 0) -> Sources:
-    base = prepared(benchmark, answers, "images")
-    makers = Makers(base, seed=seed)
-    twins = twins_for(benchmark)
-    of_twins = [answer for twin in twins.each for answer in twin.answers()]
-    return Sources(
-        benchmark=benchmark,
-        prepared=base,
-        makers=makers,
-        graded=prepare_grade(
-            benchmark,
-            makers.option_sets(),
-            pool=(),
-            judge=JUDGE,
-            model="judge",
-            showing=Showing(protocol=load_protocol("option_selection")),
-            grading=Grading(),
-        ),
-        seen=Seen(
-            twins=twins,
-            own=prepared(twins.benchmark, of_twins, "images"),
-            none=prepared(twins.benchmark, of_twins, "none"),
-        ),
-    )
+from tests.engine.audits import ALL, ANSWERS, PROTOCOL, SAMPLE, prepared, sources
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +145,16 @@ def test_a_budget_is_kept_and_shared_by_all_parts(budget: int):
     assert {type(one) for one in made.purposeful} == {Compared, Longer, Steered, Looked, Picked}
     planned = {one.trial.key for one in made.purposeful}
     assert planned <= {one.trial.key for one in design(_SOURCES, budget=budget + 100).purposeful}
+
+
+@given(st.integers(40, 700))
+def test_no_part_is_an_item_ahead_of_another_by_more_than_one(budget: int):
+    made = design(_SOURCES, budget=budget)
+    items = {
+        kind: len({one.trial.item for one in made.purposeful if isinstance(one, kind)})
+        for kind in (Compared, Longer, Steered, Picked)
+    }
+    assert max(items.values()) - min(items.values()) <= 1
 
 
 _SOURCES = sources()

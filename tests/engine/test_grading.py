@@ -98,6 +98,23 @@ def test_the_draw_hangs_on_seed_and_row_and_not_on_how_many_rows_are_asked():
     assert {trial.key for trial in few.trials()} < {trial.key for trial in whole.trials()}
 
 
+def test_a_row_that_repeats_the_prompt_gives_no_unrelated_option():
+    row = ROWS[0]
+    twin = OptionSet(
+        item=row.item, options=(Response(item=row.item.digest, model="output 0", text="None of them walks."),)
+    )
+    for seed in range(20):
+        (found,) = drawn_option(row, [row, twin, ROWS[1]], seed=seed)
+        assert found.made_from in {option.digest for option in ROWS[1].options}
+
+
+def test_seeds_draw_rows_and_options_alike():
+    found = {drawn_option(ROWS[0], ROWS, seed=seed)[0].made_from for seed in range(60)}
+    rows = [row for row in ROWS if {option.digest for option in row.options} & found]
+    assert len(rows) > 3  # those whose words are not the row's own
+    assert len(found) > len(rows)
+
+
 def test_without_another_prompt_there_is_no_unrelated_option():
     with pytest.raises(Misuse, match="no answer to another prompt"):
         prepared(ROWS[:1], Grading(unrelated=True))

@@ -148,7 +148,12 @@ def test_without_items_each_battle_is_its_own_cluster_and_that_is_said(tmp_path:
 def test_the_crowds_comparisons_are_read_whole():
     table = read_battles(LLMFAO, columns=BattleColumns(rater="worker"))
     assert (table.rows, len(table.comparisons.models)) == (8931, 59)
-    assert table.notes[:2] == ("Item column: id (2,139 items).", "Rater column: worker (124 raters).")
+    assert table.notes[:3] == (
+        "Item column: id (2,139 items).",
+        "Each item of column id belongs to one pair of models; if several pairs share a prompt, "
+        "name that column with --item-column (there is: prompt).",
+        "Rater column: worker (124 raters).",
+    )
 
 
 def test_first_shown_names_the_model_shown_first(tmp_path: Path):
@@ -234,7 +239,7 @@ def test_any_name_survives_csv_and_jsonl(tmp_path_factory: pytest.TempPathFactor
     (folder / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for name in ("b.csv", "b.jsonl"):
         rated = read_battles(folder / name).comparisons
-        assert [rated.models[code] for code in rated.model_a] == [name for name, _ in battles]
+        assert [rated.models[code] for code in rated.model_a] == [name.strip() for name, _ in battles]
 
 
 def test_bom_crlf_embedded_newlines_and_blank_lines_are_read_and_lines_still_told(tmp_path: Path):
@@ -242,11 +247,11 @@ def test_bom_crlf_embedded_newlines_and_blank_lines_are_read_and_lines_still_tol
     rated = read_battles(written(tmp_path, text)).comparisons
     assert rated.models == ("X", "X\r\nlong", "Y", "Y, too")
     path = written(tmp_path, text + "X,Y,nobody\r\n")
-    known = "model_a, model_b, tie, left, right, tie (bothbad)"
+    known = "model_a, model_b, tie, left, right, tie (bothbad), or the name of one of the row's two models"
     assert refused(path) == f"{path}, row 3, line 6: The winner is 'nobody'; one of {known} is expected."
 
 
-@pytest.mark.parametrize("winner", ["Tie", "X", "draw", "1"])
+@pytest.mark.parametrize("winner", ["Z", "x", "draw", "1"])
 @pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet", ".json"])
 def test_an_unknown_winner_is_never_a_tie(tmp_path: Path, winner: str, kind: str):
     rows = [*ROWS, {**ROWS[0], "winner": winner}]
@@ -264,7 +269,7 @@ def test_an_unknown_winner_is_never_a_tie(tmp_path: Path, winner: str, kind: str
         ("X,Y,tie\nX,Y\n", "row 2, line 3: The row has 2 cells and the header has 3."),
         ("X,Y,tie\nX,Y,tie,4\n", "row 2, line 3: The row has 4 cells and the header has 3."),
         ("X,X,tie\nX,X,tie\n", "Every row sets a model against itself; battles of two models are needed."),
-        ("", "The file is empty; at least one row is needed."),
+        ("", "There are no rows under the header; at least one row is needed."),
         ('X,Y,"tie\n', "row 1, line 2: The row cannot be read: unexpected end of data."),
     ],
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Claims about rank ranges and tiers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,8 +75,8 @@ def test_few_items_leave_the_number_of_pairs_to_bonferroni():
 def test_one_item_proves_no_rank():
     ranked = rank_ranges(bradley_terry(played(duel(30, 10), items=[1] * 40)))
     assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
-    assert ranked.notes[-1] == (
-        "2 models with too few items for an interval of any difference: their rank ranges are the whole component."
+    assert ranked.notes == (
+        "Every rank range is the whole component, for no difference of two models has an interval.",
     )
 
 
@@ -98,6 +100,12 @@ def test_forty_one_showings_of_one_item_prove_nothing():
 
 def test_showings_that_share_a_weight_are_one_case():
     assert of(duel(6, 0), weight=0.5)["A"] == (1, 2, 1)
+
+
+def test_a_row_however_heavy_is_one_case():
+    for battles in (duel(1, 0), duel(5, 0)):
+        heavy = replace(played(battles, weight=1000.0), item=None)
+        assert ranges(rank_ranges(bradley_terry(heavy))) == {"A": (1, 2, 1), "B": (1, 2, 1)}
 
 
 def test_what_follows_from_sure_claims_is_sure():
@@ -225,7 +233,7 @@ def test_two_resamples_prove_no_rank():
         resampled = elo_bootstrap(made, Resampling(rounds=2, seed=seed), k=16)
         assert ranges(elo_rank_ranges(made, resampled)) == {"A": (1, 2, 1), "B": (1, 2, 1)}
     one = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=1)))
-    assert one.notes[-1].startswith("2 models with too few items")
+    assert one.notes[-1].startswith("Every rank range is the whole component")
 
 
 def test_elo_ranges_stay_within_components_and_leave_out_idle_models():
@@ -245,6 +253,20 @@ def test_a_model_that_resamples_leave_out_is_judged_by_the_others():
     ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=60), k=16))
     assert ranges(ranked)["A"] == (1, 2, 1)
     assert ranges(ranked)["C"] == (1, 3, 1)
+
+
+@pytest.mark.parametrize("items", [[0, 1, 2], [0, 0, 0], [0, 0, 1]])
+def test_three_lucky_wins_prove_no_elo_rank(items: list[int]):
+    made = played(duel(3, 0), items=items)
+    ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=200)))
+    assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
+
+
+def test_the_fewest_items_that_prove_an_elo_rank_are_six():
+    for items, proven in ((5, False), (6, True)):
+        made = played(duel(150, 0), items=[row % items if row < 100 else 0 for row in range(150)])
+        ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=200)))
+        assert bool(ranked.surely_better.any()) is proven
 
 
 def test_no_battles_have_no_elo_ranges():

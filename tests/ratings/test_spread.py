@@ -215,3 +215,43 @@ def test_a_single_item_gives_no_difference_an_interval():
     only = bradley_terry(played([("X", "Y", 1)] * 3 + [("X", "Y", -1)], items=[1] * 4))
     assert np.isnan(differences(only).error).all()
     assert np.isnan(differences(only).lower).all()
+
+
+@pytest.mark.parametrize(("items", "follows"), [(4, 0.9), (8, 0.9), (16, 0.9)])
+def test_a_newcomer_whose_items_split_one_to_one_is_not_known_best(items: int, follows: float):
+    """A small seeded version of bench/coverage.py's second design."""
+    from bench.coverage import newcomer_covered
+
+    assert newcomer_covered(items=items, follows=follows, repetitions=100, seed=2) >= 0.93
+
+
+def old_ones() -> list[tuple[str, str, int]]:
+    return [("B", "C", sign) for sign in (1, 1, 0, -1, 1, -1, -1, 1)] * 50
+
+
+def widths(table: Comparisons, *, clustered: bool = True) -> list[float]:
+    ratings = [one.rating for one in bradley_terry(table, clustered=clustered).models]
+    return [(one.upper or math.nan) - (one.lower or math.nan) for one in ratings]
+
+
+def test_a_model_tied_with_unequal_opponents_is_known_least():
+    table = played(old_ones() + [("A", "B", 0)] * 2 + [("A", "C", 0)] * 2)
+    a, b, c = widths(table)
+    assert a > 600
+    assert a > max(b, c)
+    said = "Some models' results do not differ between items at all: there each item counts as one case."
+    assert said in bradley_terry(table).notes
+
+
+def test_items_that_all_split_prove_no_more_than_independent_rows():
+    split = [("A", "B", 1), ("A", "B", -1)] * 40
+    table = played(old_ones() + split, items=[*range(400), *np.repeat(np.arange(40), 2).tolist()])
+    assert widths(table)[0] >= widths(table, clustered=False)[0] > 90
+
+
+def test_a_spread_that_clusters_do_show_is_left_alone():
+    table = drawn(rows=3000, models=5, items=300, seed=12)
+    solution = solve(table)
+    assert table.item is not None
+    expected = by_hand(table, table.item, solution.fit.strength)
+    np.testing.assert_allclose(spread(solution).covariance, expected, rtol=1e-7, atol=1e-12)

@@ -40,6 +40,12 @@ def test_a_slope_is_the_line_through_the_origin():
     assert found.n == 4
 
 
+def test_who_always_takes_the_longer_has_a_slope_above_0():
+    found = length_slope([1, 1] * 12, [25, 75] * 12, [str(number // 2) for number in range(24)])
+    assert found.value == pytest.approx(1.6)
+    assert 0 < (found.lower or 0) <= (found.upper or 0) <= 1.6 + 1e-9
+
+
 def test_a_judge_that_does_not_care_for_length_has_no_slope():
     assert length_slope([1, -1, 1, -1], [25, 25, 75, 75], items(4)).value == pytest.approx(0)
     assert length_slope([], [], []).value is None

@@ -10,10 +10,17 @@ from evenhand.reports.grade_report import GradeCell
 ROWS = 30
 
 
-def rows(steady: int, *, unrelated: bool = False, replicate: int = 0, unread: int = 0) -> list[OptionRow]:
-    """Of ROWS rows of three options the first so many follow the content, the others always pick the first place."""
+def rows(
+    steady: int, *, unrelated: bool = False, replicate: int = 0, unread: int = 0, distracted: bool = False
+) -> list[OptionRow]:
+    """Of ROWS rows of three options the first so many follow the content, the others always pick the first place.
+
+    `distracted`: in the last trial, where the unrelated option stands first, it is taken.
+    """
     shown = rotations(3 + unrelated, unrelated=unrelated)
     favourite = tuple(order.index(0) for order in shown)
+    if distracted:
+        favourite = (*favourite[:-1], 0)
     first = tuple(0 for _ in shown)
     made: list[OptionRow] = []
     for number in range(ROWS):
@@ -32,9 +39,10 @@ def cell(
     unrelated: bool = False,
     runs: tuple[int, ...] = (),
     unread: int = 0,
+    distracted: bool = False,
 ) -> GradeCell:
     """`runs`: how many rows were steady in each further replicate."""
-    made = rows(steady, unrelated=unrelated, unread=unread)
+    made = rows(steady, unrelated=unrelated, unread=unread, distracted=distracted)
     for replicate, others in enumerate(runs, start=1):
         made += rows(others, unrelated=unrelated, replicate=replicate)
     score = grade_score(made)

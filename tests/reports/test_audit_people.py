@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.domain.vote import Vote
-from evenhand.reports.audit_people import _self_preference, family_of  # pyright: ignore[reportPrivateUsage]
+from evenhand.reports.audit_people import _self_preference, family_of
 
 
 def votes(rater: str, *wins: int, own: str = "gpt-4o", other: str = "claude-3") -> list[Vote]:

@@ -78,6 +78,29 @@ def test_what_is_asked_for_stands_in_a_column_of_its_own_and_in_a_sentence():
     assert "So it is." in words
 
 
+@pytest.mark.parametrize("width", [60, 80, 110, 120])
+def test_what_has_no_room_beside_the_board_stands_under_it(width: int):
+    names = ("a-model-of-twenty-chrs", "another")
+    made = of_rows(*[(*names, word) for word in ("model_a", "tie", "model_b", "tie")])
+    more = [Beside(heading=f"column {n}", cells=dict.fromkeys(names, f"{n}00 to {n}99 points")) for n in range(1, 6)]
+    words = printed(made, width=width, more=more)
+    lines = words.splitlines()
+    assert max(map(len, lines)) <= width
+    for number in range(1, 6):
+        rows = [line for line in lines if f"{number}00 to {number}99 points" in line]
+        assert len(rows) == 2
+        assert "a-model-of-twenty" in rows[0] + rows[1]
+    assert sum(line.startswith("─") for line in lines) > 1
+
+
+def test_a_board_with_ranges_says_what_they_are():
+    words = printed(of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a")), width=400)
+    assert "range: the ranks a model may hold; tier 1: nobody is surely better" in words
+    assert "Ranges are wide where few rows separate the models." in words
+    elo = rank(pl.DataFrame([("X", "Y", "tie")], schema=["model_a", "model_b", "winner"], orient="row"), method="elo")
+    assert "range:" not in printed(elo)
+
+
 def test_missing_verdicts_show_where_models_might_stand(ledger: Ledger):
     scene.set_up(ledger)
     said = [prefers(TRIALS[0], 1), prefers(TRIALS[1], 1), *(without(trial, "refused") for trial in TRIALS[2:])]

@@ -164,7 +164,7 @@ def constrained(ledger: Ledger, notes: dict[str, Any]) -> Board:
 def test_a_board_of_free_replies_to_real_data_needs_no_note(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
-    assert board_of(ledger).notes == ()
+    assert board_of(ledger).remarks == ()
 
 
 def test_a_board_of_a_sample_says_so(ledger: Ledger):
@@ -174,17 +174,17 @@ def test_a_board_of_a_sample_says_so(ledger: Ledger):
     made = board_of(ledger)
     assert made.origin.sample
     assert made.as_json()["sample"] is True
-    assert made.notes == ("numbers is a small sample of Evenhand's own: it says nothing about real models.",)
+    assert made.remarks == ("numbers is a small sample of Evenhand's own: it says nothing about real models.",)
 
 
 def test_coverage_that_was_forced_is_said_to_be(ledger: Ledger):
-    first, second = constrained(ledger, {"forced": True, "mass": 1.0}).notes
+    first, second = constrained(ledger, {"forced": True, "mass": 1.0}).remarks
     assert first == "Verdicts were read from the probabilities of the offered answers, without reasoning."
     assert second == "The embedded model can only give an offered answer, so coverage is 100 % by construction."
 
 
 def test_coverage_that_was_not_forced_is_not(ledger: Ledger):
-    assert len(constrained(ledger, {"forced": False, "mass": 0.9}).notes) == 1
+    assert len(constrained(ledger, {"forced": False, "mass": 0.9}).remarks) == 1
 
 
 def test_settings_that_were_adapted_are_told_with_their_number(ledger: Ledger):
@@ -193,13 +193,13 @@ def test_settings_that_were_adapted_are_told_with_their_number(ledger: Ledger):
     record(
         ledger, TRIALS, [prefers(trial, 1, notes={"adapted": [word]} if i else {}) for i, trial in enumerate(TRIALS)]
     )
-    assert board_of(ledger).notes == (f"Differs from the published protocol in 5 judgements: {word}",)
+    assert board_of(ledger).remarks == (f"Differs from the published protocol in 5 judgements: {word}",)
 
 
 def test_verdicts_got_by_asking_again_are_counted(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, [*TRIALS, again(TRIALS[0])], [without(TRIALS[0], "unreadable"), prefers(again(TRIALS[0]), 1)])
-    assert board_of(ledger).notes == ("1 verdicts came only after asking again.",)
+    assert board_of(ledger).remarks == ("1 verdicts came only after asking again.",)
 
 
 def test_a_trial_that_two_studies_want_is_missing_once_or_not_at_all(ledger: Ledger):

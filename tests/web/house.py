@@ -130,10 +130,10 @@ JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
 CONDITION = Condition(protocol="pairwise", prompt_hash="ab" * 32)
 
 
-def fill(ledger: Ledger, *, sample: bool = False, rater: Rater = JUDGE, undecided: int = 0) -> str:
-    """A benchmark on which `amber` always wins, in both orders; returns the digest of its data.
+def fill(ledger: Ledger, *, sample: bool = False, rater: Rater = JUDGE, undecided: int = 0, upset: bool = False) -> str:
+    """A benchmark on which each model beats all that come after it, in both orders; returns the digest of its data.
 
-    `undecided`: the last so many trials got a reply without a decision.
+    `undecided`: the last so many trials got a reply without a decision. `upset`: on two items all is reversed.
     """
     picture = ledger.images.put(PNG).digest
     of_benchmark = items([picture])
@@ -142,23 +142,25 @@ def fill(ledger: Ledger, *, sample: bool = False, rater: Rater = JUDGE, undecide
     )
     ledger.register_benchmark(benchmark)
     answers = [
-        Response(
-            item=item.digest,
-            model=model,
-            text=item.reference
-            if model == REFERENCE and item.reference
-            else f"{model} says {SCRIPT} half \ud83d a pair {item.label}",
-        )
-        for item in of_benchmark
-        for model in MODELS
+        Response(item=item.digest, model=model, text=_answer(model, item, words=(number * (place + 2)) % 5))
+        for number, item in enumerate(of_benchmark)
+        for place, model in enumerate(MODELS)
     ]
     ledger.add_responses(answers)
-    judge(ledger, benchmark, answers, rater=rater, undecided=undecided)
+    judge(ledger, benchmark, answers, rater=rater, undecided=undecided, upset=upset)
     return benchmark.digest
 
 
+def _answer(model: str, item: Item, *, words: int) -> str:
+    """So many words longer than it need be."""
+    if model == REFERENCE:
+        assert item.reference is not None
+        return item.reference
+    return f"{model} says {SCRIPT} half \ud83d a pair {item.label}{' more' * words}"
+
+
 def judge(
-    ledger: Ledger, benchmark: Benchmark, answers: Sequence[Response], *, rater: Rater, undecided: int = 0
+    ledger: Ledger, benchmark: Benchmark, answers: Sequence[Response], *, rater: Rater, undecided: int, upset: bool
 ) -> None:
     study = Study(
         benchmark=benchmark.name,
@@ -188,7 +190,8 @@ def judge(
             words = f"I quote {' '.join(SECRETS)} {SCRIPT}"
             entries.add_call(request, Reply(text=words), run="run", at=float(number), cost_usd=None)
             calls = (request.key,)
-        verdict = Preference(value=1 if first < second else -1, levels=3)
+        reversed_here = upset and trial.item in study.items[:2]
+        verdict = Preference(value=1 if (first < second) is not reversed_here else -1, levels=3)
         judgement = Judgement(
             trial=trial.key, verdict=verdict, reader="r1", calls=calls, run="run", at=1_700_000_000.0 + number
         )

@@ -118,6 +118,19 @@ def test_a_models_page_leads_to_its_battles_page_by_page(ledger: Ledger):
         assert "No battle" in beyond.text
 
 
+def test_battles_against_the_reference_are_not_listed_where_they_are_withheld(gallery: House):
+    for visitor, opponents in ((gallery.visitor(), {BLUE, "=cmd()"}), (gallery.signed_in("owner"), set(MODELS[1:]))):
+        found = visitor.get(f"/api/boards/{only_board(visitor)}/battles", params={"model": "amber"}).json()
+        assert {one["opponent"] for one in found["battles"]} == opponents
+        assert found["total"] == len(found["battles"])
+    hidden = (
+        gallery.visitor()
+        .get(f"/api/boards/{only_board(gallery.visitor())}/battles", params={"model": "reference"})
+        .json()
+    )
+    assert hidden["battles"] == []
+
+
 def test_a_battle_shows_both_answers_both_orders_and_the_judges_words(ledger: Ledger):
     fill(ledger, sample=True)
     with served(ledger) as house:
@@ -237,3 +250,28 @@ def test_a_board_is_new_when_something_new_is_on_record(ledger: Ledger):
         ledger.add_responses([Response(item=item.digest, model="amber", text="another answer")], replace=True)
         # What was said about the answer that stands no more is left out: one item, three opponents, two orders.
         assert visitor.get(f"/api/boards/{board}").json()["votes"] == 66
+        assert visitor.get(battle_of(house, board, "amber", BLUE)).status_code == 404
+        assert visitor.get(battle_of(house, board, BLUE, "=cmd()")).status_code == 200
+
+
+def test_a_judge_without_a_single_verdict_has_no_board(ledger: Ledger):
+    fill(ledger, undecided=72)
+    with served(ledger) as house:
+        assert house.visitor().get("/api/boards").json()["boards"] == []
+
+
+def test_at_equal_length_the_best_still_come_first(ledger: Ledger):
+    fill(ledger, upset=True)
+    with served(ledger) as house:
+        visitor = house.visitor()
+        where = f"/boards/{only_board(visitor)}/board.csv"
+        plain, controlled = (
+            list(csv.DictReader(io.StringIO(visitor.get(where, params=params).text)))
+            for params in ({}, {"equal_length": "true"})
+        )
+    assert {row["model"] for row in plain} == {row["model"] for row in controlled}
+    assert [row["rating"] for row in plain] != [row["rating"] for row in controlled]
+    for rows in (plain, controlled):
+        ratings = [float(row["rating"]) for row in rows]
+        assert ratings == sorted(ratings, reverse=True)
+        assert [int(row["rank"]) for row in rows] == [1, 2, 3, 4]

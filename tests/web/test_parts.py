@@ -106,6 +106,16 @@ async def test_the_value_before_is_shown_while_a_new_one_takes_long():
     computed.close()
 
 
+async def test_closing_does_not_wait_for_a_value_that_is_being_made():
+    computed, go = Computed(), threading.Event()
+    with pytest.raises(StillWorking):
+        await computed.get("a", go.wait, state=1, patience=0)
+    computed.close()
+    assert not go.is_set()
+    go.set()
+    assert await computed.get("a", go.wait, state=1, patience=60)
+
+
 async def test_what_cannot_be_made_is_told_each_time_and_not_kept():
     computed = Computed()
     for _ in range(2):

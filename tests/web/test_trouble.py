@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
 from evenhand.web.site import Limits
-from tests.web.house import House, come_in, fill, form_token, served, url_in
+from tests.web.house import House, come_in, fill, form_token, links, served, url_in
 
 
 def test_an_error_nobody_foresaw_is_a_sentence_with_the_security_headers(
@@ -76,6 +76,9 @@ def test_a_board_that_takes_long_is_announced_and_then_there(ledger: Ledger):
         while (page := visitor.get("/")).status_code == 503:
             pass
         assert "openai/judge" in page.text
+        document = visitor.get("/api" + links(page, "/boards/")[0])
+        assert document.status_code == 503
+        assert "ask again" in document.json()["error"]
 
 
 def test_words_that_cannot_be_encoded_are_shown_as_far_as_they_can(ledger: Ledger):

@@ -14,7 +14,6 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 
 if TYPE_CHECKING:
     from evenhand.cli.auditing import Audit
-    from evenhand.cli.outcome import Outcomes
     from evenhand.reliability.gate import Rule
     from evenhand.reliability.gate_plan import Needed
     from evenhand.reports.audit import AuditReport
@@ -69,6 +68,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     """
     from evenhand.cli.auditing import ask, audit_of
     from evenhand.cli.judging import ledger_for
+    from evenhand.cli.sentences import GATE_NOT_MET
     from evenhand.reports.audit import audit_report, keep_report
 
     rules, needed = _rules(flags)
@@ -79,10 +79,15 @@ def command(ctx: click.Context, **flags: Any) -> None:
         _print_plan(audit, needed, flags)
         return
     outcomes = asyncio.run(ask(audit, quiet=flags["quiet"]))
+    if outcomes.cut_short:
+        outcomes.print_summary()
+        ctx.exit(outcomes.exit_code)
     report = audit_report(ledger, audit.design, rules=rules, seed=flags["seed"])
-    keep_report(ledger, report)
-    _print(report, outcomes, as_json=flags["as_json"])
-    ctx.exit(_exit_code(report, outcomes))
+    if report.coverage.with_verdict:
+        keep_report(ledger, report)
+    _print(report, as_json=flags["as_json"])
+    outcomes.print_summary()
+    ctx.exit(outcomes.exit_code if report.passed else GATE_NOT_MET)
 
 
 def _rules(flags: dict[str, Any]) -> "tuple[tuple[Rule, ...], tuple[Needed, ...]]":
@@ -116,7 +121,7 @@ def _print_plan(audit: "Audit", needed: "Sequence[Needed]", flags: dict[str, Any
         click.echo(needed_sentence(one))
 
 
-def _print(report: "AuditReport", outcomes: "Outcomes", *, as_json: bool) -> None:
+def _print(report: "AuditReport", *, as_json: bool) -> None:
     from evenhand.reports.audit_table import print_audit
     from evenhand.reports.tables import console
 
@@ -124,13 +129,3 @@ def _print(report: "AuditReport", outcomes: "Outcomes", *, as_json: bool) -> Non
         click.echo(json.dumps(report.as_json(), ensure_ascii=False, allow_nan=False))
     else:
         print_audit(report, console())
-    outcomes.print_summary()
-
-
-def _exit_code(report: "AuditReport", outcomes: "Outcomes") -> int:
-    """An audit that was cut short says so first; then the gate; then calls that failed."""
-    from evenhand.cli.sentences import GATE_NOT_MET, INCOMPLETE
-
-    if outcomes.exit_code not in (0, INCOMPLETE):
-        return outcomes.exit_code
-    return outcomes.exit_code if report.passed else GATE_NOT_MET

@@ -20,7 +20,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.trial import See
 from evenhand.engine.audit import PARTS, AuditStudy, Design, Sources, design
 from evenhand.engine.audit_trials import Makers, Seen
-from evenhand.engine.audit_twins import twins_for
+from evenhand.engine.audit_twins import Twins, twins_for
 from evenhand.engine.grading import Grading, PreparedGrade, prepare_grade
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
 from evenhand.engine.pictures import with_fetched
@@ -44,8 +44,9 @@ class Audit:
 def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Audit:
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
     benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
-    showing = _showing(benchmark, flags)
-    asked, showing = job(ctx, showing, surroundings, flags, ledger, benchmark)
+    twins = twins_for(benchmark)
+    # Whose pictures are the benchmark's own too.
+    asked, showing = job(ctx, _showing(benchmark, flags), surroundings, flags, ledger, twins.benchmark)
     items = chosen_items(benchmark, flags)
     say_notes(benchmark.notes)
     prepared = prepare(
@@ -66,7 +67,7 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         prepared=prepared,
         makers=makers,
         graded=graded,
-        seen=_seen(benchmark, asked, showing, flags, ledger),
+        seen=_seen(twins, asked, showing, flags, ledger),
     )
     made = design(sources, budget=flags["budget"], seed=flags["seed"], parts=flags["part"] or PARTS)
     by_study = {made.graded.study.key: picking} if made.graded else {}
@@ -130,16 +131,13 @@ def _graded(
     return asked, graded
 
 
-def _seen(
-    benchmark: Benchmark, asked: Asked, showing: Showing, flags: Mapping[str, Any], ledger: Ledger
-) -> Seen | None:
+def _seen(twins: Twins, asked: Asked, showing: Showing, flags: Mapping[str, Any], ledger: Ledger) -> Seen | None:
     """The twins, for judges that are shown images, and not the right answer."""
     seeing = showing.protocol.seeing
     if {"reference", "ground_truth"} & showing.protocol.slots:
         return None
     if (showing.see or seeing.default) not in ("images", "both") or not {"images", "none"} <= set(seeing.allowed):
         return None
-    twins = twins_for(benchmark)
 
     def prepared(see: See) -> Prepared:
         return prepare(

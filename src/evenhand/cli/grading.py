@@ -78,43 +78,50 @@ class GradeJob:
 
 
 def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> GradeJob:
-    prompts = _prompts(flags)
-    ways = _ways(flags)
+    """A cell for each judge, prompt and way, all on the same rows and on one budget."""
+    prompts, ways = _prompts(flags), _ways(flags)
     protocols = {prompt: load_protocol(f"option_selection_{prompt}") for prompt in prompts}
     data = _data(flags, ledger, _widest(flags, protocols[prompts[0]], unrelated=True in ways))
     asked: list[tuple[int, Asked, Showing]] = []
     for judge in dict.fromkeys(flags["judge"]):
+        of_judge = {**flags, **_WITHOUT_ANSWERS, "judge": judge}
         for prompt, protocol in protocols.items():
             showing = Showing(protocol=protocol, readout=flags["readout"], fenced=flags["fence"] == "nonce")
-            contacted = job(
-                ctx, showing, surroundings, {**flags, **_WITHOUT_ANSWERS, "judge": judge}, ledger, data.benchmark
-            )
-            asked.append((prompt, *contacted))
-    secret, budget = ledger.fence_secret(), asked[0][1].judge.budget
-    cells: list[Cell] = []
-    for prompt, one, showing in asked:
-        for unrelated in ways:
-            grading = Grading(unrelated=unrelated, replicates=flags["replicates"], seed=flags["seed"])
-            prepared = prepare_grade(
-                data.benchmark,
-                data.selected.sets,
-                pool=data.pool,
-                judge=one.judge.rater,
-                model=one.judge.model.model,
-                showing=showing,
-                grading=grading,
-                fence_secret=secret,
-            )
-            order = Order(
-                ledger=ledger,
-                benchmark=data.benchmark,
-                asked=one.on_budget(budget),
-                prepared=prepared,
-                settings=recorded(flags),
-                retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
-            )
-            cells.append(Cell(prompt=prompt, prepared=prepared, order=order))
+            asked.append((prompt, *job(ctx, showing, surroundings, of_judge, ledger, data.benchmark)))
+    budget = asked[0][1].judge.budget
+    cells = [
+        Cell(prompt=prompt, prepared=prepared, order=_order(flags, ledger, data, one.on_budget(budget), prepared))
+        for prompt, one, showing in asked
+        for unrelated in ways
+        for prepared in [_prepared(flags, ledger, data, one, showing, unrelated=unrelated)]
+    ]
     return GradeJob(ledger=ledger, data=data, cells=tuple(cells))
+
+
+def _prepared(
+    flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: Asked, showing: Showing, *, unrelated: bool
+) -> PreparedGrade:
+    return prepare_grade(
+        data.benchmark,
+        data.selected.sets,
+        pool=data.pool,
+        judge=asked.judge.rater,
+        model=asked.judge.model.model,
+        showing=showing,
+        grading=Grading(unrelated=unrelated, replicates=flags["replicates"], seed=flags["seed"]),
+        fence_secret=ledger.fence_secret(),
+    )
+
+
+def _order(flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: Asked, prepared: PreparedGrade) -> Order:
+    return Order(
+        ledger=ledger,
+        benchmark=data.benchmark,
+        asked=asked,
+        prepared=prepared,
+        settings=recorded(flags),
+        retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
+    )
 
 
 async def run_grades(job: GradeJob, *, quiet: bool) -> Outcomes:

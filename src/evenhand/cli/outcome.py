@@ -123,6 +123,11 @@ class Outcomes:
         codes = [one.exit_code for one in self.each]
         return next((code for code in codes if code not in (0, INCOMPLETE)), max(codes))
 
+    @property
+    def cut_short(self) -> bool:
+        """By an error or by the user, and not only incomplete."""
+        return self.exit_code not in (0, INCOMPLETE)
+
     def print_summary(self) -> None:
         for one in self.each:
             if len(self.each) > 1:

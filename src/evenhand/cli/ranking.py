@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.identity import Json
 from evenhand.ratings.scale import Scale
@@ -15,6 +17,7 @@ from evenhand.reports.beside import (
     five_levels,
     length_controlled,
     order_corrected,
+    several_compared,
     unclustered,
 )
 from evenhand.reports.board import Board
@@ -26,13 +29,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+FEWEST_RESAMPLES = 20
+"""Fewer have no percentile that could bound an interval."""
+
+
 def ranked(file: Path | None, flags: Mapping[str, Any]) -> Board:
+    if 0 < flags["bootstrap"] < FEWEST_RESAMPLES:
+        raise WrongUse(
+            f"--bootstrap needs at least {FEWEST_RESAMPLES} resamples, not {flags['bootstrap']}; 1000 are usual."
+        )
     how: dict[str, Any] = {name: flags[name] for name in ("method", "unit", "bootstrap", "resample", "seed")}
     how["scoring"] = Scoring(k=flags["k"], scale=_scale(flags), ties=flags["ties"], join=flags["join"])
     if file is not None:
         from evenhand.exchange.battles_file import BattleColumns
 
-        return rank(file, BattleColumns(item=flags["item_column"], rater=flags["rater_column"]), **how)
+        named = ("model_a", "model_b", "winner", "item", "rater")
+        return rank(file, BattleColumns(**{name: flags[f"{name}_column"] for name in named}), **how)
     from evenhand.cli.boards import chosen_studies
     from evenhand.ledger.record import Ledger
     from evenhand.ledger.votes import judged_battles
@@ -100,7 +112,9 @@ def beside(board: Board, flags: Mapping[str, Any]) -> list[Beside]:
     found = [column(board) for flag, column in columns.items() if flags[flag]]
     if flags["baseline"]:
         found.append(against(board, flags["baseline"]))
-    return [*found, *(compared(board, pair, flags["baseline"]) for pair in flags["compare"])]
+    found += [compared(board, pair, flags["baseline"]) for pair in flags["compare"]]
+    several = len(flags["compare"]) > 1
+    return [*found, several_compared(len(flags["compare"]))] if several else found
 
 
 def draw(board: Board, paths: Sequence[Path]) -> None:
@@ -109,3 +123,4 @@ def draw(board: Board, paths: Sequence[Path]) -> None:
 
         for path in paths:
             plot(board, path)
+            click.echo(f"Written: {path}", err=True)

@@ -5,10 +5,13 @@ from typing import Literal
 
 from evenhand.domain.identity import Json
 
+_ROUNDING = 1e-9
+"""Sums of shares that make a whole number miss it by less."""
+
 
 def whole(count: float) -> float:
-    """174 for 174.0, so that a document says 174; replicates that share a weight stay fractional."""
-    return int(count) if count == int(count) else count
+    """174 for 174.0 and what rounding left of it, so that a document says 174; true fractions stay."""
+    return round(count) if abs(count - round(count)) <= _ROUNDING * max(1.0, abs(count)) else count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

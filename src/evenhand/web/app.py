@@ -1,0 +1,129 @@
+"""The application: its routes behind the gate, and what becomes of every error."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from evenhand import __version__
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Ledger
+from evenhand.reports.errors import RankError
+from evenhand.web import admin_pages, api, board_pages, joining, pictures
+from evenhand.web.computed import Computed, StillWorking
+from evenhand.web.gate import Gate, SecurityHeaders
+from evenhand.web.pages import STATIC, AsciiJson, Pages
+from evenhand.web.refusal import Refusal
+from evenhand.web.service import Service, Serving, service_of, visitor_of
+from evenhand.web.site import Site
+from evenhand.web.watch import Watch
+
+ROUTERS = (board_pages.pages, pictures.pages, joining.pages, admin_pages.pages, api.routes)
+
+_WORDS = {
+    404: "There is no such page here.",
+    405: "This address does not take that kind of request.",
+}
+
+
+class _LastingFiles(StaticFiles):
+    """Their addresses change with their content, so browsers may keep them for ever."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def make_app(ledger: Ledger, site: Site) -> FastAPI:
+    service = Service(
+        ledger=ledger, site=site, watch=Watch(ledger, site.limits), pages=Pages(site), computed=Computed()
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        yield
+        service.computed.close()
+
+    app = FastAPI(
+        title="Evenhand",
+        version=__version__,
+        description="Boards and the work behind them. Send a token as `Authorization: Bearer …`.",
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=AsciiJson,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_api_route("/api", api_page, methods=["GET"], include_in_schema=False)
+    app.mount("/static", _LastingFiles(directory=STATIC))
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _not_as_asked)
+    app.add_exception_handler(StillWorking, _still_working)
+    app.add_exception_handler(RankError, _no_board)
+    app.add_exception_handler(LedgerError, _busy)
+    app.add_middleware(Gate, site=site, ledger=ledger, watch=service.watch, answer=answer)
+    app.add_middleware(SecurityHeaders, site=site)
+    return app
+
+
+async def answer(request: Request, refusal: Refusal) -> Response:
+    """Writes an attack down, and says why."""
+    service = service_of(request)
+    if refusal.attack is not None:
+        await service.watch.attacked(visitor_of(request), refusal.attack, refusal.about)
+    return service.pages.refusal(request, refusal)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    if isinstance(error, Refusal):
+        return await answer(request, error)
+    raised = cast("HTTPException", error)
+    words = _WORDS.get(raised.status_code, "This request cannot be answered.")
+    return await answer(request, Refusal(raised.status_code, words, headers=raised.headers))
+
+
+async def _not_as_asked(request: Request, error: Exception) -> Response:
+    faults = cast("RequestValidationError", error).errors()
+    where = ".".join(str(part) for part in faults[0]["loc"][1:]) or "the request"
+    return await answer(request, Refusal(422, f"{where}: {faults[0]['msg']}."))
+
+
+async def _still_working(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    service = service_of(request)
+    if request.url.path.startswith("/api/"):
+        words = "This board is being worked out; ask again in a few seconds."
+        return service.pages.refusal(request, Refusal(503, words, headers={"Retry-After": "5"}))
+    response = service.pages.page(request, "working.html", {}, status=503)
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+async def _no_board(request: Request, error: Exception) -> Response:
+    return await answer(request, Refusal(422, str(error)))
+
+
+async def _busy(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    # The sentence itself names the ledger's place on disk, which is for the command line.
+    words = "The record cannot be read or written at this moment; try again in a little while."
+    return await answer(request, Refusal(503, words, headers={"Retry-After": "5"}))
+
+
+async def api_page(request: Request, serving: Serving) -> Response:
+    operations = [
+        (method, route.path, route.summary or route.name)
+        for route in api.routes.routes
+        if isinstance(route, APIRoute)
+        for method in sorted(route.methods or ())
+    ]
+    return serving.pages.page(request, "api.html", {"operations": operations})

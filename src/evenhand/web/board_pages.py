@@ -1,0 +1,215 @@
+"""The public pages: the boards, one board, a model on it, a battle behind it."""
+
+import asyncio
+import csv
+import io
+import itertools
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from evenhand.ledger.projection import item_labels
+from evenhand.reports.methods import Method
+from evenhand.web.battle import find_battle
+from evenhand.web.listing import BoardOnRecord
+from evenhand.web.pages import in_utf8
+from evenhand.web.refusal import not_found
+from evenhand.web.service import Service, Serving, Visiting
+from evenhand.web.standings import Asked, Battles, Standings
+from evenhand.web.visibility import Sight, sight
+
+pages = APIRouter(include_in_schema=False)
+
+PER_PAGE = 50
+_GLANCES = 24
+"""Boards of the list whose first models are told."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+Name = Annotated[str, Query(max_length=1000)]
+MaybeName = Annotated[str | None, Query(max_length=1000)]
+Page = Annotated[int, Query(ge=1, le=100_000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedBattle:
+    item: str
+    """Digest."""
+    label: str
+    opponent: str
+    result: str
+    """won, lost or tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleList:
+    total: int
+    battles: tuple[ListedBattle, ...]
+    """Of one page."""
+
+
+@pages.get("/")
+async def boards(request: Request, serving: Serving) -> Response:
+    found = await serving.boards()
+    seen = await asyncio.gather(*(serving.glance(one) for one in found[:_GLANCES]))
+    benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
+    for one, standings in itertools.zip_longest(found, seen):
+        benchmarks.setdefault(one.benchmark, []).append((one, standings))
+    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks})
+
+
+def asked_view(
+    board: str, method: Method = "bradley-terry", category: MaybeName = None, equal_length: bool = False
+) -> Asked:
+    """Length is controlled for by Bradley-Terry only, so asking for it asks for that."""
+    return Asked(
+        board=board,
+        method="bradley-terry" if equal_length else method,
+        category=category or None,
+        equal_length=equal_length,
+    )
+
+
+@pages.get("/boards")
+async def chosen(
+    board: Name, method: Method = "bradley-terry", category: MaybeName = None, equal_length: bool = False
+) -> Response:
+    """Where the form that chooses a view leads, the judge's board included."""
+    asked = asked_view(board, method, category, equal_length)
+    return RedirectResponse(f"/boards/{quote(board, safe='')}{_query(asked)}", 303)
+
+
+@pages.get("/boards/{board}")
+async def board(
+    request: Request,
+    serving: Serving,
+    board: str,
+    method: Method = "bradley-terry",
+    category: MaybeName = None,
+    equal_length: bool = False,
+) -> Response:
+    asked = asked_view(board, method, category, equal_length)
+    found = await serving.standings(asked)
+    if asked.category is not None and asked.category not in found.categories:
+        raise not_found("such category on this board")
+    siblings = [one for one in await serving.boards() if one.data == found.on_record.data]
+    table = await serving.table(found)
+    context = {"board": found, "siblings": siblings, "query": _query(asked), "table": table}
+    return serving.pages.page(request, "board.html", context)
+
+
+def _query(asked: Asked) -> str:
+    """The view as a query, with its question mark; empty for the plain one."""
+    named = {
+        "method": asked.method if asked.method != "bradley-terry" else None,
+        "category": asked.category,
+        "equal_length": "true" if asked.equal_length else None,
+    }
+    given = {name: value for name, value in named.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
+
+
+@pages.get("/boards/{board}/board.csv")
+async def board_csv(
+    serving: Serving,
+    board: str,
+    method: Method = "bradley-terry",
+    category: MaybeName = None,
+    equal_length: bool = False,
+) -> Response:
+    found = await serving.standings(asked_view(board, method, category, equal_length))
+    words = io.StringIO()
+    rows = [one.as_json() for one in found.models]
+    if rows:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        writer = csv.writer(words)
+        writer.writerow(names)
+        writer.writerows([[_cell(row.get(name)) for name in names] for row in rows])
+    return _file(words.getvalue(), "text/csv; charset=utf-8", f"board-{found.on_record.id}.csv")
+
+
+@pages.get("/boards/{board}/board.json")
+async def board_json(
+    serving: Serving, board: str, method: Method = "bradley-terry", category: MaybeName = None
+) -> Response:
+    asked = asked_view(board, method, category)
+    return _file(await serving.document(asked), "application/json", f"board-{asked.board}.json")
+
+
+def _cell(value: object) -> object:
+    # A spreadsheet takes a name that begins so for a formula.
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _file(words: str, media_type: str, name: str) -> Response:
+    return Response(
+        in_utf8(words), media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+@pages.get("/boards/{board}/model")
+async def model(
+    request: Request, serving: Serving, visiting: Visiting, board: str, name: Name, page: Page = 1
+) -> Response:
+    found = await serving.standings(Asked(board=board))
+    standing = found.of(name)
+    if standing is None:
+        raise not_found("such model on this board")
+    seen = await sight_of(serving, visiting, found.on_record)
+    played = await run_in_threadpool(listed_battles, serving, found, name, seen, page)
+    context = {
+        "board": found,
+        "standing": standing,
+        "categories": found.by_category.get(name, ()),
+        "played": played.battles,
+        "page": page,
+        "pages": max(1, -(-played.total // PER_PAGE)),
+    }
+    return serving.pages.page(request, "model.html", context)
+
+
+async def sight_of(serving: Service, visiting: Visiting, board: BoardOnRecord) -> Sight:
+    return await run_in_threadpool(sight, serving.ledger, visiting, data=board.data, sample=board.sample)
+
+
+def listed_battles(serving: Service, found: Standings, model: str, seen: Sight, page: int) -> BattleList:
+    """Those a visitor may see, in the order of the record; of people's only where their verdicts may be seen."""
+    index = found.index
+    if index is None or not seen.verdicts(human=found.on_record.human):
+        return BattleList(total=0, battles=())
+    hidden = [other for other in index.rows.models if not seen.battle((model, other))]
+    played = index.of(model, without=hidden)
+    labels = item_labels(serving.ledger, {found.on_record.data})
+    shown = played[(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
+    return BattleList(total=len(played), battles=tuple(_listed(index, row, model, labels) for row in shown))
+
+
+_RESULTS = {1: "won", 0: "tie", -1: "lost"}
+
+
+def _listed(index: Battles, row: int, model: str, labels: dict[str, str]) -> ListedBattle:
+    rows = index.rows
+    assert rows.item is not None
+    first, second = rows.models[int(rows.model_a[row])], rows.models[int(rows.model_b[row])]
+    item, sign = index.items[int(rows.item[row])], int(rows.sign[row])
+    return ListedBattle(
+        item=item,
+        label=labels.get(item, item[:12]),
+        opponent=second if first == model else first,
+        result=_RESULTS[sign if first == model else -sign],
+    )
+
+
+@pages.get("/boards/{board}/battle")
+async def battle(
+    request: Request, serving: Serving, visiting: Visiting, board: str, item: Name, a: Name, b: Name
+) -> Response:
+    on_record = await serving.board(board)
+    seen = await sight_of(serving, visiting, on_record)
+    found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
+    if found is None:
+        raise not_found("such battle")
+    return serving.pages.page(request, "battle.html", {"board": on_record, "battle": found})

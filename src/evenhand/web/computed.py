@@ -1,0 +1,110 @@
+"""Values that take long to work out: made off the event loop, one at a time, kept while nothing newer is on record."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+_A_MOMENT = 1.0
+"""Seconds that a page waits for a fresh value while it could show the one before."""
+_REST = 5.0
+"""A value that takes longer than a moment is made again only after so many times as long as it took."""
+
+
+class StillWorking(Exception):
+    """The value is being worked out for the first time and is not ready yet."""
+
+
+@dataclass(slots=True)
+class _Kept(Generic[T]):
+    value: T
+    state: Hashable
+    cost: float
+    """Seconds it took."""
+    made: float
+
+    def may_be_made_again(self) -> bool:
+        return self.cost <= _A_MOMENT or time.monotonic() >= self.made + _REST * self.cost
+
+
+class Computed:
+    """The most recently used values. A value stands for a key and a state of the record; a later state replaces it."""
+
+    def __init__(self, *, most: int = 64) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, _Kept[Any]] = OrderedDict()
+        self._making: dict[Hashable, asyncio.Task[Any]] = {}
+        self._thread = _OneByOne()
+
+    def close(self) -> None:
+        """A value that is being made is given up: making one changes nothing."""
+        self._thread.close()
+
+    async def get(self, key: Hashable, make: Callable[[], T], *, state: Hashable, patience: float) -> T:
+        """The value at this state; an earlier one where a new one would take long; StillWorking where there is none.
+
+        Raises whatever `make` raises.
+        """
+        kept: _Kept[T] | None = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+            if kept.state == state or not kept.may_be_made_again():
+                return kept.value
+        task = self._making.get(key)
+        if task is None:
+            task = self._making[key] = asyncio.create_task(self._make(key, make, state))
+        done, _ = await asyncio.wait({task}, timeout=patience if kept is None else min(patience, _A_MOMENT))
+        if done:
+            return task.result()
+        if kept is None:
+            raise StillWorking
+        return kept.value
+
+    async def _make(self, key: Hashable, make: Callable[[], T], state: Hashable) -> T:
+        try:
+            value, cost = await asyncio.wrap_future(self._thread.submit(lambda: _timed(make)))
+        finally:
+            del self._making[key]
+        self._kept[key] = _Kept(value, state, cost, time.monotonic())
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return value
+
+
+class _OneByOne:
+    """A thread that does one thing after the other. Unlike an executor's it does not hold up the program's end."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        Thread(target=self._work, name="boards", daemon=True).start()
+
+    def submit(self, make: Callable[[], T]) -> "Future[T]":
+        future: Future[T] = Future()
+        self._jobs.put((make, future))
+        return future
+
+    def close(self) -> None:
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            make, future = job
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(make())
+                except Exception as error:  # noqa: BLE001  whoever asked hears of it
+                    future.set_exception(error)
+
+
+def _timed(make: Callable[[], T]) -> tuple[T, float]:
+    before = time.monotonic()
+    value = make()
+    return value, time.monotonic() - before

@@ -1,0 +1,150 @@
+"""The gate every request passes: the Host header, who is asking, how often, how much and how long."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evenhand.ledger.record import Ledger
+from evenhand.web.refusal import Refusal
+from evenhand.web.site import Site
+from evenhand.web.visitor import Visitor, recognised
+from evenhand.web.watch import Watch
+
+_DRAINED_BYTES = 16 * 1024 * 1024
+
+_log = logging.getLogger("evenhand.web")
+
+Answer: TypeAlias = Callable[[Request, Refusal], Awaitable[Response]]
+
+
+class Gate:
+    def __init__(self, app: ASGIApp, *, site: Site, ledger: Ledger, watch: Watch, answer: Answer) -> None:
+        self._app = app
+        self._site = site
+        self._ledger = ledger
+        self._watch = watch
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        request.state.visitor = Visitor(address=request.client.host if request.client else "")
+        started = False
+
+        async def noticing(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            async with asyncio.timeout(self._site.limits.seconds):
+                await self._admit(request)
+                # A HEAD is answered like a GET; the server leaves the body out.
+                asked = {**scope, "method": "GET"} if request.method == "HEAD" else scope
+                await self._app(asked, self._counted(request, receive), noticing)
+        except TimeoutError:
+            await self._refuse(request, send, Refusal(503, "This took too long; try again in a moment."), started)
+        except Refusal as refusal:
+            await self._refuse(request, send, refusal, started)
+        except Exception:  # noqa: BLE001  the last resort of the server
+            _log.exception("%s %s failed.", request.method, request.url.path)
+            words = "Something failed here that nobody foresaw; it was not your doing."
+            await self._refuse(request, send, Refusal(500, words), started)
+
+    async def _admit(self, request: Request) -> None:
+        host = request.headers.get("host", "").lower()
+        if host not in self._site.hosts:
+            raise Refusal(
+                421,
+                "This server does not answer under that name.",
+                attack="refused: host",
+                about=host,
+            )
+        visitor = await run_in_threadpool(recognised, request, self._ledger, self._site)
+        request.state.visitor = visitor
+        await self._watch.admit(visitor)
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._site.limits.body_limit(request.url.path):
+            await _drained(request.receive)
+            raise _too_large(self._site.limits.body_limit(request.url.path))
+
+    def _counted(self, request: Request, receive: Receive) -> Receive:
+        """Bodies may come without a length, or longer than they said."""
+        most, so_far = self._site.limits.body_limit(request.url.path), 0
+
+        async def counting() -> Message:
+            nonlocal so_far
+            message = await receive()
+            so_far += len(message.get("body", b""))
+            if so_far > most:
+                await _drained(receive)
+                raise _too_large(most)
+            return message
+
+        return counting
+
+    async def _refuse(self, request: Request, send: Send, refusal: Refusal, started: bool) -> None:
+        if not started:
+            response = await self._answer(request, refusal)
+            response.headers["Connection"] = "close"
+            await response(request.scope, request.receive, send)
+
+
+async def _drained(receive: Receive) -> None:
+    """Reads on for a while: a connection closed on a client that still sends takes our answer away with it."""
+    left = _DRAINED_BYTES
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(
+        413,
+        f"A request may hold {most // 1024:,} KB here; send less.",
+        attack="refused: body too large",
+    )
+
+
+class SecurityHeaders:
+    """On every answer; one that brings its own value of a header keeps it."""
+
+    def __init__(self, app: ASGIApp, *, site: Site) -> None:
+        self._app = app
+        headers = {
+            "content-security-policy": (
+                "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+                "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+            ),
+            "x-content-type-options": "nosniff",
+            "x-frame-options": "DENY",
+            # Not no-referrer: under it browsers hide the origin of our own forms from us.
+            "referrer-policy": "same-origin",
+            "cross-origin-opener-policy": "same-origin",
+            "cross-origin-resource-policy": "same-origin",
+            "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+            "cache-control": "no-store",
+        }
+        if site.secure:
+            headers["strict-transport-security"] = "max-age=31536000"
+        self._headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def adding(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = list(message.get("headers", []))
+                named = {name.lower() for name, _ in own}
+                message["headers"] = [*own, *(pair for pair in self._headers if pair[0] not in named)]
+            await send(message)
+
+        await self._app(scope, receive, adding if scope["type"] == "http" else send)

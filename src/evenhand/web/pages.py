@@ -1,0 +1,133 @@
+"""Makes pages from templates: everything is shown as text, with what every page needs."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from evenhand.domain.estimate import Estimate
+from evenhand.reports.beside import interval, span
+from evenhand.reports.board_table import METHOD_WORDS
+from evenhand.reports.tables import count, per_cent
+from evenhand.web.bars import SHARES, bar, chart
+from evenhand.web.refusal import Refusal
+from evenhand.web.site import Site
+from evenhand.web.visitor import CSRF_FIELD, Visitor, passing_cookie
+
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static"
+
+
+class Pages:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._templates = Environment(
+            loader=FileSystemLoader(_HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        known = cast("dict[str, Any]", self._templates.globals)
+        known.update(
+            static=_static_urls(),
+            bar=bar,
+            chart=chart,
+            shares=SHARES,
+            interval=interval,
+            span=span,
+            methods=METHOD_WORDS,
+        )
+        filters = cast("dict[str, Any]", self._templates.filters)
+        filters.update(when=_when, points=_points, per_cent=per_cent, count=count, thousands=_thousands, times=_times)
+
+    def fragment(self, template: str, context: Mapping[str, Any]) -> Markup:
+        """A part that is the same for every visitor."""
+        return Markup(self._templates.get_template(template).render(context))  # noqa: S704  escaped when rendered
+
+    def page(self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
+        """A page of this visitor's. Where it holds a form, they get the cookie that their form's token belongs to."""
+        visitor: Visitor = request.state.visitor
+        fresh = None if visitor.secret else secrets.token_urlsafe(32)
+        shown = visitor if fresh is None else Visitor(address=visitor.address, person=visitor.person, secret=fresh)
+        form = _FormToken(shown)
+        words = self._templates.get_template(template).render(
+            {**context, "visitor": visitor, "path": request.url.path, "form": form}
+        )
+        response = HTMLResponse(in_utf8(words), status)
+        if fresh is not None and form.used:
+            response.set_cookie(
+                passing_cookie(self._site), fresh, secure=self._site.secure, httponly=True, samesite="lax", path="/"
+            )
+        return response
+
+    def refusal(self, request: Request, refusal: Refusal) -> Response:
+        if request.url.path.startswith("/api/"):
+            response: Response = AsciiJson({"schema": 1, "error": refusal.sentence}, refusal.status_code)
+        else:
+            context = {"status": refusal.status_code, "sentence": refusal.sentence}
+            response = self.page(request, "refusal.html", context, status=refusal.status_code)
+        response.headers.update(refusal.headers or {})
+        return response
+
+
+def in_utf8(words: str) -> bytes:
+    """Half of a surrogate pair, which models do write, cannot be encoded and becomes a question mark."""
+    return words.encode("utf-8", "replace")
+
+
+class AsciiJson(JSONResponse):
+    """JSON in which every text can be written, halves of surrogate pairs too."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+class _FormToken:
+    """Asked for by a template inside each of its forms."""
+
+    def __init__(self, visitor: Visitor) -> None:
+        self._visitor = visitor
+        self.used = False
+
+    def __call__(self) -> Markup:
+        self.used = True
+        field = Markup('<input type="hidden" name="{}" value="{}">')
+        return field.format(CSRF_FIELD, self._visitor.form_token())
+
+
+def _static_urls() -> dict[str, str]:
+    """By file name; the address changes with the content, so browsers may keep what they have for ever."""
+    return {
+        path.name: f"/static/{path.name}?v={sha256(path.read_bytes()).hexdigest()[:12]}"
+        for path in STATIC.iterdir()
+        if path.is_file()
+    }
+
+
+def _when(at: float) -> Markup:
+    moment = datetime.fromtimestamp(at, UTC)
+    words = Markup('<time datetime="{}">{}</time>')
+    return words.format(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%-d %B %Y, %H:%M UTC"))
+
+
+def _points(rating: Estimate, share: bool) -> str:
+    if rating.value is None:
+        return "–"
+    return per_cent(rating.value) if share else f"{rating.value:.0f}"
+
+
+def _thousands(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
+
+
+def _times(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

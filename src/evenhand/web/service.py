@@ -1,0 +1,180 @@
+"""What the routes share, and how they ask for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+from weakref import WeakKeyDictionary
+
+from fastapi import Depends, Request
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+
+from evenhand.ledger.newest import newest
+from evenhand.ledger.record import Ledger
+from evenhand.reports.errors import RankError
+from evenhand.web.computed import Computed, StillWorking
+from evenhand.web.listing import BoardOnRecord, boards_on_record, found_board
+from evenhand.web.pages import Pages
+from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.site import Site
+from evenhand.web.standings import Asked, Standings, ranked, standings
+from evenhand.web.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
+from evenhand.web.watch import Watch
+
+_A_GLANCE = 0.5
+"""Seconds that the list of boards waits for what stands on them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    ledger: Ledger
+    site: Site
+    watch: Watch
+    pages: Pages
+    computed: Computed
+    tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
+    """Rendered: hundreds of rows take longer than everything else on a board's page."""
+
+    async def boards(self) -> tuple[BoardOnRecord, ...]:
+        state = await run_in_threadpool(newest, self.ledger)
+        return await self.computed.get(
+            "boards", lambda: boards_on_record(self.ledger), state=state, patience=self.site.limits.patience
+        )
+
+    async def board(self, board: str) -> BoardOnRecord:
+        """Raises Refusal where there is none."""
+        found = found_board(await self.boards(), board)
+        if found is None:
+            raise not_found("such board")
+        return found
+
+    async def standings(self, asked: Asked) -> Standings:
+        """Raises Refusal, RankError, StillWorking."""
+        on_record = await self.board(asked.board)
+        state = await run_in_threadpool(newest, self.ledger)
+        return await self.computed.get(
+            asked,
+            lambda: standings(self.ledger, on_record, asked, state),
+            state=state,
+            patience=self.site.limits.patience,
+        )
+
+    async def table(self, found: Standings) -> Markup:
+        made = self.tables.get(found)
+        if made is None:
+            made = await run_in_threadpool(self.pages.fragment, "board_table.html", {"board": found})
+            self.tables[found] = made
+        return made
+
+    async def glance(self, on_record: BoardOnRecord) -> Standings | None:
+        """The plain view where it is at hand, or soon; else it is being worked out for the next who looks."""
+        state = await run_in_threadpool(newest, self.ledger)
+        asked = Asked(board=on_record.id)
+        try:
+            return await self.computed.get(
+                asked, lambda: standings(self.ledger, on_record, asked, state), state=state, patience=_A_GLANCE
+            )
+        except (StillWorking, RankError):
+            return None
+
+    async def document(self, asked: Asked) -> str:
+        """The board as `evenhand rank --json` prints it."""
+        on_record = await self.board(asked.board)
+        state = await run_in_threadpool(newest, self.ledger)
+        return await self.computed.get(
+            ("document", asked),
+            lambda: ranked(self.ledger, on_record, asked)[0].to_json(),
+            state=state,
+            patience=self.site.limits.patience,
+        )
+
+
+def service_of(request: Request) -> Service:
+    return request.app.state.service
+
+
+def visitor_of(request: Request) -> Visitor:
+    return request.state.visitor
+
+
+def owner_of(request: Request) -> Visitor:
+    """Raises Refusal for anybody else."""
+    visitor = visitor_of(request)
+    visitor.must_be("owner")
+    return visitor
+
+
+async def sent_form(request: Request) -> "Form":
+    """The fields of a form of ours; raises Refusal where another page may have sent it."""
+    visitor, site = visitor_of(request), service_of(request).site
+    _same_origin(request, site)
+    form = await request.form(max_files=8, max_fields=100)
+    if not visitor.sent_form_token(_text(form, CSRF_FIELD)):
+        raise _forged(request.url.path)
+    return Form(form)
+
+
+def sent_by_script_or_own_page(request: Request) -> Visitor:
+    """For the API's changes: a token, or a session whose page sent the form token in a header."""
+    visitor = visitor_of(request)
+    if not visitor.by_token:
+        _same_origin(request, service_of(request).site)
+        if not visitor.sent_form_token(request.headers.get(CSRF_HEADER, "")):
+            raise _forged(request.url.path)
+    return visitor
+
+
+def _same_origin(request: Request, site: Site) -> None:
+    origin = request.headers.get("origin")
+    if origin is not None and origin.lower() not in site.origins:
+        raise Refusal(403, "This form was sent from another site.", attack="refused: origin", about=origin)
+
+
+def _forged(path: str) -> Refusal:
+    return Refusal(
+        403,
+        "This form was not made for you, or is too old; go back, reload the page and send it again.",
+        attack="refused: form token",
+        about=path,
+    )
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+class Form:
+    """The fields of a form that passed the check."""
+
+    def __init__(self, fields: FormData) -> None:
+        self._fields = fields
+
+    def text(self, name: str, *, most: int, required: str | None = None) -> str:
+        """Without spaces around it; raises Refusal where it is too long, or missing while `required` names it."""
+        value = _text(self._fields, name).replace("\r\n", "\n").strip()
+        if len(value) > most:
+            raise Refusal(422, f"{(required or name).capitalize()} may have {most:,} characters, not {len(value):,}.")
+        if required is not None and not value:
+            raise Refusal(422, f"{required.capitalize()} is missing; go back and fill it in.")
+        return value
+
+    def number(self, name: str, *, least: int, most: int) -> int:
+        value = _text(self._fields, name)
+        if not value.isdecimal() or len(value) > 9 or not least <= int(value) <= most:
+            raise Refusal(422, f"{name.capitalize()} is a whole number from {least} to {most}.")
+        return int(value)
+
+    def choice(self, name: str, values: Mapping[str, Any] | tuple[str, ...]) -> str:
+        value = _text(self._fields, name)
+        if value not in values:
+            raise Refusal(422, f"{name.capitalize()} is one of {', '.join(values)}.")
+        return value
+
+
+Serving = Annotated[Service, Depends(service_of)]
+Visiting = Annotated[Visitor, Depends(visitor_of)]
+Owner = Annotated[Visitor, Depends(owner_of)]
+SentForm = Annotated[Form, Depends(sent_form)]
+Changing = Annotated[Visitor, Depends(sent_by_script_or_own_page)]

@@ -1,0 +1,72 @@
+"""How one served site is set up: its address, who may be addressed, and its limits."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class SiteError(Exception):
+    """A site that cannot be served as asked. A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one visitor may ask of the server."""
+
+    body_bytes: int = 256 * 1024
+    """Of a request, unless its path is among `uploads`."""
+    uploads: tuple[tuple[str, int], ...] = ()
+    """Beginnings of paths under which larger bodies are taken, each with its bytes."""
+    seconds: float = 30.0
+    """For one request, its body included."""
+    requests_per_second: float = 20.0
+    """Of one person, or of one address where nobody is signed in, in the long run."""
+    burst: int = 200
+    guesses_per_minute: float = 10.0
+    """Refused tokens, forms and the like of one address, before everything from it is refused for a while."""
+    patience: float = 10.0
+    """Seconds a page waits for a board that was never worked out before."""
+
+    def body_limit(self, path: str) -> int:
+        return next((most for start, most in self.uploads if path.startswith(start)), self.body_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    url: str
+    """Where people reach it, without a slash at the end."""
+    hosts: frozenset[str]
+    """Values of the Host header that are answered, in lower case."""
+    proxied: bool = False
+    """Whether a proxy on this machine may say who is asking."""
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def secure(self) -> bool:
+        return self.url.startswith("https://")
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Values of the Origin header that a form of ours can carry."""
+        scheme = "https" if self.secure else "http"
+        return frozenset(f"{scheme}://{host}" for host in self.hosts)
+
+
+def site_at(host: str, port: int, *, public_url: str | None = None, limits: Limits | None = None) -> Site:
+    """Raises SiteError: whoever can be reached by others must say under which https address."""
+    limits = limits or Limits()
+    if public_url is None:
+        if host not in LOOPBACK:
+            raise SiteError(
+                f"--host {host} can be reached by others: say with --public-url https://… under which address, "
+                "or leave --host out and serve this machine only."
+            )
+        names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
+        shown = f"[{host}]" if ":" in host else host
+        return Site(url=f"http://{shown}:{port}", hosts=frozenset(f"{name}:{port}" for name in names), limits=limits)
+    parts = urlsplit(public_url)
+    if parts.scheme != "https" or not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
+        raise SiteError(f"--public-url is https:// and a host, such as https://board.example.org, not '{public_url}'.")
+    name = parts.netloc.rpartition("@")[2].lower()
+    return Site(url=f"https://{name}", hosts=frozenset({name}), proxied=True, limits=limits)

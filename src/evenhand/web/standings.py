@@ -1,0 +1,176 @@
+"""A board worked out for its page: the standings, what stands beside them, and the battles behind them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE
+from evenhand.ledger.newest import Newest
+from evenhand.ledger.projection import items_of
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import JudgedBattles, judged_battles
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.joining import joined
+from evenhand.ratings.ranks import rank_ranges
+from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
+from evenhand.reliability import Coverage, Summary
+from evenhand.reports.beside import length_controlled
+from evenhand.reports.board import Board, Standing
+from evenhand.reports.evidence import of_record
+from evenhand.reports.methods import Method
+from evenhand.reports.ranking import Ranking, board
+from evenhand.web.listing import PEOPLE, BoardOnRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which view of a board."""
+
+    board: str
+    method: Method = "bradley-terry"
+    category: str | None = None
+    equal_length: bool = False
+
+    @property
+    def plain(self) -> bool:
+        return self == Asked(board=self.board)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InCategory:
+    category: str
+    rate: WinRate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Battles:
+    """All battles of a board, joined over the orders."""
+
+    rows: Comparisons
+    items: tuple[str, ...]
+    """Digests; `rows.item` counts in them."""
+
+    def of(self, model: str, *, without: Collection[str] = ()) -> "npt.NDArray[np.intp]":
+        """Rows in which the model plays, but not against those."""
+        code_of = {name: code for code, name in enumerate(self.rows.models)}
+        code = code_of.get(model, -1)
+        plays = (self.rows.model_a == code) | (self.rows.model_b == code)
+        for other in without:
+            plays &= (self.rows.model_a != code_of[other]) & (self.rows.model_b != code_of[other])
+        return np.flatnonzero(plays)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Standings:
+    on_record: BoardOnRecord
+    asked: Asked
+    newest: Newest
+    """What was on record when it was worked out."""
+    models: tuple[Standing, ...]
+    unit: str
+    votes: int
+    battles: int
+    items: int | None
+    coverage: Coverage
+    reliability: Summary | None
+    notes: tuple[str, ...]
+    categories: tuple[str, ...]
+    """Of the whole benchmark."""
+    against_reference: Mapping[str, Estimate]
+    """By model: share won against the reference, a tie half a win; empty where it does not play."""
+    by_category: Mapping[str, Sequence[InCategory]]
+    """By model; only of the plain view."""
+    index: Battles | None
+    """Only of the plain view."""
+
+    def of(self, model: str) -> Standing | None:
+        return next((one for one in self.models if one.model == model), None)
+
+
+def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Board, JudgedBattles]:
+    """Raises RankError where the board cannot be made as asked."""
+    items = None
+    if asked.category is not None:
+        items = {item.digest for item in items_of(ledger, on_record.data) if item.category == asked.category}
+    judged = judged_battles(ledger, on_record.studies, items=items)
+    evidence = of_record(judged, seed=0)
+    if on_record.human:
+        evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
+    return board(evidence, Ranking(method=asked.method)), judged
+
+
+def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Newest) -> Standings:
+    """Raises RankError where the board cannot be made as asked."""
+    made, judged = ranked(ledger, on_record, asked)
+    items = items_of(ledger, on_record.data)
+    models, notes = made.models, made.notes
+    if asked.equal_length:
+        models, notes = _at_equal_length(made)
+    shown = Comparisons.of_votes(judged.votes) if asked.plain else None
+    # Numbers of items are given in the order in which votes name them.
+    named = tuple(dict.fromkeys(vote.item for vote in judged.votes))
+    return Standings(
+        on_record=on_record,
+        asked=asked,
+        newest=newest,
+        models=models,
+        unit=made.unit,
+        votes=made.votes,
+        battles=made.battles,
+        items=made.items,
+        coverage=made.coverage,
+        reliability=made.reliability,
+        notes=notes,
+        categories=tuple(sorted({item.category for item in items if item.category})),
+        against_reference=_against_reference(made.findings.shown),
+        by_category={} if shown is None else _by_category(shown, named, items),
+        index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
+    )
+
+
+def _at_equal_length(made: Board) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+    beside = length_controlled(made)
+    after = made.findings.length_effect.after
+    if after is None:
+        return made.models, (*beside.sentences, "The ratings shown are not at equal length.", *made.notes)
+    spans = dict(zip((one.model for one in after.models), rank_ranges(after).ranges, strict=True))
+    before = {one.model: one for one in made.models}
+    changed = [
+        replace(
+            before[one.model],
+            rating=one.rating,
+            median=None,
+            rank=one.rank,
+            rank_lower=spans[one.model].rank_lower,
+            rank_upper=spans[one.model].rank_upper,
+            tier=spans[one.model].tier,
+            note=one.note,
+            component=None if one.component is None else one.component + 1,
+        )
+        for one in after.models
+    ]
+    changed.sort(key=lambda one: (one.component is None, one.component or 0, one.rank or 0, one.model))
+    return tuple(changed), (*beside.sentences, *made.notes)
+
+
+def _against_reference(shown: Comparisons) -> dict[str, Estimate]:
+    if REFERENCE not in shown.models:
+        return {}
+    return {one.model: one.win_rate for one in win_rates_against(shown, REFERENCE) if one.win_rate.value is not None}
+
+
+def _by_category(shown: Comparisons, named: Sequence[str], items: Sequence[Item]) -> dict[str, list[InCategory]]:
+    assert shown.item is not None
+    category_of = {item.digest: item.category for item in items}
+    categories = [category_of.get(digest) for digest in named]
+    found: dict[str, list[InCategory]] = {}
+    for category in sorted({name for name in categories if name}):
+        within = np.array([name == category for name in categories], dtype=np.bool_)
+        for rate in win_rates(shown.rows(within[shown.item])):
+            if rate.win_rate.value is not None:
+                found.setdefault(rate.model, []).append(InCategory(category=category, rate=rate))
+    return found

@@ -1,0 +1,44 @@
+"""What may be seen of a benchmark, and by whom: the one place that knows.
+
+Instructions, images, categories, models' answers and verdicts on them are public. Withheld are captions, references
+and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
+everybody does where the benchmark is a bundled sample, or the owner has opened it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE
+from evenhand.ledger.opened import opened_benchmarks
+from evenhand.ledger.record import Ledger
+from evenhand.web.visitor import Visitor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What one visitor sees of one benchmark."""
+
+    everything: bool
+
+    def item(self, item: Item) -> Item:
+        """Without what is withheld; such an item has another digest and must not be looked up by it."""
+        if self.everything:
+            return item
+        return replace(item, caption=None, reference=None, ground_truth=None, criteria=())
+
+    def battle(self, models: Iterable[str]) -> bool:
+        return self.everything or REFERENCE not in models
+
+    def verdicts(self, *, human: bool) -> bool:
+        """One by one; a board's sums are public."""
+        return self.everything or not human
+
+    @property
+    def words_of_judges(self) -> bool:
+        return self.everything
+
+
+def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight:
+    """`data` is the digest of the benchmark's data."""
+    return Sight(everything=visitor.is_owner or sample or data in opened_benchmarks(ledger))

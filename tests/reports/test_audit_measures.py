@@ -1,0 +1,110 @@
+"""Judges with one habit each, and what the measures say of them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
+from evenhand.engine.audit import Design, design
+from evenhand.engine.audit_trials import Compared, Longer, Looked, Picked, Purposeful, Steered
+from evenhand.reports.audit_measures import Heard, measures
+from tests.engine.audits import ALL, sources
+
+WHOLE = design(sources(), budget=ALL)
+Habit = Callable[[Purposeful], int]
+"""Positive for the answer shown first."""
+
+
+def said(habit: Habit, *, of: Design = WHOLE, picks: int = 0) -> dict[str, Estimate]:
+    verdicts: dict[str, Verdict | NoVerdict] = {}
+    for one in of.purposeful:
+        verdicts[one.trial.key] = (
+            Choice(value=picks) if isinstance(one, Picked) else Preference(value=habit(one), levels=5)
+        )
+    return {one.name: one.estimate for one in measures(of, Heard(verdicts=verdicts))}
+
+
+def by_name(one: Purposeful) -> int:
+    """The model whose name comes first, whatever the place."""
+    return 1 if isinstance(one, Compared) and one.models[0] < one.models[1] else -1
+
+
+def test_who_follows_a_place_is_seen_to():
+    found = said(lambda _: 1)
+    assert found["swap_consistency"].value == 0
+    assert found["first_position"].value == 1
+    assert found["repeatability"].value == 1
+    for name in ("length_effect", "planted_effect", "planted_effect_order", "looks"):
+        assert found[name].value == pytest.approx(0), name
+
+
+def test_who_follows_content_is_seen_to():
+    found = said(by_name)
+    assert found["swap_consistency"].value == 1
+    assert found["first_position"].value == 0.5
+    assert found["transitivity"].value == 1
+    assert found["tie_rate"].value is None  # VisIT's protocol offers no tie
+
+
+def test_who_takes_the_longer_or_the_shorter_is_seen_to():
+    longer = said(lambda one: 1 if isinstance(one, Longer) and one.longer_first else -1)
+    assert longer["length_effect"].value == 1
+    assert longer["length_slope"].value == pytest.approx(1.6)
+    shorter = said(lambda one: -1 if isinstance(one, Longer) and one.longer_first else 1)
+    assert shorter["length_effect"].value == -1
+
+
+def test_who_obeys_is_seen_to_wherever_the_words_stand():
+    found = said(lambda one: 1 if isinstance(one, Steered) and one.names_first else -1)
+    for name in ("", "_verdict", "_order", "_system_turn", "_own_place", "_other_place"):
+        assert found[f"planted_effect{name}"].value == 1, name
+
+
+def test_who_only_likes_answers_with_planted_words_does_not_obey():
+    found = said(lambda one: 1 if isinstance(one, Steered) and one.names_first == one.names_own else -1)
+    assert found["planted_effect"].value == pytest.approx(0)
+    assert found["planted_effect_own_place"].value == 1
+    assert found["planted_effect_other_place"].value == -1
+
+
+def test_who_obeys_one_kind_is_seen_to_obey_that_kind():
+    def habit(one: Purposeful) -> int:
+        return 1 if isinstance(one, Steered) and (one.names_first or one.kind != "order") else -1
+
+    found = said(habit)
+    assert found["planted_effect_order"].value == 1
+    assert found["planted_effect_verdict"].value == 0
+
+
+def test_who_looks_is_seen_to():
+    found = said(lambda one: 1 if isinstance(one, Looked) and (one.right_first or not one.with_image) else -1)
+    assert found["looks"].value == 0.5
+    assert found["looks_with_image"].value == 1
+    assert found["looks_without_image"].value == 0.5
+    assert found["follows_wrong_image"].value == 1
+
+
+def test_who_picks_the_same_place_every_time_is_far_below_chance():
+    assert (said(by_name, picks=1)["grade_above_chance"].value or 0) < -1
+
+
+def test_who_changes_its_mind_is_not_repeatable():
+    found = said(lambda one: -1 if isinstance(one, Compared) and one.repeat else 1)
+    assert found["repeatability"].value == 0
+    # What was asked again is no second vote.
+    assert found["first_position"].value == 1
+
+
+def test_a_tie_is_a_verdict_and_silence_is_none():
+    protocol = replace(WHOLE.main.asking.protocol, levels=5)
+    five = replace(WHOLE, main=replace(WHOLE.main, asking=replace(WHOLE.main.asking, protocol=protocol)))
+    assert said(lambda _: 0, of=five)["tie_rate"].value == 1
+    first, *rest = WHOLE.purposeful
+    half: dict[str, Verdict | NoVerdict] = {first.trial.key: Preference(value=1, levels=2)}
+    half[rest[0].trial.key] = NoVerdict(reason="refused")
+    found = {one.name: one.estimate for one in measures(WHOLE, Heard(verdicts=half))}
+    assert (found["coverage"].value, found["coverage"].n) == (0.5, 2)
+    assert found["swap_consistency"].value is None
+    assert found["grade_above_chance"].value is None
