@@ -1,64 +1,21 @@
 """`evenhand rank` as a person types it: battles files, and what was judged."""
 
-import json
 import math
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.cli.main import main
-
-LLMFAO = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
-with_llmfao = pytest.mark.skipif(not LLMFAO.exists(), reason=f"{LLMFAO} is not here")
-
-
-class Shell:
-    """The program in this process, in a folder."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self._capsys, self._monkeypatch = folder, capsys, monkeypatch
-        self.said_beside = ""
-        """On standard error, last."""
-        monkeypatch.chdir(folder)
-
-    def run(self, *arguments: object, expect: int = 0) -> str:
-        """Standard output; where it is to fail, standard error, and nothing on the other."""
-        self._monkeypatch.setattr(sys, "argv", ["evenhand", "rank", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = self._capsys.readouterr()
-        assert left.value.code == expect, said.err
-        assert "nobody foresaw" not in said.err
-        if expect:
-            assert said.out == ""
-            return said.err
-        self.said_beside = said.err
-        return said.out
-
-    def document(self, *arguments: object) -> dict[str, Any]:
-        made = json.loads(self.run(*arguments, "--json"))
-        assert made["schema"] == 1
-        return made
-
-    def battles(self, *rows: str, header: str = "model_a,model_b,winner") -> Path:
-        path = self.folder / "battles.csv"
-        path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
-        return path
+from tests.cli.rank_shell import LLMFAO, Shell, ratings, with_llmfao
 
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(tmp_path, monkeypatch, capsys)
-
-
-def ratings(made: dict[str, Any]) -> dict[str, float]:
-    return {row["model"]: row["rating"] for row in made["models"]}
 
 
 @pytest.mark.parametrize(
@@ -291,104 +248,6 @@ def test_a_paired_test_through_a_baseline_is_in_the_document(shell: Shell) -> No
     assert test["p_value"] == pytest.approx(2 / 2**8)
     assert made["baseline"]["model"] == "base"
     assert {row["model"]: row["win_rate"] for row in made["baseline"]["models"]} == {"X": 1.0, "Y": 0.0}
-
-
-def test_models_that_never_met_are_compared_through_a_baseline_and_by_their_ratings(shell: Shell) -> None:
-    rows = [f"{item},X,base,{'model_b' if item == 0 else 'model_a'}" for item in range(8)]
-    rows += [f"{item},Y,base,{'model_a' if item == 1 else 'model_b'}" for item in range(8)]
-    path = shell.battles(*rows, header="item,model_a,model_b,winner")
-    words = shell.run(path, "--compare", "X,Y", "--compare", "Y,base", "--baseline", "base")
-    assert (
-        "X and Y never met; both against base: better on 6 items, worse on 0, level on 2; mean difference of the"
-        in words
-    )
-    # 2 * 400 * log10(7): each is 7 to 1 against base, one way or the other.
-    assert "By all battles (Bradley-Terry) X is rated +676 points against Y (95\u00a0% interval" in words
-    assert "2 pairs are compared" in words
-    assert "take only p below 0.025 (Bonferroni)" in words
-    made = shell.document(path, "--compare", "X,Y", "--baseline", "base")["paired"][0]
-    assert made["rating_difference"] == pytest.approx(676.08, abs=0.01)
-    assert made["rating_difference_lower"] < made["rating_difference"] < made["rating_difference_upper"]
-    # A baseline that is one of the two leads nowhere.
-    assert "no paired test, for X and Y never met" in shell.run(path, "--compare", "X,Y", "--baseline", "X")
-
-
-def test_one_comparison_needs_no_remark_and_without_items_counts_battles(shell: Shell) -> None:
-    words = shell.run(shell.battles("X,Y,model_a", "Y,X,tie", "Y,X,model_a"), "--compare", "X,Y")
-    assert "X against Y: better on 1 battle, worse on 1, level on 1; share won less share lost +0.00" in words
-    assert "pairs are compared" not in words
-
-
-@with_llmfao
-def test_a_bootstrap_of_too_few_items_bounds_no_rating(shell: Shell) -> None:
-    made = shell.document(LLMFAO, "--item-column", "prompt", "--bootstrap", "20")
-    assert {(one["rating_lower"], one["rating_upper"]) for one in made["models"]} == {(None, None)}
-    words = " ".join(made["notes"])
-    assert "59 ratings rest on 13 items, too few for an interval of each: only differences" in words
-    assert "Medians are of 20 resamples of items, seed 0." in words
-    assert "rest on the standard errors of differences (sandwich), not on the resamples" in words
-    assert "Student" not in words
-    assert "Intervals are percentiles" not in words
-
-
-@with_llmfao
-def test_of_many_raters_three_with_a_known_order_effect_are_named(shell: Shell) -> None:
-    words = shell.run(LLMFAO, "--rater-column", "worker", "--order-effect")
-    assert words.count("To rater ") == 3
-    assert "is not known" not in words
-    assert "And 121 more raters, 25 with a known effect; --json has each." in words
-
-
-def test_one_item_is_said_in_sentences_that_agree(shell: Shell) -> None:
-    path = shell.battles(*["1,X,Y,model_a", "1,X,Y,model_b"] * 5, header="item,model_a,model_b,winner")
-    words = shell.run(path)
-    assert "Bradley-Terry from 10 rows on 1 item, 2 models" in words
-    assert "2 ratings rest on 1 item, too few for an interval of each: not even differences of two models" in words
-    assert "no difference of two models has an interval" in words
-    assert "Student" not in words
-    assert "Rank ranges hold" not in words
-
-
-def test_an_anchor_moves_its_own_component_only_and_says_so(shell: Shell) -> None:
-    rows = ["X,Y,model_a", "Y,X,model_a", "P,Q,model_a", "Q,P,model_a"]
-    anchored = shell.document(shell.battles(*rows), "--anchor", "X=1200")
-    assert ratings(anchored) == pytest.approx({"X": 1200, "Y": 1200, "P": 1000, "Q": 1000})
-    assert any("moves the ratings of its component alike, and of no other" in note for note in anchored["notes"])
-    alone = shell.document(shell.battles(*rows[:2]), "--anchor", "X=1200")
-    assert any("this moves all ratings alike" in note for note in alone["notes"])
-    assert "did you mean 'gpt-4o'?" in shell.run(
-        shell.battles("gpt-4o,b,tie", "b,gpt-4o,tie"), "--anchor", "gpt4o=1", expect=2
-    )
-
-
-def test_a_bare_elo_board_says_that_the_order_matters(shell: Shell) -> None:
-    path = shell.battles("X,Y,model_a", "Y,X,model_a")
-    assert "Elo depends on the order of the battles" in shell.run(path, "--method", "elo")
-
-
-def test_flags_that_a_document_uses_are_no_wrong_use_beside_json(shell: Shell) -> None:
-    path = shell.battles("X,Y,model_a")
-    elo = {one["model"]: one["elo"] for one in shell.document(path, "--k", "8")["models"]}
-    assert elo == {"X": 1004.0, "Y": 996.0}
-
-
-def test_without_items_one_sentence_says_so(shell: Shell) -> None:
-    notes = shell.document(shell.battles(*["X,Y,model_a", "Y,X,model_a"] * 20))["notes"]
-    assert [note for note in notes if "independent" in note] == [
-        "Intervals of 95 %, every row taken for independent of every other (robust sandwich, times G/(G-1))."
-    ]
-
-
-def test_every_option_is_explained() -> None:
-    from evenhand.cli.rank_command import command
-
-    unexplained = [one.name for one in command.params if isinstance(one, click.Option) and not one.help]
-    assert unexplained == []
-
-
-def test_a_picture_that_was_written_is_named(shell: Shell) -> None:
-    assert "Written: b.svg" not in shell.run(shell.battles("X,Y,model_a", "Y,X,model_a"), "--plot", "b.svg")
-    assert shell.said_beside == "Written: b.svg\n"
 
 
 def test_a_bootstrap_stands_in_the_table_with_its_median(shell: Shell) -> None:

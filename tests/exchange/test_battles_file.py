@@ -453,3 +453,14 @@ def test_battles_that_join_both_orders_say_nothing_about_order(tmp_path: Path):
     read = read_battles(path)
     assert read.comparisons.first is None
     assert any("nothing is known about order" in note for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    ("weight", "says"),
+    [("1e300", "at most 1e+100"), ("1e-300", "no fit sees it"), ("1e-90", "beside the largest, 1, no fit sees it")],
+)
+def test_a_weight_out_of_all_proportion_is_refused_with_its_row(tmp_path: Path, weight: str, says: str):
+    path = written(tmp_path, f"model_a,model_b,winner,weight\nX,Y,model_a,1\nY,X,model_a,{weight}\n")
+    with pytest.raises(ExchangeError, match=r"row 2") as refused:
+        read_battles(path)
+    assert says in str(refused.value)

@@ -13,7 +13,8 @@ from evenhand.domain.vote import joined_sign
 from evenhand.ledger.projection import judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import votes_of
-from evenhand.ratings.comparisons import battles
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.joining import joined
 from tests.exchange.world import (
     JUDGE,
     Ran,
@@ -81,7 +82,7 @@ def test_a_battle_joins_both_orders_by_the_rule_visit(tmp_path: Path) -> None:
         assert len(row["votes"]) == len(row["shown_first"]) == len(row["replies"]) == 4
         assert row["shown_first"] == ["model_a", "model_a", "model_b", "model_b"]
     with closing(Ledger(store_in(tmp_path))) as ledger:
-        played = battles(votes_of(judged(ledger, studies(ledger))), "visit")
+        played = joined(Comparisons.of_votes(votes_of(judged(ledger, studies(ledger)))), "visit")
     expected = sorted(
         (played.models[a], played.models[b], {1: "model_a", 0: "tie", -1: "model_b"}[int(sign)])
         for a, b, sign in zip(played.model_a, played.model_b, played.sign, strict=True)

@@ -94,6 +94,25 @@ def test_the_bootstrap_over_items_agrees_with_the_clustered_sandwich(ties: Liter
         assert other.rating.upper - other.rating.lower == pytest.approx(one.rating.upper - one.rating.lower, rel=0.25)
 
 
+def test_where_ratings_outnumber_items_none_has_an_interval():
+    table = drawn(rows=600, models=12, items=8, seed=3)
+    board = bradley_terry_bootstrap(table, Resampling(rounds=40))
+    for one in board.models:
+        assert (one.rating.lower, one.rating.upper, one.rating.unbounded) == (None, None, None)
+        assert one.median is not None
+    assert board.notes == (
+        "12 ratings rest on 8 items, too few for an interval of each: only differences of two models have one.",
+        "Medians are of 40 resamples of items, seed 0.",
+    )
+    rows = bradley_terry_bootstrap(table, Resampling(rounds=40, unit="battles"))
+    assert all(one.rating.lower is not None for one in rows.models)
+
+
+def test_one_resample_is_no_resamples():
+    board = bradley_terry_bootstrap(drawn(rows=60, models=2, items=40, seed=3), Resampling(rounds=1))
+    assert board.notes[-1] == "Intervals are percentiles of 1 resample of items, seed 0."
+
+
 def test_resamples_without_a_finite_fit_leave_no_bound():
     # One win in twelve: more than a third of the resamples hold none.
     battles = [("X", "Y", 1)] * 11 + [("Y", "X", 1)]

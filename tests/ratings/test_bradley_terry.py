@@ -1,13 +1,15 @@
 """Claims about Bradley-Terry ratings."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 
 from evenhand.ratings import BradleyTerry, Comparisons, Rated, Scale, bradley_terry, differences
-from tests.ratings.made import Game, games, played
+from tests.ratings.made import Game, drawn, games, played
 
 
 def rated(battles: list[Game], **kept: object) -> dict[str, Rated]:
@@ -240,3 +242,35 @@ def test_of_two_equal_groups_the_upper_one_carries_the_scale_whatever_its_names(
     board = rated([(a, b, 1), (b, a, 1), (x, y, 1), (y, x, 1), (a, x, 1)])
     assert board[a].rating.value == board[b].rating.value == pytest.approx(1000)
     assert board[x].rating.unbounded == board[y].rating.unbounded == "lower"
+
+
+def test_a_long_chain_of_lopsided_pairs_has_finite_ratings():
+    names = [f"{place:02}" for place in range(81)]
+    chain = list(itertools.pairwise(names))
+    made = played([(a, b, sign) for a, b in chain for sign in (1, -1)])
+    heavy = replace(made, weight=np.tile([1000.0, 1.0], len(chain)))
+    strength = bradley_terry(heavy).solution.fit.strength
+    np.testing.assert_allclose(-np.diff(strength), math.log(1000), rtol=1e-8)
+
+
+def test_a_weight_lost_beside_another_is_refused_in_a_sentence():
+    made = played([("X", "Y", 1), ("Y", "X", 1)])
+    with pytest.raises(ValueError, match=r"Weights from 1e-100 to 1 are too far apart"):
+        bradley_terry(replace(made, weight=np.array([1.0, 1e-100])))
+
+
+@pytest.mark.parametrize(
+    ("weight", "says"), [(1e300, "Row 2 has a weight above"), (1e-300, "Row 2 has a weight below")]
+)
+def test_a_weight_whose_square_is_no_number_is_refused_with_its_row(weight: float, says: str):
+    made = played([("X", "Y", 1), ("Y", "X", 1)])
+    with pytest.raises(ValueError, match=says):
+        replace(made, weight=np.array([1.0, weight]))
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e90])
+def test_the_unit_of_weights_does_not_move_the_ratings(unit: float):
+    made = drawn(rows=300, models=4, items=300, seed=3, weighted=True)
+    assert made.weight is not None
+    scaled = bradley_terry(replace(made, weight=made.weight * unit))
+    np.testing.assert_allclose(scaled.solution.fit.strength, bradley_terry(made).solution.fit.strength, rtol=1e-6)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from evenhand.domain.vote import Joining, Vote
-from evenhand.ratings import Comparisons, battles
+from evenhand.ratings import Comparisons
+from evenhand.ratings.joining import joined
 
 
 def vote(item: str, a: str, b: str, value: int, *, first: str | None = None, rater: str = "judge") -> Vote:
@@ -45,7 +46,8 @@ def test_two_orders_make_one_battle_by_the_named_rule(rule: Joining, signs: tupl
     one, other = signs
     same_sides = [vote("1", "X", "Y", one), vote("1", "X", "Y", other, first="Y")]
     other_sides = [vote("1", "X", "Y", one), vote("1", "Y", "X", -other)]
-    assert rows(battles(same_sides, rule)) == rows(battles(other_sides, rule)) == [("X", "Y", sign)]
+    for shown in (same_sides, other_sides):
+        assert rows(joined(Comparisons.of_votes(shown), rule)) == [("X", "Y", sign)]
 
 
 def test_items_raters_and_pairs_are_battles_apart_in_order_of_their_first_vote():
@@ -56,12 +58,11 @@ def test_items_raters_and_pairs_are_battles_apart_in_order_of_their_first_vote()
         vote("2", "X", "Z", 0),
         vote("2", "X", "Y", 1, first="Y"),
     ]
-    joined = battles(votes, "visit")
-    assert rows(joined) == [("X", "Y", 1), ("X", "Y", -1), ("X", "Y", 1), ("X", "Z", 0)]
-    assert joined.item is not None
-    assert joined.weight is not None
-    assert joined.item.tolist() == [0, 1, 0, 0]
-    assert joined.weight.tolist() == [1, 1, 1, 1]
+    made = joined(Comparisons.of_votes(votes), "visit")
+    assert rows(made) == [("X", "Y", 1), ("X", "Y", -1), ("X", "Y", 1), ("X", "Z", 0)]
+    assert made.item is not None
+    assert made.item.tolist() == [0, 1, 0, 0]
+    assert made.weight is None
 
 
 def test_a_model_against_itself_is_refused_with_its_row():

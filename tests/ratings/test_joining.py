@@ -1,6 +1,7 @@
 """Claims about battles made of votes."""
 
 import itertools
+from fractions import Fraction
 from typing import get_args
 
 import numpy as np
@@ -9,35 +10,67 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Joining, Vote
-from evenhand.ratings import Comparisons, battles
+from evenhand.ratings import Comparisons
 from evenhand.ratings.joining import joined
 
 votes = st.lists(
     st.builds(
-        lambda item, pair, value, rater: Vote(
-            item=item, model_a=pair[0], model_b=pair[1], first=pair[0], value=value, levels=3, rater=rater
+        lambda item, pair, value, rater, replicates: Vote(
+            item=item,
+            model_a=pair[0],
+            model_b=pair[1],
+            first=pair[0],
+            value=value,
+            levels=3,
+            rater=rater,
+            weight=1 / replicates,
         ),
         st.sampled_from("123"),
         st.sampled_from(list(itertools.permutations("WXY", 2))),
         st.integers(-1, 1),
         st.sampled_from(["Ann", "Bob"]),
+        st.integers(1, 7),
     ),
     max_size=30,
 )
 
 
-def rows(of: Comparisons) -> list[tuple[object, ...]]:
-    """Item, models, sign, rater and weight of each row, by name where there is one."""
-    item = np.zeros(len(of), dtype=np.int32) if of.item is None else of.item
-    rater = np.zeros(len(of), dtype=np.int32) if of.rater is None else of.rater
-    weight = np.ones(len(of)) if of.weight is None else of.weight
-    columns = (item, of.model_a, of.model_b, of.sign, rater, weight)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+def by_hand(given_votes: list[Vote], rule: Joining) -> list[tuple[str, str, int]]:
+    """Battle after battle in exact fractions."""
+    of_battle: dict[tuple[str, str, str, str], list[tuple[int, Fraction]]] = {}
+    for vote in given_votes:
+        part = Fraction(vote.weight).limit_denominator(100)
+        mirrored = (vote.item, vote.model_b, vote.model_a, vote.rater)
+        if mirrored in of_battle:
+            of_battle[mirrored].append((-vote.sign, part))
+        else:
+            of_battle.setdefault((vote.item, vote.model_a, vote.model_b, vote.rater), []).append((vote.sign, part))
+    made: list[tuple[str, str, int]] = []
+    for (_, a, b, _), cast in of_battle.items():
+        lead = sum(sign * part for sign, part in cast)
+        won = (lead > 0) - (lead < 0)
+        agreed = len({sign for sign, _ in cast}) == 1
+        made.append((a, b, won if rule == "visit" or agreed else 0))
+    return made
 
 
 @given(votes, st.sampled_from(get_args(Joining)))
-def test_columns_are_joined_as_votes_are(given_votes: list[Vote], rule: Joining):
-    assert rows(joined(Comparisons.of_votes(given_votes), rule)) == rows(battles(given_votes, rule))
+def test_a_battle_is_the_weighted_sum_of_its_votes(given_votes: list[Vote], rule: Joining):
+    table = joined(Comparisons.of_votes(given_votes), rule)
+    named = [(table.models[a], table.models[b]) for a, b in zip(table.model_a, table.model_b, strict=True)]
+    found = [(a, b, int(sign)) for (a, b), sign in zip(named, table.sign, strict=True)]
+    assert found == by_hand(given_votes, rule)
+
+
+def test_replicates_of_one_order_do_not_outvote_the_other():
+    # The first order was asked three times, the second once: two trials of weight 1, one each way.
+    weights = [(1, 1 / 3), (1, 1 / 3), (1, 1 / 3), (-1, 1.0)]
+    cast = [
+        Vote(item="1", model_a="X", model_b="Y", first="X", value=sign, levels=3, rater="Ann", weight=weight)
+        for sign, weight in weights
+    ]
+    assert joined(Comparisons.of_votes(cast), "visit").sign.tolist() == [0]
+    assert joined(Comparisons.of_votes(cast[:3]), "mt-bench").sign.tolist() == [1]
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,15 @@ def test_what_has_no_room_beside_the_board_stands_under_it(width: int):
     assert sum(line.startswith("─") for line in lines) > 1
 
 
+def test_a_name_is_not_folded_for_a_column_asked_for():
+    made = of_rows(*[("a-model-of-thirty-characters-now", "b", word) for word in ("model_a", "tie", "model_b", "tie")])
+    more = [Beside(heading="more", cells={"b": "1000 to 1100"})]
+    for width in (80, 90, 95, 120):
+        assert printed(made, width=width, more=more).count("a-model-of-thirty-characters-now") >= 1
+    narrow, wide = printed(made, width=80, more=more), printed(made, width=120, more=more)
+    assert [words.count("────\n") for words in (narrow, wide)] == [2, 1]
+
+
 def test_a_board_with_ranges_says_what_they_are():
     words = printed(of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a")), width=400)
     assert "range: the ranks a model may hold; tier 1: nobody is surely better" in words

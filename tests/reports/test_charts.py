@@ -63,6 +63,23 @@ def test_pairs_that_never_met_stay_blank(tmp_path: Path) -> None:
     assert ">75<" in _svg(chart, tmp_path)
 
 
+def test_even_is_no_white_which_is_for_pairs_that_never_met() -> None:
+    spec = matrix_chart(["alpha", "beta"], [[None, 0.5], [0.5, None]], _HEADING).to_dict()
+    assert all(colour < "#f0f0f0" for colour in spec["layer"][0]["encoding"]["color"]["scale"]["range"])
+
+
+def test_the_columns_of_a_large_matrix_are_named_upright() -> None:
+    for many, angle in ((20, -45), (21, -90)):
+        names = [f"model {place}" for place in range(many)]
+        spec = matrix_chart(names, [[0.5] * many] * many, _HEADING).to_dict()
+        assert spec["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == angle
+
+
+def test_the_labels_at_the_ends_of_an_axis_stand_under_their_ticks() -> None:
+    for layer in interval_chart(_MARKS, _HEADING, axis="rating").to_dict()["layer"]:
+        assert layer["encoding"]["x"]["axis"]["labelFlush"] is False
+
+
 def test_of_very_many_models_the_first_are_drawn_and_the_title_says_so(tmp_path: Path) -> None:
     marks = [Mark(model=f"model {place:04}", value=2000.0 - place) for place in range(MANY + 5)]
     drawn = _svg(interval_chart(marks, Heading(title="Many"), axis="rating"), tmp_path)

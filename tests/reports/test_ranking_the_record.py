@@ -20,8 +20,9 @@ from evenhand.exchange.battles_file import BattleColumns
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import judged_battles
-from evenhand.ratings.comparisons import battles
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.elo import elo
+from evenhand.ratings.joining import joined
 from evenhand.reports.board import Board
 from evenhand.reports.choosing import Choice as BoardChoice
 from evenhand.reports.choosing import MixedError
@@ -65,9 +66,8 @@ def test_a_rating_does_not_depend_on_which_call_finished_first(given_votes: list
     lots.shuffle(shuffled)
     one, other = (in_fixed_order(order, seed) for order in (given_votes, shuffled))
     assert one == other
-    assert [r.rating.value for r in elo(battles(one, "visit"))] == [
-        r.rating.value for r in elo(battles(other, "visit"))
-    ]
+    played = [joined(Comparisons.of_votes(order), "visit") for order in (one, other)]
+    assert elo(played[0]) == elo(played[1])
 
 
 def test_another_seed_plays_in_another_order():

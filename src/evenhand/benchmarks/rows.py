@@ -92,7 +92,9 @@ def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         yield from _row(element, Place(path=path, row=number), problems)
 
 
-def _delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
+def delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
+    """The reader of files whose cells are separated by it."""
+
     def read(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         text = _decoded(path, data, problems)
         if text is not None:
@@ -192,8 +194,8 @@ def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
 READERS: dict[str, Callable[[Path, bytes, Problems], Iterator[Row]]] = {
     ".jsonl": _jsonl,
     ".json": _json,
-    ".csv": _delimited(","),
-    ".tsv": _delimited("\t"),
+    ".csv": delimited(","),
+    ".tsv": delimited("\t"),
     ".xlsx": _xlsx,
     ".parquet": _parquet,
 }

@@ -6,19 +6,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import quoted
+from evenhand.benchmarks.data_error import near, quoted
+from evenhand.exchange.battle_layout import Layout
 from evenhand.exchange.column_source import ColumnSource
 from evenhand.exchange.preference_words import EXPECTED, read_preference
-from evenhand.ratings.codes import WINNERS, Coded, Codes, Signs, coded_items, coded_names, winner_signs
+from evenhand.ratings.codes import (
+    WINNERS,
+    Coded,
+    Codes,
+    Signs,
+    coded_items,
+    coded_names,
+    winner_words,
+    without_spaces,
+)
+from evenhand.ratings.comparisons import HEAVIEST, LIGHTEST
 from evenhand.ratings.sums import FloatArray
 
 if TYPE_CHECKING:
     import polars as pl
 
-PAIRS = (("model_a", "model_b"), ("left", "right"))
-NEEDED = "Columns model_a, model_b and winner are expected, or left, right and winner."
-
 _FIVE_LEVELS = 2
+_SIDES = {"model_a": 1, "left": 1, "model_b": -1, "right": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +39,8 @@ class Sides:
     """1 where the one was shown first, -1 where the other was."""
     order_untold: int | None
     """Rows in which the column first_shown is empty; None: there is no such column."""
+    spaced: int
+    """Rows in which a name has spaces around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,45 +48,48 @@ class Verdicts:
     sign: Signs
     value: Signs | None
     """Five-level verdicts, where a 2 occurs."""
+    spaced: int = 0
+    """Rows whose winner has spaces around it."""
 
 
-def pair_of(table: ColumnSource) -> tuple[str, str]:
-    there = [pair for pair in PAIRS if all(name in table.names for name in pair)]
-    if len(there) > 1:
-        named = " and as ".join(quoted(pair) for pair in there)
-        raise table.fault(f"The two models of a row are named twice, as {named}; keep one pair of columns.")
-    if there:
-        return there[0]
-    begun = next((pair for pair in PAIRS if any(name in table.names for name in pair)), PAIRS[0])
-    raise table.missing(next(name for name in begun if name not in table.names), expected=NEEDED)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labels:
+    """Items or raters."""
+
+    codes: Codes
+    spaced: int
+    """Rows in which the label has spaces around it."""
+    names: tuple[str, ...] = ()
+    """Of raters, by code."""
 
 
-def verdicts_of(table: ColumnSource) -> Verdicts:
-    """From `winner`, or from `verdict`, or from both where they agree."""
-    if "verdict" not in table.names:
-        if "winner" not in table.names:
-            raise table.missing("winner", expected=NEEDED)
-        return Verdicts(sign=_winners(table), value=None)
-    value = _preferences(table)
+def verdicts_of(table: ColumnSource, layout: Layout) -> Verdicts:
+    """From the winner, or from the verdict, or from both where they agree."""
+    won = None if layout.winner is None else _winners(table, layout.winner, layout.pair)
+    if layout.verdict is None:
+        return won or Verdicts(sign=np.zeros(0, dtype=np.int8), value=None)
+    value = _preferences(table, layout.verdict)
     sign = np.sign(value)
-    if "winner" in table.names:
-        other = np.flatnonzero(_winners(table) != sign)
+    if won is not None and layout.winner is not None:
+        other = np.flatnonzero(won.sign != sign)
         if other.size:
             row = int(other[0])
-            said = table.take("winner")[row]
+            said = table.take(layout.winner)[row]
             raise table.fault(f"The winner is {said!r} and the verdict {int(value[row]):+d}; keep one.", row=row + 1)
-    return Verdicts(sign=sign, value=value if bool((np.abs(value) == _FIVE_LEVELS).any()) else None)
+    five_levels = bool((np.abs(value) == _FIVE_LEVELS).any())
+    return Verdicts(sign=sign, value=value if five_levels else None, spaced=0 if won is None else won.spaced)
 
 
-def sides_of(table: ColumnSource, pair: tuple[str, str]) -> Sides:
-    one, other = (_texts(table, name, what="model") for name in pair)
+def sides_of(table: ColumnSource, layout: Layout) -> Sides:
+    one, other = (_texts(table, name, what="model") for name in layout.pair)
     columns, untold = [one, other], None
-    if "first_shown" in table.names:
-        shown, untold = _first_shown(table, one)
-        columns.append(shown)
-    coded = coded_names(*columns)
+    if layout.first_shown is not None:
+        shown, untold = _first_shown(table, layout.first_shown, one)
+        columns.append(_by_name(shown, one, other))
+    as_written = coded_names(*columns)
+    _refuse_blank(table, as_written, layout.pair)
+    coded = without_spaces(as_written)
     a, b = coded.columns[:2]
-    _refuse_blank(table, coded, pair)
     first = np.ones(len(a), dtype=np.int8)
     if untold is not None:
         shown = coded.columns[2]
@@ -86,57 +100,102 @@ def sides_of(table: ColumnSource, pair: tuple[str, str]) -> Sides:
             sentence = f"first_shown is {shown_name!r}; {players[0]!r} or {players[1]!r} is expected."
             raise table.fault(sentence, row=row + 1)
         first[shown != a] = -1
-    return Sides(models=coded.names, one=a, other=b, first=first, order_untold=untold)
+    spaced = _spaced(as_written)
+    return Sides(models=coded.names, one=a, other=b, first=first, order_untold=untold, spaced=spaced)
 
 
-def items_of(table: ColumnSource, name: str) -> Codes:
+def _spaced(coded: Coded) -> int:
+    """Rows in which a name has spaces around it."""
+    padded = np.array([name != name.strip() for name in coded.names], dtype=np.bool_)
+    if not padded.any():
+        return 0
+    return int(np.count_nonzero(np.logical_or.reduce([padded.take(column) for column in coded.columns])))
+
+
+def items_of(table: ColumnSource, name: str) -> Labels:
+    import polars as pl
+
     column = table.take(name)
     if column.dtype.is_nested():
         raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.")
     _refuse_missing(table, column, f"There is no item in the column `{name}`; name one in every row.")
-    return coded_items(column)
+    if column.dtype != pl.String:
+        return Labels(codes=coded_items(column), spaced=0)
+    plain = column.str.strip_chars()
+    return Labels(codes=coded_items(plain), spaced=int((plain != column).sum()))
 
 
-def raters_of(table: ColumnSource, name: str) -> Coded:
+def raters_of(table: ColumnSource, name: str) -> Labels:
     import polars as pl
 
     column = table.take(name)
     if column.dtype.is_nested():
         raise table.fault(f"The column `{name}` holds {column.dtype}; a rater is named by text or a number.")
     _refuse_missing(table, column, f"There is no rater in the column `{name}`; name one in every row.")
-    return coded_names(column.cast(pl.String))
+    as_written = coded_names(column.cast(pl.String))
+    coded = without_spaces(as_written)
+    return Labels(codes=coded.columns[0], spaced=_spaced(as_written), names=coded.names)
 
 
-def weights_of(table: ColumnSource) -> FloatArray:
-    weight = _numbers(table, "weight")
+def weights_of(table: ColumnSource, name: str) -> FloatArray:
+    weight = _numbers(table, name)
     empty = np.flatnonzero(np.isnan(weight))
     if empty.size:
         raise table.fault("The weight is missing; a number from 0 up is expected.", row=int(empty[0]) + 1)
+    most = float(weight.max(initial=0.0))
+    if most > HEAVIEST:
+        row = int(weight.argmax())
+        raise table.fault(f"The weight is {weight[row]:g}; at most {HEAVIEST:g} is expected.", row=row + 1)
+    lost = np.flatnonzero((weight > 0) & (weight < max(LIGHTEST * most, 1 / HEAVIEST)))
+    if lost.size:
+        row = int(lost[0])
+        sentence = f"The weight is {weight[row]:g}; beside the largest, {most:g}, no fit sees it. Set it to 0."
+        raise table.fault(sentence, row=row + 1)
     return weight
 
 
-def length_difference(table: ColumnSource) -> FloatArray:
+def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArray:
     """NaN where one of the two lengths is not told."""
-    return _numbers(table, "length_a") - _numbers(table, "length_b")
+    one, other = lengths
+    return _numbers(table, one) - _numbers(table, other)
 
 
-def _winners(table: ColumnSource) -> Signs:
-    winner = _texts(table, "winner", what="winner")
-    try:
-        return winner_signs(winner)
-    except ValueError:
-        row = int((~winner.is_in(list(WINNERS))).arg_max() or 0)
-        known = ", ".join(WINNERS)
-        raise table.fault(f"The winner is {winner[row]!r}; one of {known} is expected.", row=row + 1) from None
+def _winners(table: ColumnSource, name: str, pair: tuple[str, str]) -> Verdicts:
+    winner = _texts(table, name, what="winner")
+    words = winner_words(winner)
+    if words.unknown is None:
+        return Verdicts(sign=words.sign, value=None, spaced=words.spaced)
+    named = winner.str.strip_chars()
+    is_one, is_other = (
+        (named == _texts(table, model, what="model").str.strip_chars()).to_numpy() & words.unknown for model in pair
+    )
+    nobody = np.flatnonzero(words.unknown & ~is_one & ~is_other)
+    if nobody.size:
+        raise _no_winner(table, winner, nobody, pair)
+    sign = words.sign + is_one.astype(np.int8) - is_other.astype(np.int8)
+    return Verdicts(sign=sign.astype(np.int8), value=None, spaced=words.spaced)
 
 
-def _preferences(table: ColumnSource) -> Signs:
+def _no_winner(
+    table: ColumnSource, winner: "pl.Series", rows: npt.NDArray[np.intp], pair: tuple[str, str]
+) -> Exception:
+    row = int(rows[0])
+    word = str(winner[row])
+    players = [str(table.take(name)[row]) for name in pair]
+    more = f" {rows.size:,} rows have a winner that is none of these." if rows.size > 1 else ""
+    close = near(word, [*WINNERS, *players])
+    hint = f" Did you mean {quoted(close[:1])}?" if close else ""
+    known = f"one of {', '.join(WINNERS)}, or the name of one of the row's two models"
+    return table.fault(f"The winner is {word!r}; {known} is expected.{more}{hint}", row=row + 1)
+
+
+def _preferences(table: ColumnSource, name: str) -> Signs:
     import polars as pl
 
-    column = table.take("verdict")
+    column = table.take(name)
     _refuse_missing(table, column, f"There is no verdict; {EXPECTED} is expected.")
     if column.dtype.is_nested():
-        raise table.fault(f"The column `verdict` holds {column.dtype}; {EXPECTED} is expected.")
+        raise table.fault(f"The column `{name}` holds {column.dtype}; {EXPECTED} is expected.")
     values: list[int] = []
     said = column.unique().to_list()
     for word in said:
@@ -148,16 +207,29 @@ def _preferences(table: ColumnSource) -> Signs:
     return column.replace_strict(said, values, return_dtype=pl.Int8).to_numpy().astype(np.int8)
 
 
-def _first_shown(table: ColumnSource, otherwise: "pl.Series") -> "tuple[pl.Series, int]":
-    """Names, and in how many rows the cell is empty and `otherwise` stands in its place."""
+def _first_shown(table: ColumnSource, name: str, otherwise: "pl.Series") -> "tuple[pl.Series, int]":
+    """What the column says, and in how many rows it is empty and `otherwise` stands in its place."""
     import polars as pl
 
-    column = table.take("first_shown")
+    column = table.take(name)
     if column.dtype == pl.Null:
         return otherwise, len(otherwise)
-    text = _as_text(table, column, "first_shown", what="model")
-    empty = text.is_null() | (text == "").fill_null(value=True)
+    text = _as_text(table, column, name, what="model")
+    empty = text.is_null() | (text.str.strip_chars() == "").fill_null(value=True)
     return otherwise.zip_with(empty, text), int(empty.sum())
+
+
+def _by_name(shown: "pl.Series", one: "pl.Series", other: "pl.Series") -> "pl.Series":
+    """The models' names where a word tells the side, unless a model has that very name."""
+    words = [word for word in shown.unique().to_list() if word.strip().lower() in _SIDES]
+    if not words:
+        return shown
+    models = {name.strip() for side in (one, other) for name in side.unique().to_list()}
+    for word in words:
+        if word.strip() not in models:
+            side = one if _SIDES[word.strip().lower()] == 1 else other
+            shown = side.zip_with(shown == word, shown)
+    return shown
 
 
 def _numbers(table: ColumnSource, name: str) -> FloatArray:

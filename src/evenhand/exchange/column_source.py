@@ -1,14 +1,14 @@
 """Columns of a table, from a file or a frame, and where in it a row stands; knows nothing of what they mean."""
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from evenhand.benchmarks.data_error import Place, Problems, near, quoted
-from evenhand.benchmarks.rows import READERS, kind_of
+from evenhand.benchmarks.rows import READERS, delimited, kind_of
 from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.table_file import TableFile, table_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Source: TypeAlias = "Path | str | pl.DataFrame | pl.LazyFrame | Any"
 """A path, a polars or pandas frame, or anything else that exports itself as an Arrow stream."""
 
-_KINDS = {kind: kind for kind in READERS} | {".ndjson": ".jsonl"}
+_DELIMITED = (".csv", ".tsv")
 
 # What JSON has besides text: polars writes it as text where other rows of the column hold text.
 _NOT_TEXT = r"^(-?\d.*|true|false|[\[{].*)$"
@@ -25,20 +25,24 @@ _NOT_TEXT = r"^(-?\d.*|true|false|[\[{].*)$"
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ColumnSource:
     names: tuple[str, ...]
-    path: Path | None
+    file: TableFile | None
     """None for a frame."""
-    kind: str
-    """A suffix that says the format, or "frame"."""
     take: "Callable[[str], pl.Series]"
     """A column by its name; a missing value is null."""
 
     def fault(self, sentence: str, *, row: int | None = None) -> ExchangeError:
         """The error to raise; `row` counts from 1."""
-        return _fault(sentence, path=self.path, kind=self.kind, row=row)
+        return _fault(sentence, file=self.file, row=row)
 
-    def one_of(self, wanted: Sequence[str]) -> str | None:
-        """The first of the wanted names that the table has."""
-        return next((name for name in wanted if name in self.names), None)
+    def one_of(self, *wanted: str) -> str | None:
+        """The table's own name of the first wanted column that it has; letter case decides only between two."""
+        for name in wanted:
+            if name in self.names:
+                return name
+            alike = [other for other in self.names if other.strip().casefold() == name.casefold()]
+            if len(alike) == 1:
+                return alike[0]
+        return None
 
     def missing(self, wanted: str, *, expected: str) -> ExchangeError:
         close = near(wanted, self.names, cutoff=0.7)
@@ -54,7 +58,7 @@ def open_columns(source: Source, *, texts: Iterable[str]) -> ColumnSource:
     import polars as pl
 
     if isinstance(source, str | Path):
-        return _of_file(Path(source), frozenset(texts))
+        return _of_file(table_file(Path(source)), frozenset(name.casefold() for name in texts))
     if isinstance(source, pl.LazyFrame):
         lazy = source
         return _of_frame(tuple(lazy.collect_schema().names()), lambda name: lazy.select(name).collect()[name])
@@ -69,7 +73,7 @@ def open_columns(source: Source, *, texts: Iterable[str]) -> ColumnSource:
 
 
 def _of_frame(names: tuple[str, ...], take: "Callable[[str], pl.Series]") -> ColumnSource:
-    return ColumnSource(names=names, path=None, kind="frame", take=take)
+    return ColumnSource(names=names, file=None, take=take)
 
 
 def _of_pandas(frame: Any) -> ColumnSource:
@@ -91,66 +95,42 @@ def _of_pandas(frame: Any) -> ColumnSource:
     return _of_frame(names, take)
 
 
-def _of_file(path: Path, texts: frozenset[str]) -> ColumnSource:
-    kind = _kind(path)
-    if kind == ".parquet":
-        return _parquet(path)
-    frame = _read_at_once(path, kind)
-    if frame is not None and not _doubtful(frame, kind, texts):
-        return ColumnSource(names=tuple(frame.columns), path=path, kind=kind, take=frame.get_column)
-    columns = _read_row_by_row(path, kind)
-    return ColumnSource(
-        names=tuple(columns), path=path, kind=kind, take=lambda name: _series(name, columns[name], path=path, kind=kind)
-    )
+def _of_file(file: TableFile, texts: frozenset[str]) -> ColumnSource:
+    if file.kind == ".parquet":
+        return _parquet(file)
+    frame = _read_at_once(file)
+    if frame is not None and not _doubtful(frame, file.kind, texts):
+        return ColumnSource(names=tuple(frame.columns), file=file, take=frame.get_column)
+    columns = _read_row_by_row(file)
+    return ColumnSource(names=tuple(columns), file=file, take=lambda name: _series(name, columns[name], file=file))
 
 
-def _kind(path: Path) -> str:
-    """By the suffix, else by how the file begins."""
-    try:
-        with path.open("rb") as file:
-            begin = file.read(4096)
-    except FileNotFoundError as error:
-        raise ExchangeError(f"{path}: There is no such file.") from error
-    except IsADirectoryError as error:
-        raise ExchangeError(f"{path}: This is a folder; name the file itself.") from error
-    except OSError as error:
-        raise ExchangeError(f"{path}: The file cannot be read ({error.strerror}).") from error
-    if path.suffix.lower() in _KINDS:
-        return _KINDS[path.suffix.lower()]
-    if begin.startswith(b"PAR1"):
-        return ".parquet"
-    text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] in (b"[", b"{"):
-        return ".json" if text[:1] == b"[" else ".jsonl"
-    return ".tsv" if b"\t" in text.split(b"\n", 1)[0] else ".csv"
-
-
-def _parquet(path: Path) -> ColumnSource:
+def _parquet(file: TableFile) -> ColumnSource:
     import polars as pl
 
     def take(name: str) -> pl.Series:
         # One column at a time: texts are far larger than the codes that come of them.
         try:
-            return pl.scan_parquet(path, glob=False).select(name).collect().to_series()
+            return pl.scan_parquet(file.at_once(), glob=False).select(name).collect().to_series()
         except pl.exceptions.PolarsError as error:
-            raise ExchangeError(f"{path}: The column `{name}` cannot be read: {error}.") from error
+            raise ExchangeError(f"{file.path}: The column `{name}` cannot be read: {error}.") from error
 
     try:
-        names = tuple(pl.scan_parquet(path, glob=False).collect_schema().names())
+        names = tuple(pl.scan_parquet(file.at_once(), glob=False).collect_schema().names())
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise ExchangeError(f"{path}: This is not Parquet that can be read: {error}.") from error
-    return ColumnSource(names=names, path=path, kind=".parquet", take=take)
+        raise ExchangeError(f"{file.path}: This is not Parquet that can be read: {error}.") from error
+    return ColumnSource(names=names, file=file, take=take)
 
 
-def _read_at_once(path: Path, kind: str) -> "pl.DataFrame | None":
+def _read_at_once(file: TableFile) -> "pl.DataFrame | None":
     """None where polars cannot, or where a slower reading is just as good."""
     import polars as pl
 
     try:
-        if kind == ".jsonl":
-            return pl.read_ndjson(path, infer_schema_length=None)
-        if kind in (".csv", ".tsv"):
-            return pl.read_csv(path, separator="," if kind == ".csv" else "\t", infer_schema=False, glob=False)
+        if file.kind == ".jsonl":
+            return pl.read_ndjson(file.at_once(), infer_schema_length=None)
+        if file.kind in _DELIMITED:
+            return pl.read_csv(file.at_once(), separator=file.separator, infer_schema=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
     return None
@@ -161,7 +141,7 @@ def _doubtful(frame: "pl.DataFrame", kind: str, texts: frozenset[str]) -> bool:
     if not frame.height:
         return True
     if kind == ".jsonl":
-        named = [name for name in frame.columns if name in texts and frame.schema[name] == _text_type()]
+        named = [name for name in frame.columns if name.casefold() in texts and frame.schema[name] == _text_type()]
         return any(frame[name].unique().str.contains(_NOT_TEXT).any() for name in named)
     # A row that ends early has nulls at its end; a name that occurs twice got a suffix.
     odd = any(name != name.strip() or "_duplicated_" in name for name in frame.columns)
@@ -174,11 +154,13 @@ def _text_type() -> "type[pl.String]":
     return pl.String
 
 
-def _read_row_by_row(path: Path, kind: str) -> Mapping[str, list[object]]:
+def _read_row_by_row(file: TableFile) -> Mapping[str, list[object]]:
+    read = delimited(file.separator) if file.kind in _DELIMITED else READERS[file.kind]
+    data = file.read()
     problems = Problems(ExchangeError)
     columns: dict[str, list[object]] = {}
     count = 0
-    for row in READERS[kind](path, path.read_bytes(), problems):
+    for row in read(file.path, data, problems):
         for name, value in row.fields.items():
             cells = columns.setdefault(name, [])
             cells.extend([None] * (count - len(cells)))
@@ -186,13 +168,14 @@ def _read_row_by_row(path: Path, kind: str) -> Mapping[str, list[object]]:
         count += 1
     problems.raise_any()
     if not count:
-        raise ExchangeError(f"{path}: The file is empty; at least one row is needed.")
+        what = "There are no rows under the header" if data.strip() and file.kind in _DELIMITED else "The file is empty"
+        raise ExchangeError(f"{file.path}: {what}; at least one row is needed.")
     for cells in columns.values():
         cells.extend([None] * (count - len(cells)))
     return columns
 
 
-def _series(name: str, values: Sequence[object], *, path: Path | None = None, kind: str = "frame") -> "pl.Series":
+def _series(name: str, values: Sequence[object], *, file: TableFile | None = None) -> "pl.Series":
     import polars as pl
 
     kinds = {type(value) for value in values} - {type(None)}
@@ -207,7 +190,7 @@ def _series(name: str, values: Sequence[object], *, path: Path | None = None, ki
         one, other = _two_types(values)
         types = f"{kind_of(values[other])} here and {kind_of(values[one])} in row {one + 1}"
         sentence = f"The column `{name}` mixes types: {types}; write all of it as one type."
-        raise _fault(sentence, path=path, kind=kind, row=other + 1) from mixed
+        raise _fault(sentence, file=file, row=other + 1) from mixed
 
 
 def _two_types(values: Sequence[object]) -> tuple[int, int]:
@@ -217,35 +200,8 @@ def _two_types(values: Sequence[object]) -> tuple[int, int]:
     return present[0], next((place for place in present if type(values[place]) is not first), present[0])
 
 
-def _fault(sentence: str, *, path: Path | None, kind: str, row: int | None) -> ExchangeError:
-    if path is None:
+def _fault(sentence: str, *, file: TableFile | None, row: int | None) -> ExchangeError:
+    if file is None:
         return ExchangeError(sentence if row is None else f"Row {row}: {sentence}")
-    line = None if row is None else _line_of(path, kind, row)
-    return ExchangeError(f"{Place(path=path, row=row, line=line)}: {sentence}")
-
-
-def _line_of(path: Path, kind: str, row: int) -> int | None:
-    """The line on which a row of a text file begins; both count from 1."""
-    if kind == ".jsonl":
-        return _jsonl_line(path, row)
-    if kind not in (".csv", ".tsv"):
-        return None
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter="," if kind == ".csv" else "\t")
-        seen, line = -1, 1
-        for cells in reader:
-            seen += bool(cells)
-            if seen == row and cells:
-                return line
-            line = reader.line_num + 1
-    return None
-
-
-def _jsonl_line(path: Path, row: int) -> int | None:
-    seen = 0
-    with path.open("rb") as file:
-        for line, raw in enumerate(file, start=1):
-            seen += bool(raw.strip())
-            if seen == row:
-                return line
-    return None
+    line = None if row is None else file.line_of(row)
+    return ExchangeError(f"{Place(path=file.path, row=row, line=line)}: {sentence}")

@@ -4,7 +4,7 @@ from evenhand.ratings.bands import Band, Bands, Missing, Standing, bands
 from evenhand.ratings.bootstrap import bradley_terry_bootstrap
 from evenhand.ratings.bradley_terry import BradleyTerry, Differences, Rated, bradley_terry, differences
 from evenhand.ratings.codes import WINNERS, coded_items, coded_names, winner_signs
-from evenhand.ratings.comparisons import Comparisons, battles
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.cycles import Cycle, Cycles, Triples, cycles
 from evenhand.ratings.effect import Effect
 from evenhand.ratings.elo import EloBootstrap, EloRating, elo, elo_bootstrap
@@ -50,7 +50,6 @@ __all__ = [
     "WinMatrix",
     "WinRate",
     "bands",
-    "battles",
     "bradley_terry",
     "bradley_terry_bootstrap",
     "coded_items",

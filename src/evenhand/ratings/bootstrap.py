@@ -10,6 +10,7 @@ from evenhand.ratings.codes import Codes
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import BoolArray, IntArray, davidson_is_finite, linked_resamples
 from evenhand.ratings.likelihood import NoFiniteFit, Ties, centred_inverse, fit
+from evenhand.ratings.notes import counted, notes_on
 from evenhand.ratings.placement import placement
 from evenhand.ratings.resampling import Resampling, resampled_counts
 from evenhand.ratings.scale import Scale
@@ -47,7 +48,8 @@ def bradley_terry_bootstrap(
 ) -> BradleyTerry:
     """Ratings from the full data, their intervals the percentiles of refitted resamples.
 
-    A resample without a finite fit counts as unbounded on both sides, so that enough of them leave no bound.
+    A resample without a finite fit counts as unbounded on both sides, so that enough of them leave no bound. Where
+    ratings outnumber the clusters none has an interval, as by the sandwich: resamples of few items scatter too little.
     """
     scale = scale or Scale()
     solution = solve(comparisons, ties=ties)
@@ -56,14 +58,18 @@ def bradley_terry_bootstrap(
     moved = (drawn.strength - solution.fit.strength) * scale.unit
     missing = np.isnan(moved)
     tail = (1 - level) / 2
+    around = spread(solution, clustered=resampling.unit == "items")
+    lower = _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf)
+    upper = _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf)
     bounds = Bounds(
-        lower=placed.value + _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf),
-        upper=placed.value + _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf),
+        lower=placed.value + np.where(around.determined, lower, np.nan),
+        upper=placed.value + np.where(around.determined, upper, np.nan),
         median=placed.value + _quantile(np.where(missing, 0.0, moved), 0.5, missing=np.nan),
     )
-    around = spread(solution, clustered=resampling.unit == "items")
     rated = board(solution, around, placed, bounds, scale=scale, level=level)
-    return replace(rated, notes=(*rated.notes, *_notes(comparisons, resampling, drawn)))
+    known = notes_on(solution, around, placed, scale, resampled=True)
+    bounded = bool(around.determined[np.isfinite(placed.value)].any())
+    return replace(rated, notes=(*known, *_notes(comparisons, resampling, drawn, bounded=bounded)))
 
 
 def resamples(solution: Solution, resampling: Resampling) -> Resamples:
@@ -188,9 +194,11 @@ def _quantile(values: FloatArray, share: float, *, missing: float) -> FloatArray
     return np.where(np.isfinite(found), found, missing)
 
 
-def _notes(comparisons: Comparisons, resampling: Resampling, drawn: Resamples) -> list[str]:
+def _notes(comparisons: Comparisons, resampling: Resampling, drawn: Resamples, *, bounded: bool) -> list[str]:
     unit = "battles" if comparisons.item is None else resampling.unit
-    notes = [f"Intervals are percentiles of {resampling.rounds} resamples of {unit}, seed {resampling.seed}."]
+    rounds = counted(resampling.rounds, "resample")
+    what = "Intervals are percentiles" if bounded else "Medians are"
+    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}."]
     if drawn.unbounded:
-        notes.append(f"{drawn.unbounded} of {resampling.rounds} resamples have no finite fit: they count as unbounded.")
+        notes.append(f"{drawn.unbounded} of {rounds} have no finite fit: they count as unbounded.")
     return notes

@@ -70,12 +70,32 @@ def coded_items(column: Column) -> Codes:
     return _codes(series.cast(pl.String).cast(pl.Categorical(pl.Categories.random())))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WinnerWords:
+    sign: Signs
+    """0 also where the word is unknown."""
+    unknown: npt.NDArray[np.bool_] | None
+    """Rows whose word is none of `WINNERS`; None: there is none."""
+    spaced: int = 0
+    """Rows whose word has spaces around it."""
+
+
 def winner_signs(winners: Column) -> Signs:
-    """+1 for model_a, -1 for model_b, 0 for a tie, from the words of a winner column.
+    """+1 for model_a, -1 for model_b, 0 for a tie, from the words of a winner column in any letter case.
 
     Raises ValueError naming the first row whose word is none of `WINNERS`: an unknown word is never a tie.
     """
     text = _text(winners, what="winner")
+    words = winner_words(text)
+    if words.unknown is not None:
+        row = int(words.unknown.argmax())
+        known = ", ".join(WINNERS)
+        raise ValueError(f"Row {row + 1} names the winner {text[row]!r}; one of {known} is expected.")
+    return words.sign
+
+
+def winner_words(text: "pl.Series") -> WinnerWords:
+    """What a column of texts without a gap says of the winners."""
     signs = np.zeros(len(text), dtype=np.int8)
     understood = 0
     for word, sign in WINNERS.items():
@@ -85,11 +105,32 @@ def winner_signs(winners: Column) -> Signs:
         understood += int(np.count_nonzero(said))
         if sign:
             signs += said.view(np.int8) * np.int8(sign)
-    if understood < len(text):
-        row = int((~text.is_in(list(WINNERS))).arg_max() or 0)
-        known = ", ".join(WINNERS)
-        raise ValueError(f"Row {row + 1} names the winner {text[row]!r}; one of {known} is expected.")
-    return signs
+    return WinnerWords(sign=signs, unknown=None) if understood == len(text) else _winner_words_in_any_case(text)
+
+
+def _winner_words_in_any_case(text: "pl.Series") -> WinnerWords:
+    import polars as pl
+
+    plain = text.str.strip_chars()
+    lowered = plain.str.to_lowercase()
+    signs = lowered.replace_strict(list(WINNERS), list(WINNERS.values()), default=None, return_dtype=pl.Int8)
+    unknown = signs.is_null().to_numpy()
+    return WinnerWords(
+        sign=signs.fill_null(0).to_numpy().astype(np.int8),
+        unknown=unknown if unknown.any() else None,
+        spaced=int((plain != text).sum()),
+    )
+
+
+def without_spaces(coded: Coded) -> Coded:
+    """Names without the spaces around them; those that then are alike become one."""
+    plain = [name.strip() for name in coded.names]
+    if tuple(plain) == coded.names:
+        return coded
+    names = sorted(set(plain))
+    place = {name: number for number, name in enumerate(names)}
+    code = np.array([place[name] for name in plain], dtype=np.int32)
+    return Coded(names=tuple(names), columns=tuple(code.take(column) for column in coded.columns))
 
 
 def _series(column: Column) -> "pl.Series":
@@ -145,4 +186,7 @@ def _compact(numbers: npt.NDArray[Any]) -> Codes:
     low, high = int(numbers.min()), int(numbers.max())
     if high - low > 8 * numbers.size + 1024:
         return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
+    if numbers.dtype.itemsize < 4:
+        # In one byte 127 - (-128) would be -1.
+        numbers = numbers.astype(np.int64)
     return (numbers - low).astype(np.int32, copy=False)

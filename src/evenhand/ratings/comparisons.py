@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.domain.vote import Joining, Vote, joined_sign
+from evenhand.domain.vote import Vote
 from evenhand.ratings.codes import Codes, Column, Signs, coded_items, coded_names
 from evenhand.ratings.sums import FloatArray
+
+HEAVIEST = 1e100
+"""Of a weight, and its inverse the lightest: squares of weights are added up."""
+LIGHTEST = 1e-12
+"""Of the heaviest weight: a fit in double precision does not see less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,6 +66,8 @@ class Comparisons:
             _none_may(
                 ~((self.weight >= 0) & np.isfinite(self.weight)), "has a weight that is not a finite number from 0 up"
             )
+            _none_may(self.weight > HEAVIEST, f"has a weight above {HEAVIEST:g}")
+            _none_may((self.weight > 0) & (self.weight < 1 / HEAVIEST), f"has a weight below {1 / HEAVIEST:g}, not 0")
 
     def __len__(self) -> int:
         return len(self.sign)
@@ -134,25 +141,6 @@ class Comparisons:
         return cls(
             models=named.names, model_a=first, model_b=second, sign=sign, item=items, weight=weight, self_battles=alone
         )
-
-
-def battles(votes: Sequence[Vote], rule: Joining, *, models: Iterable[str] = ()) -> Comparisons:
-    """One row per item, pair of models and rater, its votes joined by `rule`; in order of each one's first vote.
-
-    Every verdict read counts alike, replicates too; a battle's own weight is 1.
-    """
-    signs: dict[tuple[str, str, str, str], list[int]] = {}
-    for vote in votes:
-        mirrored = (vote.item, vote.model_b, vote.model_a, vote.rater)
-        if mirrored in signs:
-            signs[mirrored].append(-vote.sign)
-        else:
-            signs.setdefault((vote.item, vote.model_a, vote.model_b, vote.rater), []).append(vote.sign)
-    joined = [
-        Vote(item=item, model_a=a, model_b=b, first=a, value=joined_sign(of_battle, rule), levels=3, rater=rater)
-        for (item, a, b, rater), of_battle in signs.items()
-    ]
-    return replace(Comparisons.of_votes(joined, models=models), first=None, value=None, length=None)
 
 
 def _none_may(wrong: npt.NDArray[np.bool_], fault: str) -> None:

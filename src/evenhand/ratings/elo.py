@@ -9,6 +9,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.item_blocks import played_and_items
+from evenhand.ratings.notes import counted
 from evenhand.ratings.resampling import Order, Resampling, resampled_orders
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.sums import FloatArray
@@ -74,11 +75,12 @@ def elo_bootstrap(
     held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
     lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
     unit = "battles" if comparisons.item is None else resampling.unit
-    notes = [f"Intervals are percentiles of {resampling.rounds} resamples of {unit}, seed {resampling.seed}."]
+    rounds = counted(resampling.rounds, "resample")
+    notes = [f"Intervals are percentiles of {rounds} of {unit}, seed {resampling.seed}."]
     ever = ~np.isnan(one_pass)
     absent = int(np.isnan(drawn[:, ever]).any(axis=1).sum())
     if absent:
-        notes.append(f"{absent} of {resampling.rounds} resamples leave out some model: it is not counted there.")
+        notes.append(f"{absent} of {rounds} leave out some model: it is not counted there.")
     return EloBootstrap(ratings=_named(comparisons, one_pass, lower, median, upper), notes=tuple(notes), draws=drawn)
 
 

@@ -7,11 +7,14 @@ import numpy as np
 from evenhand.domain.vote import Joining
 from evenhand.ratings.comparisons import Comparisons
 
+_ROUNDING = 1e-9
+
 
 def joined(comparisons: Comparisons, rule: Joining) -> Comparisons:
     """One row of weight 1 for each battle, in order of its first vote; rows without items stay as they are.
 
-    `visit`: more wins takes it. `mt-bench`: a win needs every vote. Every vote with weight counts alike.
+    `visit`: more wins takes it. `mt-bench`: a win needs every vote. A vote counts its weight, so that the replicates of
+    a trial count together as one.
     """
     if comparisons.item is None:
         return comparisons
@@ -26,11 +29,15 @@ def joined(comparisons: Comparisons, rule: Joining) -> Comparisons:
     seen = np.unique(seen, return_inverse=True)[1]
     _, first_row, battle = np.unique((seen * models + low) * models + high, return_index=True, return_inverse=True)
     facing = np.where(comparisons.model_a == low, comparisons.sign, -comparisons.sign)
-    total = np.bincount(battle, weights=facing, minlength=len(first_row))
+    weight = np.ones(len(low)) if comparisons.weight is None else comparisons.weight
+    total = np.bincount(battle, weights=facing * weight, minlength=len(first_row))
+    whole = np.bincount(battle, weights=weight, minlength=len(first_row))
+    # Thirds do not add up to one.
+    hair = _ROUNDING * whole
     if rule == "visit":
-        outcome = np.sign(total)
+        outcome = np.where(np.abs(total) > hair, np.sign(total), 0.0)
     else:
-        outcome = np.where(np.abs(total) == np.bincount(battle, minlength=len(first_row)), np.sign(total), 0.0)
+        outcome = np.where(np.abs(total) >= whole - hair, np.sign(total), 0.0)
     in_order = np.argsort(first_row)
     kept = np.zeros(len(low), dtype=np.bool_)
     kept[first_row] = True

@@ -73,7 +73,8 @@ def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half") -> Fit:
         step = _solved(_information(table, here), _gradient(table, here), gauge)
         taken, here, reached = _uphill(table, parameters, step, reached)
         parameters = parameters + taken
-        if float(np.abs(parameters).max(initial=0.0)) > _RUNAWAY:
+        # Without covariates the groups of models have settled that there is a maximum, however far out.
+        if extra and float(np.abs(parameters).max(initial=0.0)) > _RUNAWAY:
             break
         if float(np.abs(taken).max(initial=0.0)) < _STEP:
             return Fit(

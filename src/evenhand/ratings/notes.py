@@ -11,6 +11,7 @@ from evenhand.ratings.spread import Spread
 from evenhand.ratings.sums import FloatArray
 from evenhand.ratings.table import LOSS, TIE, WIN
 
+NO_ITEMS = "No items are named: every row is taken for independent of every other."
 _NAMED = 5
 
 
@@ -24,12 +25,16 @@ def model_notes(solution: Solution, placed: Placement) -> list[str | None]:
     ]
 
 
-def notes_on(solution: Solution, around: Spread, placed: Placement, scale: Scale) -> tuple[str, ...]:
+def notes_on(
+    solution: Solution, around: Spread, placed: Placement, scale: Scale, *, resampled: bool = False
+) -> tuple[str, ...]:
+    """`resampled`: the intervals are percentiles, so that what widens those of the sandwich is no matter."""
     return (
         *_data_notes(solution),
         *dict.fromkeys(note for note in model_notes(solution, placed) if note is not None),
         *_interval_notes(solution, around),
-        *_anchor_notes(scale),
+        *(() if resampled else _sandwich_notes(solution, around)),
+        *_anchor_notes(solution, scale),
     )
 
 
@@ -74,18 +79,29 @@ def _interval_notes(solution: Solution, around: Spread) -> list[str]:
     if not around.clustered:
         notes.append("Intervals are not clustered: they take every row for independent of every other.")
     elif solution.comparisons.item is None:
-        notes.append("No items are named: every row is taken for independent of every other.")
-    core = around.clusters_of > 0
-    noun = "item" if around.clustered and solution.comparisons.item is not None else "row"
-    outnumbered = np.flatnonzero(core & ~around.determined)
+        notes.append(NO_ITEMS)
+    outnumbered = np.flatnonzero((around.clusters_of > 0) & ~around.determined)
     if outnumbered.size:
         one = int(outnumbered[0])
         mates = len(solution.structure.members(int(solution.structure.group[one])))
-        notes.append(
-            f"{counted(mates, 'rating')} rest on {counted(int(around.clusters[one]), noun)}, "
-            "too few for an interval of each: only differences of two models have one."
-        )
-    few = around.clusters_of[core & (around.clusters_of < FEW_CLUSTERS)]
+        number = counted(int(around.clusters[one]), _cluster(solution, around))
+        known = np.isfinite(around.errors_of_differences()[np.ix_(outnumbered, outnumbered)]).any()
+        left = "only differences of two models have one" if known else "not even differences of two models have one"
+        notes.append(f"{counted(mates, 'rating')} rest on {number}, too few for an interval of each: {left}.")
+    return notes
+
+
+def _cluster(solution: Solution, around: Spread) -> str:
+    return "item" if around.clustered and solution.comparisons.item is not None else "row"
+
+
+def _sandwich_notes(solution: Solution, around: Spread) -> list[str]:
+    notes: list[str] = []
+    noun = _cluster(solution, around)
+    few = around.clusters_of[(around.clusters_of > 0) & (around.clusters_of < FEW_CLUSTERS)]
+    # One item has no spread, and so no interval that could be widened.
+    if around.clusters_of.max(initial=0) < 2:
+        return notes
     if few.size:
         notes.append(_few(few, noun))
     if around.flat:
@@ -104,11 +120,13 @@ def _few(clusters: IntArray, noun: str) -> str:
     )
 
 
-def _anchor_notes(scale: Scale) -> list[str]:
+def _anchor_notes(solution: Solution, scale: Scale) -> list[str]:
     if scale.anchor is None:
         return []
+    several = int(solution.structure.component.max(initial=0)) > 0
+    moved = "the ratings of its component alike, and of no other" if several else "all ratings alike"
     return [
-        f"{scale.anchor} is set to {scale.anchor_value:g}: this moves all ratings alike; "
+        f"{scale.anchor} is set to {scale.anchor_value:g}: this moves {moved}; "
         "intervals are against the mean of the models, so the anchor has one too."
     ]
 

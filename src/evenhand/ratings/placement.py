@@ -13,6 +13,10 @@ from evenhand.ratings.solution import Solution
 from evenhand.ratings.sums import FloatArray, summed
 
 
+class NoAnchor(ValueError):
+    """The model that the scale is to hang on has no finite rating."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Placement:
     """Of each model. NaN and 0 where it has no battles."""
@@ -35,7 +39,7 @@ def placement(solution: Solution, scale: Scale, level: float) -> Placement:
         names = solution.everything.models
         code = names.index(scale.anchor) if scale.anchor in names else -1
         if code < 0 or not core[code]:
-            raise ValueError(f"The anchor {scale.anchor!r} has no finite rating in these battles.")
+            raise NoAnchor(f"The anchor {scale.anchor!r} has no finite rating in these battles.")
         shift[found.component == found.component[code]] = scale.anchor_value - scale.unit * strength[code]
     value = np.where(core, shift + scale.unit * strength, np.nan)
     lower, upper = np.full(len(core), np.nan), np.full(len(core), np.nan)

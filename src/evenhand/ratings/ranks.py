@@ -29,6 +29,8 @@ from evenhand.ratings.sums import FloatArray
 from evenhand.ratings.table import pair_table
 from evenhand.ratings.win_rate import Policy, Tally, tally
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankRange:
@@ -63,6 +65,8 @@ class _Judged:
     joint: Joint
     silent: int
     """Models that might be compared with others, and no difference has an interval."""
+    comparable: int
+    """Models that share a component with another."""
     level: float
 
 
@@ -89,7 +93,7 @@ def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
         # What follows from claims that are right together is right with them.
         surely = closure(surely) & ~np.eye(models, dtype=np.bool_)
     finite = np.isfinite(error) | found.above | found.above.T
-    judged = _Judged(surely=surely, joint=joint, silent=_silent(found.component, finite), level=rated.level)
+    judged = _judged(surely, joint, found.component, finite, level=rated.level)
     return _ranges(rated.solution.everything.models, found.component, judged)
 
 
@@ -104,7 +108,9 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: EloBootstrap, *, level:
     mean, deviations, covariance = _scatter(resampled.draws)
     own = np.diagonal(covariance)
     variance = own[:, None] + own[None, :] - 2 * covariance
-    usable = _same(component) & (component >= 0)[:, None] & (variance > 0)
+    # Resamples that are all alike still come out a hair apart.
+    alike = (_ROUNDING * np.nanmax(np.abs(resampled.draws), initial=0.0)) ** 2
+    usable = _same(component) & (component >= 0)[:, None] & (variance > alike)
     error = np.sqrt(np.where(usable, variance, np.nan))
     pairs = _pairs(component)
     joint = bonferroni(pairs, level)
@@ -112,10 +118,13 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: EloBootstrap, *, level:
         how = f"by the largest in {len(deviations)} resamples"
         joint = of_draws(deviations, error, pairs, level=level, how=how)
     # An error from few resamples is no better known than one from few items.
-    clusters = np.minimum(played_and_items(comparisons)[1], len(deviations))
+    played, items = played_and_items(comparisons)
+    clusters = np.minimum(items, len(deviations))
     gap = np.minimum(value[:, None] - value[None, :], mean[:, None] - mean[None, :])
-    surely = gap > error * _larger(joint.reach(clusters))
-    judged = _Judged(surely=surely, joint=joint, silent=_silent(component, np.isfinite(error)), level=level)
+    cases = np.minimum(played, items)
+    enough = _beyond_chance(np.minimum(cases[:, None], cases[None, :]), joint.level)
+    surely = enough & (gap > error * _larger(joint.reach(clusters)))
+    judged = _judged(surely, joint, component, np.isfinite(error), level=level)
     return _ranges(comparisons.models, component, judged)
 
 
@@ -142,7 +151,7 @@ def win_rate_rank_ranges(
     deviation = np.sqrt(np.where(varied, own, 1.0))
     correlation = covariance / np.outer(deviation, deviation)
     surely = same & _above(tallied, np.clip(correlation, -1.0, 1.0), joint)
-    return _ranges(comparisons.models, component, _Judged(surely=surely, joint=joint, silent=0, level=level))
+    return _ranges(comparisons.models, component, _judged(surely, joint, component, same, level=level))
 
 
 def _same(labels: IntArray) -> BoolArray:
@@ -159,8 +168,11 @@ def _larger(reach: FloatArray) -> FloatArray:
     return np.maximum(reach[:, None], reach[None, :])
 
 
-def _silent(component: IntArray, known: BoolArray) -> int:
-    return int((_same(component).any(axis=1) & (component >= 0) & ~known.any(axis=1)).sum())
+def _judged(surely: BoolArray, joint: Joint, component: IntArray, known: BoolArray, *, level: float) -> _Judged:
+    """`known`: which differences have an interval."""
+    comparable = _same(component).any(axis=1) & (component >= 0)
+    silent = int((comparable & ~known.any(axis=1)).sum())
+    return _Judged(surely=surely, joint=joint, silent=silent, comparable=int(comparable.sum()), level=level)
 
 
 def _pairs(component: IntArray) -> int:
@@ -179,18 +191,25 @@ def _proven(rated: BradleyTerry, level: float) -> BoolArray:
     half = rated.spread.errors_of_strengths() * rated.spread.reach_of_strengths(level) * Scale().unit
     low = np.where(placed.core, placed.value - half, placed.lower)
     high = np.where(placed.core, placed.value + half, placed.upper)
-    by_chance = 2 * 0.5 ** _cases_between_groups(rated)
-    return solution.structure.above & ((low[:, None] > high[None, :]) | (by_chance <= 1 - level))
+    won_all = _beyond_chance(_cases_between_groups(rated), level)
+    return solution.structure.above & ((low[:, None] > high[None, :]) | won_all)
+
+
+def _beyond_chance(cases: FloatArray, level: float) -> BoolArray:
+    """Whether so many cases, had all gone one way, would pass a two-sided sign test."""
+    return 2 * 0.5**cases <= 1 - level
 
 
 def _cases_between_groups(rated: BradleyTerry) -> FloatArray:
-    """M x M: the meetings of two models whose results all point one way; an item counts as one at most."""
+    """M x M: the meetings of two models whose results all point one way; a row, and an item, counts as one at most."""
     solution = rated.solution
     rows, group = solution.everything, solution.structure.group
     rows = rows.rows(group[rows.model_a] != group[rows.model_b])
     models = len(group)
     pair = np.minimum(rows.model_a, rows.model_b).astype(np.int64) * models + np.maximum(rows.model_a, rows.model_b)
-    cases = np.bincount(pair, weights=rows.weight, minlength=models * models).astype(np.float64)
+    cases = np.bincount(pair, minlength=models * models).astype(np.float64)
+    if rows.weight is not None:
+        cases = np.minimum(cases, np.bincount(pair, weights=rows.weight, minlength=models * models))
     if rows.item is not None:
         items = int(rows.item.max(initial=-1)) + 1
         distinct = np.unique(pair * items + rows.item) // max(items, 1)
@@ -259,6 +278,8 @@ def _notes(judged: _Judged) -> tuple[str, ...]:
     joint, silent = judged.joint, judged.silent
     if not joint.pairs:
         return ()
+    if silent == judged.comparable:
+        return ("Every rank range is the whole component, for no difference of two models has an interval.",)
     notes = [
         f"Rank ranges hold for all models together at {100 * judged.level:g} %: "
         f"{counted(joint.pairs, 'difference')} of two models judged at once, {joint.how}."

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.comparisons import LIGHTEST, Comparisons
 from evenhand.ratings.components import Structure, davidson_is_finite, structure
 from evenhand.ratings.likelihood import Fit, Ties, fit
 from evenhand.ratings.sums import FloatArray
@@ -32,12 +32,14 @@ class Solution:
 def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArray | None = None) -> Solution:
     """`covariates` (rows x C) are differences in favour of model_a.
 
-    Raises NoFiniteFit only with covariates: whether they are told apart is not known beforehand.
+    Raises NoFiniteFit only with covariates: whether they are told apart is not known beforehand. Raises ValueError
+    where a weight is lost beside another.
     """
     if comparisons.weight is not None and not comparisons.weight.all():
         counted = comparisons.weight > 0
         comparisons = comparisons.rows(counted)
         covariates = None if covariates is None else covariates[counted]
+    _refuse_lost(comparisons.weight)
     everything, known = comparisons, covariates
     grouped = pair_table(comparisons, covariates)
     whole, found = grouped.table, structure(grouped.table)
@@ -57,3 +59,14 @@ def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArr
         ties_asked=ties,
         offset=None if known is None else known @ fitted.slopes,
     )
+
+
+def _refuse_lost(weight: FloatArray | None) -> None:
+    if weight is None or not weight.size:
+        return
+    least, most = float(weight.min()), float(weight.max())
+    if least < LIGHTEST * most:
+        raise ValueError(
+            f"Weights from {least:g} to {most:g} are too far apart for one fit: the least must be at least "
+            f"{LIGHTEST:g} of the greatest. Leave the light rows out."
+        )

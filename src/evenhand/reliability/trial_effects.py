@@ -66,16 +66,17 @@ def lean(signs: Sequence[int], items: Sequence[str]) -> Estimate:
 
 
 def length_slope(signs: Sequence[int], words: Sequence[int], items: Sequence[str]) -> Estimate:
-    """The line through the origin that fits the signs in favour of the longer answer: lean per 100 words."""
+    """The line through the origin that fits the signs in favour of the longer answer: lean per 100 words.
+
+    Its slope, the sum of words x sign over that of words squared, is a mean of the signs weighted by words, stretched.
+    """
     if not words:
         return Estimate(value=None, reason="no cases")
-    per_word = [sign * PER_WORDS / added for sign, added in zip(signs, words, strict=True)]
-    steepest = PER_WORDS / min(words)
-    squares = np.square(np.array(words, dtype=np.float64))
-    within = Range(low=-steepest, high=steepest)
-    # Weights relative to their mean, so that their sum is the number of cases.
-    found = clustered_mean(per_word, items, weights=squares / squares.mean(), within=within)
-    return replace(found, n=len(words))
+    added = np.array(words, dtype=np.float64)
+    mean = clustered_mean([float(sign) for sign in signs], items, weights=added / added.mean(), within=_SIGN)
+    stretch = PER_WORDS * float(added.sum()) / float(added @ added)
+    value, lower, upper = (None if one is None else stretch * one for one in (mean.value, mean.lower, mean.upper))
+    return replace(mean, value=value, lower=lower, upper=upper, n=len(words))
 
 
 def looking(said: Sequence[Side]) -> Looks:

@@ -13,6 +13,8 @@ from evenhand.reports.sheet import MISSING, Sheet
 from evenhand.reports.sheet_table import print_sheet
 from evenhand.reports.tables import count, escape, per_cent, unbroken
 
+_COLUMNS = 6
+"""Models beyond which a table of them would be wider than a page."""
 _EXCERPT = 160
 """Characters of an answer that are shown of a case."""
 
@@ -26,8 +28,11 @@ def print_alignment(report: AlignmentReport, console: Console) -> None:
     for one in report.judges:
         _print_judge(one, console)
     _print_people(report, console)
-    if len(report.judges[0].alignment.models) > 1:
+    models = len(report.judges[0].alignment.models)
+    if 1 < models <= _COLUMNS:
         print_sheet(_by_model(report), console)
+    elif models > _COLUMNS:
+        console.print(f"--json gives the same for each of the {models} {'models' if report.baseline else 'pairs'}.")
     if report.jury is not None:
         _print_jury(report.jury, console)
     for sentence in report.notes:

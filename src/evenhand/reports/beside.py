@@ -1,5 +1,6 @@
 """What may stand beside a board when it is asked for: a column for each model, and sentences."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,9 +8,11 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.naming import hint
 from evenhand.intervals import LEVEL
-from evenhand.ratings.bradley_terry import BradleyTerry
+from evenhand.ratings.bradley_terry import BradleyTerry, differences
 from evenhand.ratings.effect import Effect
 from evenhand.ratings.length_effect import WORDS
+from evenhand.ratings.notes import counted
+from evenhand.ratings.order_effect import RaterOrderEffect
 from evenhand.ratings.ordinal import Ordinal
 from evenhand.ratings.paired import PairedTest, paired, paired_through
 from evenhand.ratings.win_rate import win_rates_against
@@ -18,7 +21,7 @@ from evenhand.reports.errors import RankError
 
 _LEVELS = {1: "better", 2: "much better"}
 _NAMED = 5
-_RATERS = 8
+_RATERS = 3
 """Raters whose own order effect is told; the document has them all."""
 
 
@@ -44,8 +47,23 @@ def order_corrected(board: Board) -> Beside:
     """Ratings as if no answer stood first."""
     found = board.findings.order_effect
     worth = _worth("being shown first is worth", found.overall)
-    raters = tuple(_worth(f"being shown first is worth to {one.rater}", one.effect) for one in found.raters[:_RATERS])
-    return Beside(heading="without order", cells=_cells(found.after), sentences=(worth, *raters, *found.notes))
+    return Beside(
+        heading="without order",
+        cells=_cells(found.after),
+        sentences=(worth, *_of_raters(found.raters), *found.notes),
+    )
+
+
+def _of_raters(raters: Sequence[RaterOrderEffect]) -> list[str]:
+    """Of the first whose effect is known, and how many more there are."""
+    known = [one for one in raters if one.effect.points.value is not None]
+    named = (known or raters)[:_RATERS]
+    told = [_worth(f"to rater {one.rater} being shown first is worth", one.effect) for one in named]
+    more, known_too = len(raters) - len(named), len(known) - len(named)
+    if more:
+        which = f"{known_too} with a known effect" if known_too > 0 else "of none of whom it is known"
+        told.append(f"And {more} more rater{'' if more == 1 else 's'}, {which}; --json has each.")
+    return told
 
 
 def length_controlled(board: Board) -> Beside:
@@ -82,9 +100,7 @@ def five_levels(board: Board) -> Beside:
     ]
     told = [f"By five levels a model is judged {' and '.join(leads)}."] if leads else []
     if found.gain is not None:
-        told.append(
-            f"The levels are worth {100 * found.gain:.0f} % more verdicts; ranks that differ: {_changes(found)}."
-        )
+        told.append(f"The levels are worth {_worth_in_verdicts(found.gain)}; ranks that differ: {_changes(found)}.")
     return Beside(heading="five levels", cells=_cells(found.levels.board), sentences=(*told, *found.notes))
 
 
@@ -98,13 +114,50 @@ def if_missing(board: Board) -> Beside | None:
 
 
 def compared(board: Board, pair: str, baseline: str | None) -> Beside:
-    """A paired test of two models, `A,B`: where they met, or else on the items where both met `baseline`."""
+    """A paired test of two models, `A,B`: where they met, or else on the items where both met `baseline`.
+
+    Beside it stands the difference of their ratings, to which every battle of all models contributes.
+    """
     shown = board.findings.shown
     one, other = _two_models(pair, shown.models)
     test = paired(shown, one, other)
-    if test.difference.value is None and baseline is not None:
+    if test.difference.value is None and baseline is not None and baseline not in (one, other):
         test = paired_through(shown, one, other, baseline)
-    return Beside(heading="", cells={}, sentences=(_verdict(test),), document={"paired": test.as_json()})
+    gap = _rating_difference(board.findings.plain, one, other)
+    return Beside(
+        heading="",
+        cells={},
+        sentences=(_verdict(test, items=shown.item is not None), _apart(one, other, gap)),
+        document={"paired": {**test.as_json(), **gap.as_json("rating_difference")}},
+    )
+
+
+def several_compared(number: int) -> Beside:
+    """A remark for whoever reads `number` p-values at once."""
+    words = (
+        f"{number} pairs are compared, each p and interval as if alone: for all together to be right at 5 %, "
+        f"take only p below {0.05 / number:.2g} (Bonferroni)."
+    )
+    return Beside(heading="", cells={}, sentences=(words,))
+
+
+def _rating_difference(fitted: BradleyTerry, one: str, other: str) -> Estimate:
+    """Points."""
+    names = fitted.solution.everything.models
+    at = names.index(one), names.index(other)
+    found = differences(fitted)
+    value, lower, upper = (float(array[at]) for array in (found.value, found.lower, found.upper))
+    if math.isnan(value):
+        return Estimate(value=None, reason="no finite number tells the two apart")
+    known = not math.isnan(lower)
+    return Estimate(value=value, lower=lower if known else None, upper=upper if known else None)
+
+
+def _apart(one: str, other: str, gap: Estimate) -> str:
+    if gap.value is None:
+        return f"By all battles (Bradley-Terry) {one} and {other} have no finite difference of ratings."
+    bounds = ", without an interval" if gap.lower is None else f" ({100 * LEVEL:g} % interval {interval(gap)})"
+    return f"By all battles (Bradley-Terry) {one} is rated {gap.value:+.0f} points against {other}{bounds}."
 
 
 def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
@@ -120,16 +173,24 @@ def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
     raise RankError(f"No model is named '{unknown}'; {hint(unknown, models)}")
 
 
-def _verdict(test: PairedTest) -> str:
-    through = "" if test.baseline is None else f", both against {test.baseline}"
-    pair = f"{test.model} against {test.other}{through}"
+def _verdict(test: PairedTest, *, items: bool) -> str:
+    pair = f"{test.model} against {test.other}"
     if test.difference.value is None or test.p_value is None:
         return f"{pair}: no paired test, for {test.difference.reason}."
-    counts = f"better on {test.wins} items, worse on {test.losses}, level on {test.ties}"
+    if test.baseline is not None:
+        pair = f"{test.model} and {test.other} never met; both against {test.baseline}"
+    noun = "item" if items else "battle"
+    counts = f"better on {counted(test.wins, noun)}, worse on {test.losses}, level on {test.ties}"
     low, high = test.difference.lower, test.difference.upper
     bounds = "" if low is None or high is None else f" ({100 * LEVEL:g} % interval {low:+.2f} to {high:+.2f})"
-    mean = f"mean difference {test.difference.value:+.2f}{bounds}"
+    what = "share won less share lost" if test.baseline is None else "mean difference of the share won"
+    mean = f"{what} {test.difference.value:+.2f}{bounds}"
     return f"{pair}: {counts}; {mean}; p = {test.p_value:.2g} ({test.test})."
+
+
+def _worth_in_verdicts(gain: float) -> str:
+    share = f"{100 * abs(gain):.0f} %"
+    return "as many verdicts" if share == "0 %" else f"{share} {'fewer' if gain < 0 else 'more'} verdicts"
 
 
 def _changes(found: Ordinal) -> str:

@@ -1,7 +1,9 @@
 """A board: the models in order, the judge's reliability beside them, and what was left out."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate, whole
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 Unit: TypeAlias = Literal["votes", "battles", "rows"]
 """What was rated; rows are whatever a file holds."""
+
+_WIDTH = 100
+"""Characters of a line of a board as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +81,28 @@ class Board:
     """None where no pair of one item was seen in both orders, or nobody knows."""
     basis: tuple[str, ...]
     """Sentences: what the intervals are, and what the data cannot tell."""
-    notes: tuple[str, ...]
+    remarks: tuple[str, ...]
     """Sentences: what was read how, and what was left out."""
+    settings: Mapping[str, Json]
+    """All that was asked for, so that the same board can be made again."""
     findings: Findings
     """What more the verdicts tell; worked out when first looked at."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every sentence of the board, as in the document."""
+        return (*self.basis, *self.remarks)
+
+    def __str__(self) -> str:
+        """What `evenhand rank` prints, without colours."""
+        from rich.console import Console
+
+        from evenhand.reports.board_table import print_board
+
+        console = Console(file=StringIO(), width=_WIDTH, highlight=False, color_system=None, force_terminal=False)
+        with console.capture() as printed:
+            print_board(self, console)
+        return printed.get()
 
     def as_json(self) -> dict[str, Json]:
         origin = self.origin
@@ -88,7 +111,10 @@ class Board:
             "schema": 1,
             "method": self.method,
             "unit": self.unit,
+            "settings": dict(self.settings),
             "source": origin.source,
+            "source_sha256": origin.digest,
+            "columns": None if origin.columns is None else dict(origin.columns),
             "benchmark": origin.benchmark,
             "sample": origin.sample,
             "judge": origin.judge,
@@ -101,7 +127,7 @@ class Board:
             **self.findings.as_json(),
             "coverage": self.coverage.as_json(),
             "reliability": None if self.reliability is None else self.reliability.as_json(),
-            "notes": [*self.basis, *self.notes],
+            "notes": [*self.notes],
         }
 
     def to_json(self) -> str:

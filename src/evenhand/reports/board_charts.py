@@ -5,44 +5,89 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.domain.estimate import Estimate
-from evenhand.reports.board import Board
-from evenhand.reports.board_table import METHOD_WORDS
+from evenhand.intervals import LEVEL
+from evenhand.reports.board import Board, Standing
+from evenhand.reports.board_table import METHOD_WORDS, counted_units
 from evenhand.reports.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
+
+_NAMED = 5
 
 
 def plot(board: Board, path: Path) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
-    drawn = marks(board)
-    ratings = interval_chart(drawn, _heading(board, len(drawn)), axis=METHOD_WORDS[board.method])
+    ratings = interval_chart(marks(board), _heading(board), axis=METHOD_WORDS[board.method])
     observed = board.findings.observed
     place = {model: code for code, model in enumerate(observed.models)}
     order = [place[one.model] for one in board.models]
     shares = [[None if math.isnan(share) else float(share) for share in observed.share[row, order]] for row in order]
-    wins = matrix_chart(
-        [one.model for one in board.models], shares, Heading(title="Share won by the row against the column")
-    )
-    save(stacked(ratings, wins), path)
+    heading = Heading(title="Share won by the row against the column", subtitle="a tie is half a win; white: never met")
+    save(stacked(ratings, matrix_chart(list(_labels(board).values()), shares, heading)), path)
 
 
 def marks(board: Board) -> list[Mark]:
-    """Of the models that have a finite rating; a side without a bound reaches to infinity."""
+    """Of the models that have a finite rating or at least a bound; a side without one reaches to infinity."""
+    labels = _labels(board)
     return [
         Mark(
-            model=one.model,
+            model=labels[one.model],
             value=one.rating.value,
             lower=_bound(one.rating, "lower"),
             upper=_bound(one.rating, "upper"),
         )
         for one in board.models
-        if one.rating.value is not None
+        if _drawn(one)
     ]
 
 
-def _heading(board: Board, drawn: int) -> Heading:
+def _drawn(one: Standing) -> bool:
+    return one.rating.value is not None or one.rating.lower is not None or one.rating.upper is not None
+
+
+def _components(board: Board) -> int:
+    return len({one.component for one in board.models if one.component is not None})
+
+
+def _labels(board: Board) -> dict[str, str]:
+    """Of each model: its name, after the number of its component where there are several."""
+    several = _components(board) > 1
+    return {
+        one.model: f"[{one.component}] {one.model}" if several and one.component is not None else one.model
+        for one in board.models
+    }
+
+
+def _heading(board: Board) -> Heading:
     about = " / ".join(filter(None, (board.origin.source, board.origin.benchmark, board.origin.judge)))
-    absent = len(board.models) - drawn
-    words = f"without {absent} that {'has' if absent == 1 else 'have'} no finite rating" if absent else ""
-    return Heading(title=f"Ratings: {about}", subtitle=words)
+    lines = [f"{_intervals(board)}; {counted_units(board)}"]
+    if _components(board) > 1:
+        lines.append(f"[1] to [{_components(board)}]: components that no battle joins, which cannot be compared")
+    if any(one.rating.value is None and _drawn(one) for one in board.models):
+        lines.append("an arrow without a point: no finite rating, only a bound")
+    absent = [one.model for one in board.models if not _drawn(one)]
+    if absent:
+        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
+        lines.append(f"not drawn, for want of a finite rating: {', '.join(absent[:_NAMED])}{more}")
+    return Heading(title=f"Ratings: {about}", subtitle="\n".join(lines))
+
+
+def _intervals(board: Board) -> str:
+    """What the lines are, or why there are none."""
+    level = f"{100 * LEVEL:g} % intervals"
+    clusters = "every row for itself" if board.items is None else f"clustered by {_items(board.items)}"
+    if any(one.rating.value is not None and _bounded(one.rating) for one in board.models):
+        resampled = any(one.median is not None for one in board.models)
+        return f"{level} from resamples" if resampled else f"{level}, {clusters}"
+    if board.method == "elo":
+        return "no intervals: one pass of Elo has none, --bootstrap gives them"
+    return f"no intervals: too few {'rows' if board.items is None else 'items'} for so many models"
+
+
+def _items(number: int) -> str:
+    return "1 item" if number == 1 else f"{number:,} items"
+
+
+def _bounded(rating: Estimate) -> bool:
+    return rating.lower is not None or rating.upper is not None or rating.unbounded is not None
 
 
 def _bound(rating: Estimate, side: Literal["lower", "upper"]) -> float | None:

@@ -16,10 +16,16 @@ from evenhand.reports.tables import count, escape, per_cent, unbroken
 
 _MODEL, _LEAST = 20, 12
 """Characters of a model's name that stay on one line, and the least there are."""
+_WHOLE = 40
+"""Characters of a name that are not folded only for the sake of a column asked for: that goes under the table."""
 MANY = 100
 """Models beyond which only the first SHOWN are printed."""
 SHOWN = 50
 _SENTENCES = 12
+_RANGES = (
+    "range: the ranks a model may hold; tier 1: nobody is surely better, tier 2: only models of tier 1 are, and so on. "
+    "Ranges are wide where few"
+)
 
 METHOD_WORDS: Mapping[Method, str] = {"bradley-terry": "Bradley-Terry", "elo": "Elo", "win-rate": "win rate"}
 
@@ -30,18 +36,23 @@ def print_board(board: Board, console: Console, *, more: Sequence[Beside] = (), 
     shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
     missing = if_missing(board)
     more = more if missing is None else (missing, *more)
-    columns = _columns(board, shown, more)
-    fitting = _fitting(columns, console.width)
+    columns = _columns(board, shown)
+    fitting, under = _laid_out(columns, _asked(shown, more), console.width)
     _print_table(fitting, shown, console)
+    for table in under:
+        console.print()
+        _print_table(table, shown, console)
     if len(shown) < len(board.models):
         console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
     console.print()
-    if len(fitting) < len(columns):
-        absent = ", ".join(column.heading for column in columns if column not in fitting)
+    if any(column.heading == "range" for column in fitting):
+        console.print(f"{_RANGES} {'rows' if board.items is None else 'items'} separate the models.", style="dim")
+    absent = ", ".join(column.heading for column in columns if column not in fitting)
+    if absent:
         console.print(f"A wider window shows {absent} too.", style="dim")
         console.print()
     asked = [sentence for one in more for sentence in one.sentences]
-    for sentence in (*asked, *_some(board.basis), *board.notes):
+    for sentence in (*asked, *_some(board.basis), *board.remarks):
         console.print(unbroken(escape(sentence)))
     console.print()
     print_reliability(board, console)
@@ -56,12 +67,19 @@ def _print_heading(board: Board, console: Console) -> None:
             f"judged by {escape(origin.judge)} under {escape(origin.protocol or '')}, {origin.readout} readout",
             style="dim",
         )
-    items = "" if board.items is None else f" on {board.items:,} items"
-    number = board.battles if board.unit == "battles" else board.votes
-    console.print(
-        f"{METHOD_WORDS[board.method]} from {number:,} {board.unit}{items}, {len(board.models):,} models", style="dim"
-    )
+    models = _number(len(board.models), "models")
+    console.print(f"{METHOD_WORDS[board.method]} from {counted_units(board)}, {models}", style="dim")
     console.print()
+
+
+def counted_units(board: Board) -> str:
+    """`8,931 rows on 2,139 items`."""
+    rated = _number(board.battles if board.unit == "battles" else board.votes, board.unit)
+    return rated if board.items is None else f"{rated} on {_number(board.items, 'items')}"
+
+
+def _number(number: int, nouns: str) -> str:
+    return f"{number:,} {nouns.removesuffix('s') if number == 1 else nouns}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +103,7 @@ class _Column:
         return min(self.widest, _MODEL) if self.folds else self.widest
 
 
-def _columns(board: Board, shown: Sequence[Standing], more: Sequence[Beside]) -> list[_Column]:
+def _columns(board: Board, shown: Sequence[Standing]) -> list[_Column]:
     share = board.method == "win-rate"
     columns = [_Column(heading="#", cells=["–" if one.rank is None else str(one.rank) for one in shown])]
     if any(one.rank_lower is not None for one in shown):
@@ -94,7 +112,7 @@ def _columns(board: Board, shown: Sequence[Standing], more: Sequence[Beside]) ->
             _Column(heading="range", cells=[span(one.rank_lower, one.rank_upper) for one in shown], left=True)
         )
         columns.append(_Column(heading="tier", cells=tiers, spare=True))
-    columns.append(_Column(heading="model", cells=[printable(one.model) for one in shown], left=True, folds=True))
+    columns.append(_names(shown))
     columns.append(
         _Column(
             heading="win\u00a0rate" if share else "rating", cells=[_rating(one.rating.value, share) for one in shown]
@@ -111,11 +129,32 @@ def _columns(board: Board, shown: Sequence[Standing], more: Sequence[Beside]) ->
             _Column(heading="win\u00a0rate", cells=[per_cent(one.win_rate.value) for one in shown], spare=True)
         )
     columns.append(_Column(heading="n", cells=[count(one.rating.n) for one in shown], spare=True))
-    for beside in more:
-        if beside.cells:
-            cells = [printable(beside.cells.get(one.model, "–")) for one in shown]
-            columns.append(_Column(heading=printable(beside.heading), cells=cells))
     return columns
+
+
+def _names(shown: Sequence[Standing]) -> _Column:
+    return _Column(heading="model", cells=[printable(one.model) for one in shown], left=True, folds=True)
+
+
+def _asked(shown: Sequence[Standing], more: Sequence[Beside]) -> list[_Column]:
+    """The columns of what was asked for beside the board."""
+    return [
+        _Column(heading=printable(beside.heading), cells=[printable(beside.cells.get(one.model, "–")) for one in shown])
+        for beside in more
+        if beside.cells
+    ]
+
+
+def _laid_out(columns: list[_Column], asked: list[_Column], width: int) -> tuple[list[_Column], list[list[_Column]]]:
+    """The table, and further ones under it for what was asked for and has no room beside it."""
+    tables = [_fitting(columns, width)]
+    for column in asked:
+        needed = [min(one.widest, _WHOLE) if one.folds else one.widest for one in (*tables[-1], column)]
+        if sum(needed) + 2 * (len(needed) - 1) <= width:
+            tables[-1] = [*tables[-1], column]
+        else:
+            tables.append([*(one for one in columns if one.folds), column])
+    return tables[0], tables[1:]
 
 
 def _fitting(columns: list[_Column], width: int) -> list[_Column]:
@@ -200,7 +239,9 @@ def print_reliability(board: Board, console: Console) -> None:
     bounds = ["" if one.value is None else f"{per_cent(one.lower)} to {per_cent(one.upper)}" for _, one, _ in rows]
     for (name, share, noun), value, bound in zip(rows, values, bounds, strict=True):
         place = f"{name:20}  {value:{max(map(len, values))}}  {bound:{max(map(len, bounds))}}"
-        console.out(f"{place}  {count(share.n)} {noun}", highlight=False)
+        # Several showings of a pair in one order make parts of pairs.
+        number = f"{share.n:.0f}" if share.n == int(share.n) else f"about {share.n:.0f}"
+        console.out(f"{place}  {number} {noun}", highlight=False)
     console.print()
     first, *rest = summary.reading
     console.print(unbroken(escape(first)), style=style)

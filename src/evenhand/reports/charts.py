@@ -1,11 +1,14 @@
 """Ratings with their intervals, and who beats whom, as pictures: SVG, PNG or one HTML file that needs no network."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from evenhand.domain.printable import printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -19,7 +22,10 @@ _LEGIBLE = 20
 """Models up to which every cell of a matrix has room for its number."""
 
 _INK, _MUTED, _ACCENT = "#1f2933", "#7b8794", "#1f6f8b"
-_LOSES, _EVEN, _WINS = "#b5563c", "#f4f1ea", "#1f6f8b"
+# Even is no white: that is for what is not known.
+_LOSES, _EVEN, _WINS = "#b5563c", "#ece3cd", "#1f6f8b"
+# Characters that no XML may hold; the PNG is drawn from an SVG, and its reader ends the whole program over them.
+_NO_XML = re.compile("[\ufffe\uffff]")
 
 
 class ChartError(Exception):
@@ -31,7 +37,8 @@ class Mark:
     """One model's place on the axis."""
 
     model: str
-    value: float
+    value: float | None
+    """None: no point is drawn, only the interval, which then has a bound."""
     lower: float | None = None
     """None: no bound is known, so none is drawn; infinite: the line runs to the picture's edge and ends in an arrow."""
     upper: float | None = None
@@ -41,6 +48,7 @@ class Mark:
 class Heading:
     title: str
     subtitle: str = ""
+    """Its lines one below the other."""
 
 
 def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "alt.LayerChart":
@@ -51,6 +59,7 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "al
         raise ChartError("There is nothing to draw: no model has a rating.")
     edges = _edges(shown)
     rows = [{"model": one.model, "value": one.value, **_ends(one, edges)} for one in shown]
+    rated = [row for row in rows if row["value"] is not None]
     arrows = [
         {"model": one.model, "at": edge, "turn": turn}
         for one in shown
@@ -59,18 +68,17 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "al
     ]
     place = alt.Y("model:N", sort=[one.model for one in shown], title=None, axis=alt.Axis(labelLimit=320))
     base = alt.Chart(alt.Data(values=rows)).encode(y=place)
-    across = alt.Scale(zero=False, nice=True)
-    bars = base.mark_rule(strokeWidth=2.5, color=_ACCENT, opacity=0.55).encode(
-        x=alt.X("lower:Q", title=axis, scale=across), x2="upper:Q"
+
+    def across(field: str) -> Any:
+        return alt.X(field, title=axis, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(labelFlush=False))
+
+    bars = base.mark_rule(strokeWidth=2.5, color=_ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q")
+    dots = alt.Chart(alt.Data(values=rated)).mark_point(filled=True, size=70, color=_ACCENT, opacity=1)
+    points = dots.encode(y=place, x=across("value:Q"))
+    triangles = alt.Chart(alt.Data(values=arrows)).mark_point(
+        shape="triangle", filled=True, size=60, color=_ACCENT, opacity=1
     )
-    points = base.mark_point(filled=True, size=70, color=_ACCENT, opacity=1).encode(
-        x=alt.X("value:Q", title=axis, scale=across)
-    )
-    heads = (
-        alt.Chart(alt.Data(values=arrows))
-        .mark_point(shape="triangle", filled=True, size=60, color=_ACCENT, opacity=1)
-        .encode(y=place, x=alt.X("at:Q", title=axis, scale=across), angle=alt.Angle("turn:Q", scale=None))
-    )
+    heads = triangles.encode(y=place, x=across("at:Q"), angle=alt.Angle("turn:Q", scale=None))
     layers = alt.layer(bars, points, heads) if arrows else alt.layer(bars, points)
     return _titled(layers.properties(width=560, height=alt.Step(19)), _cut(heading, len(marks)))
 
@@ -87,7 +95,7 @@ def _edges(marks: Sequence[Mark]) -> tuple[float, float]:
     return min(known) - margin, max(known) + margin
 
 
-def _ends(mark: Mark, edges: tuple[float, float]) -> dict[str, float]:
+def _ends(mark: Mark, edges: tuple[float, float]) -> dict[str, float | None]:
     lower = mark.value if mark.lower is None else max(mark.lower, edges[0])
     upper = mark.value if mark.upper is None else min(mark.upper, edges[1])
     return {"lower": lower, "upper": upper}
@@ -145,7 +153,7 @@ def _matrix(names: Sequence[str], cells: Sequence[_Cell], colours: _Colours, *, 
     base = alt.Chart(alt.Data(values=[asdict(cell) for cell in cells])).encode(
         x=alt.X(
             "column:N", sort=shown, title=across, scale=alt.Scale(domain=shown),
-            axis=alt.Axis(labelLimit=240, labelAngle=-45, orient="top"),
+            axis=alt.Axis(labelLimit=240, labelAngle=-45 if len(shown) <= _LEGIBLE else -90, orient="top"),
         ),
         y=alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
     )  # fmt: skip
@@ -200,7 +208,7 @@ def save(chart: Any, path: Path) -> None:
         raise ChartError(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
     import vl_convert
 
-    spec = _themed(chart).to_dict()
+    spec = _fit_for_xml(_themed(chart).to_dict())
     if suffix == ".svg":
         content = vl_convert.vegalite_to_svg(spec).encode()
     elif suffix == ".png":
@@ -214,6 +222,17 @@ def save(chart: Any, path: Path) -> None:
     except OSError as trouble:
         beside.unlink(missing_ok=True)
         raise ChartError(f"{path} cannot be written: {trouble.strerror or trouble}.") from trouble
+
+
+def _fit_for_xml(part: Any) -> Any:
+    """A chart's document with every control character in it spelt out: models are called whatever others call them."""
+    if isinstance(part, str):
+        return _NO_XML.sub("\ufffd", printable(part))
+    if isinstance(part, list):
+        return [_fit_for_xml(one) for one in cast("list[Any]", part)]
+    if isinstance(part, dict):
+        return {name: _fit_for_xml(one) for name, one in cast("dict[str, Any]", part).items()}
+    return part
 
 
 def stacked(*charts: Any) -> Any:
@@ -234,13 +253,14 @@ def _cut(heading: Heading, count: int, *, noun: str = "models") -> Heading:
     if count <= MANY:
         return heading
     words = f"the first {MANY} of {count:,} {noun}"
-    return Heading(title=heading.title, subtitle=f"{heading.subtitle}; {words}" if heading.subtitle else words)
+    return Heading(title=heading.title, subtitle=f"{heading.subtitle}\n{words}" if heading.subtitle else words)
 
 
 def _titled(chart: Any, heading: Heading) -> Any:
     alt = _altair()
+    lines = heading.subtitle.split("\n") if heading.subtitle else alt.Undefined
     title = alt.TitleParams(
-        heading.title, subtitle=heading.subtitle or alt.Undefined, anchor="start", fontSize=15, fontWeight=600,
+        heading.title, subtitle=lines, anchor="start", fontSize=15, fontWeight=600,
         subtitleColor=_MUTED, color=_INK, offset=12,
     )  # fmt: skip
     return chart.properties(title=title)

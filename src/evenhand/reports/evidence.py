@@ -1,13 +1,13 @@
 """What a board is made of: verdicts on pairs of models in a fixed order, where they come from, and what is missing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.domain.identity import draw
+from evenhand.domain.identity import Json, draw
 from evenhand.domain.verdict import Choice, Grades, NoVerdict
 from evenhand.domain.vote import Vote
 from evenhand.ratings.bands import Missing
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Of a file or frame only `source` is known; of the record all but that."""
+    """Of a file or frame `source`, `digest` and `columns` are known; of the record all but those."""
 
     source: str | None = None
+    digest: str | None = None
+    """SHA-256 of the file."""
+    columns: Mapping[str, Json] | None = None
+    """What each column of the file or frame is called in it."""
     benchmark: str | None = None
     sample: bool = False
     judge: str | None = None
@@ -44,11 +48,11 @@ class Evidence:
     notes: tuple[str, ...]
 
 
-def of_file(table: "BattleTable", name: str) -> Evidence:
+def of_file(table: "BattleTable") -> Evidence:
     rows, named = len(table.comparisons), table.comparisons.item is not None
     one_judge = named and table.comparisons.rater is None
     return Evidence(
-        origin=Origin(source=name),
+        origin=Origin(source=table.name, digest=table.digest, columns=table.layout.as_json()),
         # The notes tell of them already.
         shown=replace(table.comparisons, self_battles=0),
         coverage=Coverage(wanted=rows, with_verdict=rows),

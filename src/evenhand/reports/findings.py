@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,8 +17,12 @@ from evenhand.ratings.length_effect import LengthEffect, length_effect
 from evenhand.ratings.matrices import WinMatrix, observed_wins, predicted_wins
 from evenhand.ratings.order_effect import OrderEffect, order_effect
 from evenhand.ratings.ordinal import Ordinal, ordinal
+from evenhand.ratings.placement import NoAnchor
+from evenhand.ratings.scale import Scale
 from evenhand.ratings.win_rate import Policy, WinRate, mean_win_rates, win_rates
-from evenhand.reports.methods import Scoring
+from evenhand.reports.methods import Method, Scoring
+
+Found = TypeVar("Found", OrderEffect, LengthEffect, Ordinal)
 
 FEW_ROWS = 200_000
 FEW_MODELS = 200
@@ -30,34 +35,52 @@ class Findings:
     """One row for each verdict."""
     battles: Comparisons
     """The same joined, or as they are where a file's rows stand for themselves."""
+    rated: Comparisons
+    """What the board is of: one of these two."""
+    method: Method
+    """The board's."""
     scoring: Scoring
     missing: Missing | None = None
 
     @cached_property
     def plain(self) -> BradleyTerry:
-        """Bradley-Terry of every verdict, whatever method the board is by."""
-        return bradley_terry(self.shown, ties=self.scoring.ties, scale=self.scoring.scale)
+        """Bradley-Terry of what was rated, whatever method the board is by."""
+        return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale)
 
     @cached_property
     def unclustered(self) -> BradleyTerry:
-        """With intervals that take every verdict for independent of every other."""
-        return bradley_terry(self.shown, ties=self.scoring.ties, scale=self.scoring.scale, clustered=False)
+        """With intervals that take every row for independent of every other."""
+        return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale, clustered=False)
 
     @cached_property
     def order_effect(self) -> OrderEffect:
-        return order_effect(self.shown, ties=self.scoring.ties, scale=self.scoring.scale)
+        ties = self.scoring.ties
+        return self._anchored(lambda scale: order_effect(self.shown, ties=ties, scale=scale))
 
     @cached_property
     def length_effect(self) -> LengthEffect:
-        return length_effect(self.shown, ties=self.scoring.ties, scale=self.scoring.scale)
+        ties = self.scoring.ties
+        return self._anchored(lambda scale: length_effect(self.shown, ties=ties, scale=scale))
 
     @cached_property
     def ordinal(self) -> Ordinal:
-        return ordinal(self.shown, scale=self.scoring.scale)
+        return self._anchored(lambda scale: ordinal(self.shown, scale=scale))
+
+    def _anchored(self, found: Callable[[Scale], Found]) -> Found:
+        """On the board's scale; without its anchor where the rows that can be used leave that without a rating."""
+        scale = self.scoring.scale
+        try:
+            return found(scale)
+        except NoAnchor:
+            adrift = found(replace(scale, anchor=None))
+            said = (
+                f"{scale.anchor} has no finite rating in the rows that this rests on: the mean is {scale.start:g} here."
+            )
+            return replace(adrift, notes=(*adrift.notes, said))
 
     @cached_property
     def observed(self) -> WinMatrix:
-        return observed_wins(self.shown)
+        return observed_wins(self.rated)
 
     @cached_property
     def predicted(self) -> WinMatrix:
@@ -72,7 +95,14 @@ class Findings:
         """None where no verdict is missing, or nobody knows."""
         if self.missing is None:
             return None
-        return bands(self.shown, self.missing, ties=self.scoring.ties, scale=self.scoring.scale)
+        method = "win-rate" if self.method == "win-rate" else "bradley-terry"
+        found = bands(self.shown, self.missing, method=method, ties=self.scoring.ties, scale=self.scoring.scale)
+        notes = list(found.notes)
+        if notes and self.method == "elo":
+            notes.append("Elo depends on where in the order a verdict is missing: the bands are not Elo's.")
+        if notes and self.rated is not self.shown:
+            notes.append("Verdicts are missing, not battles: the bands are of verdicts.")
+        return replace(found, notes=tuple(notes))
 
     @cached_property
     def elo(self) -> dict[str, float | None]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
+from evenhand.domain.naming import hint
 from evenhand.domain.vote import Joining
 from evenhand.intervals import LEVEL
 from evenhand.ratings.bootstrap import bradley_terry_bootstrap
@@ -14,6 +15,7 @@ from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import structure
 from evenhand.ratings.elo import EloRating, elo, elo_bootstrap
 from evenhand.ratings.likelihood import Ties
+from evenhand.ratings.notes import NO_ITEMS
 from evenhand.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
 from evenhand.ratings.resampling import Resampling
 from evenhand.ratings.scale import Scale
@@ -22,6 +24,11 @@ from evenhand.ratings.win_rate import win_rates
 from evenhand.reports.errors import RankError
 
 Method: TypeAlias = Literal["bradley-terry", "elo", "win-rate"]
+
+_RANGES_BESIDE_RESAMPLES = (
+    "Rank ranges and tiers rest on the standard errors of differences (sandwich), not on the resamples."
+)
+_ORDER_MATTERS = "Elo depends on the order of the battles, and the last ones weigh most: in another order it differs."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +57,9 @@ class Ratings:
 def ratings(comparisons: Comparisons, method: Method, scoring: Scoring, resampling: Resampling | None) -> Ratings:
     """Raises RankError where the method cannot do what `scoring` or `resampling` asks of it."""
     _refuse(method, scoring, resampling)
+    anchor = scoring.scale.anchor
+    if method == "bradley-terry" and anchor is not None and anchor not in comparisons.models:
+        raise RankError(f"No model is named '{anchor}'; {hint(anchor, comparisons.models)}")
     try:
         if method == "bradley-terry":
             return _bradley_terry(comparisons, scoring, resampling)
@@ -72,24 +82,35 @@ def _refuse(method: Method, scoring: Scoring, resampling: Resampling | None) -> 
 def _bradley_terry(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
     if resampling is not None:
         fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
-        return _of_fit(fitted, fitted.notes)
+        return _of_fit(fitted, fitted.notes, resampling)
     fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
-    clusters = int(fitted.spread.clusters.max(initial=0))
-    noun = _noun(comparisons) if clusters == 1 else f"{_noun(comparisons)}s"
-    words = f"Intervals of {100 * fitted.level:g} % by the sandwich, clustered by {clusters:,} {noun}, times G/(G-1)."
     bounded = any(one.rating.lower is not None for one in fitted.models)
-    return _of_fit(fitted, (words, *fitted.notes) if bounded else fitted.notes)
+    return _of_fit(fitted, (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes)
 
 
-def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...]) -> Ratings:
+def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
+    level, clusters = f"Intervals of {100 * fitted.level:g} %", int(fitted.spread.clusters.max(initial=0))
+    if comparisons.item is None:
+        return f"{level}, every row taken for independent of every other (robust sandwich, times G/(G-1))."
+    items = "1 item" if clusters == 1 else f"{clusters:,} items"
+    return (
+        f"{level}, clustered by {items}: verdicts on one item are not taken for independent "
+        "(cluster-robust sandwich, times G/(G-1))."
+    )
+
+
+def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...], resampling: Resampling | None = None) -> Ratings:
     ranges = rank_ranges(fitted)
-    return Ratings(models=fitted.models, notes=(*notes, *ranges.notes), ranges=ranges)
+    resting = (_RANGES_BESIDE_RESAMPLES,) if resampling is not None and ranges.notes else ()
+    # A file's own notes tell of its missing items.
+    told = [note for note in notes if note != NO_ITEMS]
+    return Ratings(models=fitted.models, notes=(*told, *ranges.notes, *resting), ranges=ranges)
 
 
 def _elo(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
     if resampling is None:
         played: Sequence[EloRating] = elo(comparisons, k=scoring.k, scale=scoring.scale)
-        notes: tuple[str, ...] = ("One pass has no interval of its own; a bootstrap gives one.",)
+        notes: tuple[str, ...] = (_ORDER_MATTERS, "One pass has no interval of its own; a bootstrap gives one.")
         ranges = None
     else:
         drawn = elo_bootstrap(comparisons, resampling, k=scoring.k, scale=scoring.scale)

@@ -1,15 +1,21 @@
 """From verdicts, wherever they come from, to a board."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 
+from evenhand import __version__
+from evenhand.benchmarks.data_error import near
+from evenhand.domain.identity import Json
+from evenhand.domain.vote import Joining
+from evenhand.intervals import LEVEL
 from evenhand.ratings.bradley_terry import Rated
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.joining import joined
+from evenhand.ratings.likelihood import Ties
 from evenhand.ratings.resampling import Resampling
 from evenhand.ratings.resampling import Unit as Resampled
 from evenhand.ratings.win_rate import WinRate, win_rates
@@ -66,12 +72,20 @@ def rank(
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
-    `choice` says which part of a ledger, or which columns of a file. `bootstrap` is the number of resamples; 0 gives
-    the sandwich's intervals. Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError
-    where a file does not fit.
+    `choice` is a Choice, which part of a ledger, or BattleColumns, which columns of a file or frame. `bootstrap` is the
+    number of resamples; 0 gives the sandwich's intervals. A Scoring has Elo's step, the scale, an anchor, ties and the
+    rule that joins votes:
+
+        eh.rank("battles.csv", eh.BattleColumns(item="prompt", rater="worker"))
+        eh.rank(frame, scoring=eh.Scoring(ties="davidson", scale=eh.Scale(anchor="gpt-4o", anchor_value=1000)))
+
+    Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
-    if bootstrap < 0:
-        raise RankError(f"A bootstrap has 0 or more resamples, not {bootstrap}.")
+    _refuse_unknown({"method": (method, Method), "resample": (resample, Resampled)})
+    _refuse_unknown({} if unit is None else {"unit": (unit, AskedUnit)})
+    _refuse_no_count("bootstrap", bootstrap)
+    _refuse_no_count("seed", seed)
+    _refuse_other_scoring(scoring)
     ranking = Ranking(
         method=method,
         unit=unit,
@@ -82,18 +96,44 @@ def rank(
     return board(evidence_of(source, choice, seed=seed), ranking)
 
 
+def _refuse_unknown(asked: Mapping[str, tuple[object, Any]]) -> None:
+    for name, (value, words) in asked.items():
+        known: tuple[str, ...] = get_args(words)
+        if not isinstance(value, str) or value not in known:
+            close = near(value, known) if isinstance(value, str) else ()
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise RankError(f"{name} is one of {', '.join(known)}, not {value!r}.{hint}")
+
+
+def _refuse_no_count(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise RankError(f"{name} is a whole number from 0 up, not {value!r}.")
+
+
+def _refuse_other_scoring(scoring: object) -> None:
+    if scoring is None:
+        return
+    if not isinstance(scoring, Scoring):
+        raise RankError(f"scoring is a Scoring, such as Scoring(k=4), not {scoring!r}.")
+    _refuse_unknown({"ties": (scoring.ties, Ties), "join": (scoring.join, Joining)})
+
+
 def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
     from evenhand.exchange.battles_file import BattleColumns, read_battles
 
     # Frames first: the record's modules cost a file's reader a fifth of a second.
-    if isinstance(source, str | Path) or hasattr(source, "columns"):
+    if isinstance(source, str | Path) or _is_frame(source):
         if choice is not None and not isinstance(choice, BattleColumns):
             raise RankError("A file or frame is chosen by its columns: give BattleColumns, or nothing.")
-        name = Path(source).name if isinstance(source, str | Path) else "a frame"
-        return of_file(read_battles(source, columns=choice or BattleColumns()), name)
+        return of_file(read_battles(source, columns=choice or BattleColumns()))
     if isinstance(choice, BattleColumns):
         raise RankError("Columns are of files and frames; of a ledger give a Choice.")
     return of_record(_recorded(source, choice), seed)
+
+
+def _is_frame(source: object) -> bool:
+    # Of the type, not of the object: a polars LazyFrame warns when it is asked for its columns.
+    return any(hasattr(type(source), name) for name in ("columns", "__arrow_c_stream__"))
 
 
 def _recorded(source: Any, choice: "Choice | None") -> "JudgedBattles":
@@ -132,9 +172,38 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
         basis=found.notes,
-        notes=evidence.notes,
-        findings=Findings(shown=shown, battles=battles, scoring=ranking.scoring, missing=evidence.missing),
+        remarks=evidence.notes,
+        settings=_settings(ranking, unit),
+        findings=Findings(
+            shown=shown,
+            battles=battles,
+            rated=rated,
+            method=ranking.method,
+            scoring=ranking.scoring,
+            missing=evidence.missing,
+        ),
     )
+
+
+def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
+    resampling, scoring, scale = ranking.resampling, ranking.scoring, ranking.scoring.scale
+    return {
+        "version": __version__,
+        "method": ranking.method,
+        "unit": unit,
+        "seed": ranking.seed,
+        "bootstrap": 0 if resampling is None else resampling.rounds,
+        "resample": None if resampling is None else resampling.unit,
+        "level": LEVEL,
+        "k": scoring.k,
+        "scale": scale.points,
+        "base": scale.base,
+        "start": scale.start,
+        "anchor": scale.anchor,
+        "anchor_value": None if scale.anchor is None else scale.anchor_value,
+        "ties": scoring.ties,
+        "join": scoring.join,
+    }
 
 
 def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Comparisons]:

@@ -1,0 +1,120 @@
+"""Sentences about a table of battles: which columns were taken for what, and what was left out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evenhand.exchange.battle_columns import Sides
+from evenhand.exchange.battle_layout import LENGTHS, BattleColumns, Layout
+from evenhand.ratings.comparisons import Comparisons
+
+# What other people's files call the thing that was asked.
+_ASKED = ("prompt", "prompt_id", "question", "question_id", "instruction", "task", "task_id")
+_JOINED = "Each row joins the showings that its column shown_first lists, so nothing is known about order."
+_FIRST_ROWS = 1 << 14
+_TOLD = 3
+
+
+def unit_notes(
+    comparisons: Comparisons, layout: Layout, columns: BattleColumns, names: Sequence[str]
+) -> tuple[str, ...]:
+    """What is an item and who is a rater; `names` are all columns of the table."""
+    others = [name for name in names if name.strip().casefold() in _ASKED and name != layout.item]
+    there = f" (there is: {', '.join(others)})" if others else ""
+    notes = _item_notes(comparisons, layout.item, there, asked=columns.item is not None)
+    if layout.rater is not None:
+        notes.append(f"Rater column: {layout.rater} ({counted(len(comparisons.raters), 'rater')}).")
+    return tuple(notes)
+
+
+def _item_notes(comparisons: Comparisons, item: str | None, there: str, *, asked: bool) -> list[str]:
+    if item is None or comparisons.item is None:
+        hint = f"; --item-column names one{there}" if there else ""
+        return [f"No item column: each battle is its own cluster{hint}."]
+    items, rows = int(np.count_nonzero(np.bincount(comparisons.item))), len(comparisons)
+    if items == rows > 1:
+        hint = f"; --item-column names another{there}" if there else ""
+        return [f"Every row has an item of its own (column {item}), so each battle is its own cluster{hint}."]
+    notes = [f"Item column: {item} ({counted(items, 'item')})."]
+    if not asked and _each_of_one_pair(comparisons):
+        notes.append(
+            f"Each item of column {item} belongs to one pair of models; "
+            f"if several pairs share a prompt, name that column with --item-column{there}."
+        )
+    return notes
+
+
+def _each_of_one_pair(comparisons: Comparisons) -> bool:
+    """Whether there are several pairs of models and no item is of two of them."""
+    # Most tables show among their first rows that they are not so.
+    return all(_apart(comparisons, rows) for rows in (_FIRST_ROWS, len(comparisons))) and _several_pairs(comparisons)
+
+
+def _pairs(comparisons: Comparisons, rows: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    a, b = comparisons.model_a[:rows].astype(np.int64), comparisons.model_b[:rows].astype(np.int64)
+    return np.minimum(a, b) * len(comparisons.models) + np.maximum(a, b)
+
+
+def _apart(comparisons: Comparisons, rows: int) -> bool:
+    if comparisons.item is None:
+        return False
+    item, pair = comparisons.item[:rows], _pairs(comparisons, rows)
+    of_item = np.zeros(int(item.max(initial=-1)) + 1, dtype=np.int64)
+    of_item[item] = pair
+    return bool((of_item[item] == pair).all())
+
+
+def _several_pairs(comparisons: Comparisons) -> bool:
+    pair = _pairs(comparisons, len(comparisons))
+    return bool((pair != pair[0]).any())
+
+
+def name_notes(models: Sequence[str]) -> tuple[str, ...]:
+    """Models whose names differ only in letter case."""
+    alike: dict[str, list[str]] = {}
+    for name in models:
+        alike.setdefault(name.casefold(), []).append(name)
+    several = [names for names in alike.values() if len(names) > 1]
+    notes = [
+        f"{' and '.join(f'`{name}`' for name in names)} differ only in case: "
+        f"they are taken for {'two' if len(names) == 2 else len(names)} models."
+        for names in several[:_TOLD]
+    ]
+    if len(several) > _TOLD:
+        notes.append(f"So are {len(several) - _TOLD} more groups of names that differ only in case.")
+    return tuple(notes)
+
+
+def space_notes(spaced: dict[str, int]) -> tuple[str, ...]:
+    """`spaced`: rows with spaces around a cell, by what the cell names."""
+    where = [f"{what} in {counted(rows, 'row')}" for what, rows in spaced.items() if rows]
+    return (f"Spaces around names are left out: {', '.join(where)}.",) if where else ()
+
+
+def order_notes(sides: Sides, layout: Layout) -> tuple[str, ...]:
+    if layout.joined:
+        return (_JOINED,)
+    first = f"{layout.pair[0]} is taken as shown first."
+    if sides.order_untold is None:
+        return (f"No first_shown column: {first}",)
+    if sides.order_untold:
+        return (f"In {counted(sides.order_untold, 'row')} first_shown is empty: {first}",)
+    return ()
+
+
+def other_notes(comparisons: Comparisons, layout: Layout) -> tuple[str, ...]:
+    notes: list[str] = []
+    if comparisons.weight is not None:
+        notes.append(f"Weight column: {layout.weight} (sum {comparisons.total:,.6g}).")
+    if comparisons.value is not None:
+        notes.append(f"Verdict column: {layout.verdict}, five levels.")
+    if len(layout.lengths) == 1:
+        both = " and ".join(LENGTHS)
+        notes.append(f"The column {layout.lengths[0]} stands alone and is not used: both {both} are needed.")
+    if comparisons.self_battles:
+        notes.append(f"{counted(comparisons.self_battles, 'row')} set a model against itself: left out.")
+    return tuple(notes)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
