@@ -81,3 +81,8 @@ def test_rows_of_a_model_against_itself_are_left_out_and_counted():
 def test_an_empty_table_has_no_models():
     empty = Comparisons.of_columns([], [], winner_signs([]), item=[])
     assert (len(empty), empty.models, empty.total) == (0, (), 0)
+
+
+def test_items_in_one_byte_do_not_wrap():
+    numbers = np.arange(-128, 128).astype(np.int8)
+    assert sorted(coded_items(numbers).tolist()) == list(range(256))

@@ -102,6 +102,16 @@ def test_a_name_is_not_folded_for_a_column_asked_for():
     assert [words.count("────\n") for words in (narrow, wide)] == [2, 1]
 
 
+def test_parts_of_pairs_are_rounded_and_said_to_be():
+    # Each pair was shown twice with X first, once to a tie: half of it is without ties.
+    rows = [(i, a, b, w) for i in range(5) for a, b, w in (("X", "Y", "model_a"), ("X", "Y", "tie"), ("Y", "X", "tie"))]
+    rows += [(i, "Y", "X", "model_b") for i in range(3)]
+    made = rank(pl.DataFrame(rows, schema=["item", "model_a", "model_b", "winner"], orient="row"))
+    words = printed(made)
+    assert "5 pairs" in words
+    assert "about 1 pair\n" in words
+
+
 def test_a_board_with_ranges_says_what_they_are():
     words = printed(of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a")), width=400)
     assert "range: the ranks a model may hold; tier 1: nobody is surely better" in words

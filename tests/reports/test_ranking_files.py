@@ -273,3 +273,12 @@ def test_a_comma_in_a_models_name_does_not_hinder_a_comparison():
     assert difference.startswith("By all battles (Bradley-Terry) A, large is rated +191 points against B")
     with pytest.raises(RankError, match="A comparison is of two models, A,B, not 'B,B'"):
         compared(board, "B,B", None)
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "win-rate", "elo"])
+def test_intervals_over_several_raters_say_that_raters_are_not_clusters(method: Any):
+    battles: list[Game] = [("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 0)] * 4
+    said = "Raters are not counted as clusters: the intervals are about these 2 raters, not about others."
+    for raters, told in ((["ann", "bo"] * 6, method != "elo"), (["ann"] * 12, False)):
+        board = eh.rank(frame(battles, item=[str(n) for n in range(12)], rater=raters), method=method)
+        assert (said in board.notes) is told

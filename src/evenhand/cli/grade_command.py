@@ -102,7 +102,6 @@ def command(ctx: click.Context, **flags: Any) -> None:
         click.echo(json.dumps({**report.as_json(), "runs": runs}, ensure_ascii=False, allow_nan=False))
     else:
         _print(report, flags["form"])
-    job.print_summaries(outcomes)
     for path in flags["plot"]:
         from evenhand.reports.grade_chart import plot
 

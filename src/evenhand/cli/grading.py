@@ -68,14 +68,6 @@ class GradeJob:
         left_out = {str(reason): count for reason, count in self.data.selected.left_out.items()}
         return GradeReport(source=self.data.benchmark.name, cells=tuple(cells), left_out=left_out)
 
-    def print_summaries(self, outcomes: Outcomes) -> None:
-        """On standard error: what was asked in each run, and how it ended."""
-        for cell, outcome in zip(self.cells, outcomes.each, strict=False):
-            if len(self.cells) > 1:
-                unrelated = any(row.unrelated for row in cell.prepared.rows)
-                click.echo(f"{cell.prepared.asking.rater.name}, {row_words(cell.prompt, unrelated)}:", err=True)
-            outcome.print_summary()
-
 
 def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> GradeJob:
     """A cell for each judge, prompt and way, all on the same rows and on one budget."""
@@ -125,11 +117,15 @@ def _order(flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: Asked, p
 
 
 async def run_grades(job: GradeJob, *, quiet: bool) -> Outcomes:
-    """One cell after the other; what ends one early ends them all."""
+    """One cell after the other, each summed up on standard error; what ends one early ends them all."""
     done: list[Outcome] = []
     for cell in job.cells:
         keep_options(job.ledger, list(cell.prepared.asking.responses.values()))
         done.append(await carry_out(cell.order, quiet=quiet, command="grade"))
+        if len(job.cells) > 1:
+            unrelated = any(row.unrelated for row in cell.prepared.rows)
+            click.echo(f"{cell.prepared.asking.rater.name}, {row_words(cell.prompt, unrelated)}:", err=True)
+        done[-1].print_summary()
         ended = done[-1].ended
         if ended.interrupted or ended.over_budget or ended.error is not None:
             break

@@ -240,8 +240,8 @@ def print_reliability(board: Board, console: Console) -> None:
     for (name, share, noun), value, bound in zip(rows, values, bounds, strict=True):
         place = f"{name:20}  {value:{max(map(len, values))}}  {bound:{max(map(len, bounds))}}"
         # Several showings of a pair in one order make parts of pairs.
-        number = f"{share.n:.0f}" if share.n == int(share.n) else f"about {share.n:.0f}"
-        console.out(f"{place}  {number} {noun}", highlight=False)
+        about = "" if share.n == int(share.n) else "about "
+        console.out(f"{place}  {about}{_number(round(share.n), noun)}", highlight=False)
     console.print()
     first, *rest = summary.reading
     console.print(unbroken(escape(first)), style=style)

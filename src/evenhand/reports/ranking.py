@@ -171,7 +171,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=found.notes,
+        basis=(*found.notes, *_about_raters(rated, found)),
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
         findings=Findings(
@@ -183,6 +183,13 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             missing=evidence.missing,
         ),
     )
+
+
+def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
+    raters = 0 if rated.rater is None else int(np.count_nonzero(np.bincount(rated.rater)))
+    if raters < 2 or all(one.rating.lower is None for one in found.models):
+        return ()
+    return (f"Raters are not counted as clusters: the intervals are about these {raters:,} raters, not about others.",)
 
 
 def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
