@@ -32,7 +32,7 @@ COMMANDS = {
     "models": "The providers there are; fetch the embedded model.",
     "import": "Take answers or judgements of files into the ledger.",
     "export": "Write judgements, battles or answers from the ledger to a file.",
-    "serve": "The boards, and the pages where people work, in a browser.",
+    "serve": "The boards as pages, an API, and the owner's pages.",
     "ledger": "Size, backup and integrity of the ledger.",
     "doctor": "Is everything in place: keys, endpoint, model, ledger, cache?",
 }
