@@ -1,4 +1,4 @@
-"""`evenhand serve`: the boards and the people's pages in a browser."""
+"""`evenhand serve`: the boards and the owner's pages in a browser."""
 
 from contextlib import closing
 
@@ -16,7 +16,7 @@ from evenhand.cli.surroundings import WrongUse
 @option("--public-url", metavar="URL", help="https:// and the name under which others reach it, through a proxy.")
 @option("--owner-link", is_flag=True, help="Print a link by which the owner comes back.")
 def command(store: str, host: str, port: int, public_url: str | None, owner_link: bool) -> None:
-    """Serve the ledger's boards, and the pages where people work, until Ctrl-C.
+    """Serve the ledger's boards, an API and the owner's pages, until Ctrl-C.
 
     The first time it prints a link that makes you the owner.
     """
