@@ -262,6 +262,12 @@ def test_three_lucky_wins_prove_no_elo_rank(items: list[int]):
     assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
 
 
+def test_resamples_that_are_all_alike_prove_no_elo_rank():
+    made = played(duel(10, 0))
+    ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=200)))
+    assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
+
+
 def test_the_fewest_items_that_prove_an_elo_rank_are_six():
     for items, proven in ((5, False), (6, True)):
         made = played(duel(150, 0), items=[row % items if row < 100 else 0 for row in range(150)])

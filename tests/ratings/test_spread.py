@@ -244,9 +244,22 @@ def test_a_model_tied_with_unequal_opponents_is_known_least():
 
 
 def test_items_that_all_split_prove_no_more_than_independent_rows():
-    split = [("A", "B", 1), ("A", "B", -1)] * 40
-    table = played(old_ones() + split, items=[*range(400), *np.repeat(np.arange(40), 2).tolist()])
-    assert widths(table)[0] >= widths(table, clustered=False)[0] > 90
+    alone = [("A", "B", 1), ("A", "B", -1)]
+    for split in (alone, [*alone, ("A", "C", 1), ("A", "C", -1)]):
+        items = [*range(400), *np.repeat(np.arange(40), len(split)).tolist()]
+        table = played(old_ones() + split * 40, items=items)
+        assert widths(table)[0] >= widths(table, clustered=False)[0] > 60
+
+
+def test_two_items_decided_among_forty_show_too_little_spread():
+    split = [("A", "B", 1), ("A", "B", -1), ("A", "C", 1), ("A", "C", -1)]
+    swept = [(a, b, sign) for sign in (1, -1) for a, b, _ in split]
+    items = np.concatenate((np.arange(400), np.repeat(np.arange(40), 4)))
+    table = played(old_ones() + swept + split * 38, items=items.tolist())
+    solution = solve(table)
+    plain = by_hand(table, items, solution.fit.strength)[0, 0]
+    # Wilson's bound of none in 40 allows 40 z^2 / (40 + z^2) = 3.5 items where 2 are seen.
+    assert spread(solution).covariance[0, 0] / plain == pytest.approx(1.75, abs=0.15)
 
 
 def test_a_spread_that_clusters_do_show_is_left_alone():

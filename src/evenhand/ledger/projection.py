@@ -11,7 +11,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.study import Purpose, wanted
+from evenhand.domain.study import Orders, Purpose, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
 from evenhand.ledger import rows, schema
@@ -30,6 +30,8 @@ class StudyOnRecord:
     variant: str
     against: str | None = None
     """The model that every other one meets; None where it is not the study's kind of pairing."""
+    orders: Orders = "both"
+    replicates: int = 1
     wanted: int
     reached: int
     """Of the wanted trials, those that were asked or known."""
@@ -90,6 +92,8 @@ def studies(
                 condition=conditions[row.condition],
                 variant=content["variant"],
                 against=content["against"],
+                orders=content["orders"],
+                replicates=content["replicates"],
                 wanted=row.wanted,
                 reached=reached.get(row.key, 0),
                 decided=row.key in decided,

@@ -34,12 +34,15 @@ class Counts:
         return self.much_better + self.better + self.tie + self.worse + self.much_worse
 
     @property
+    def points(self) -> float:
+        """Of all valid votes together."""
+        won, lost = 2 * self.much_better + self.better, 2 * self.much_worse + self.worse
+        return POINTS * (won - lost)
+
+    @property
     def reward(self) -> float | None:
         """From -100 to 100, over the valid votes of both orders; None without one."""
-        if not self.valid:
-            return None
-        won, lost = 2 * self.much_better + self.better, 2 * self.much_worse + self.worse
-        return POINTS * (won - lost) / self.valid
+        return self.points / self.valid if self.valid else None
 
     @property
     def win_rate(self) -> float | None:
@@ -58,14 +61,28 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """What a mean would be if everything that lacks a value had the worst one, or the best; None of nothing."""
+
+    worst: float | None
+    best: float | None
+
+
+def band(total: float, valid: float, *, lacking: float, within: Range) -> Band:
+    """`total`: the sum of the `valid` values; `lacking`: how many have none."""
+    shown = valid + lacking
+    if not shown:
+        return Band(worst=None, best=None)
+    return Band(worst=(total + within.low * lacking) / shown, best=(total + within.high * lacking) / shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reward:
     counts: Counts
     reward: Estimate
     win_rate: Estimate
-    worst: float | None
-    """The Reward if every showing without a verdict were "much worse"; None without a showing."""
-    best: float | None
-    """The same with "much better"."""
+    band: Band
+    """The Reward if every showing without a verdict were "much worse", or "much better"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,14 +106,11 @@ def reward(votes: FiveLevel, *, level: float = LEVEL) -> Reward:
     counts = Counts(
         much_better=much_better, better=better, tie=tie, worse=worse, much_worse=much_worse, fail=votes.fails
     )
-    shown = counts.valid + votes.fails
-    total = (counts.reward or 0.0) * counts.valid
     return Reward(
         counts=counts,
         reward=clustered_mean(
             POINTS * votes.value.astype(np.float64), votes.item, weights=votes.weight, within=RANGE, level=level
         ),
         win_rate=clustered_share((votes.value > 0).astype(np.float64), votes.weight, votes.item, level=level),
-        worst=(total - 100 * votes.fails) / shown if shown else None,
-        best=(total + 100 * votes.fails) / shown if shown else None,
+        band=band(counts.points, counts.valid, lacking=votes.fails, within=RANGE),
     )

@@ -26,11 +26,22 @@ class Sheet:
             raise ValueError(f"{self.title}: rows of {sorted(widths)} cells under {len(self.headings)} headings.")
 
 
-def written(sheets: Sequence[Sheet], form: Format) -> str:
-    """All of them one after the other; `table` is for `print_sheet`."""
+def written(sheets: Sequence[Sheet], form: Format, notes: Sequence[str] = ()) -> str:
+    """All of them one after the other, the notes under them; `table` is for `print_sheet`.
+
+    A CSV file has no place for notes.
+    """
     assert form != "table"
     write = {"csv": _csv, "md": _markdown, "latex": _latex}[form]
-    return "\n".join(map(write, sheets))
+    parts = list(map(write, sheets))
+    if notes and form != "csv":
+        mark, escaped = ("-", _for_markdown) if form == "md" else ("%", _one_line)
+        parts.append("".join(f"{mark} {escaped(note)}\n" for note in notes))
+    return "\n".join(parts)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _csv(sheet: Sheet) -> str:
@@ -58,12 +69,12 @@ def _markdown_line(cells: Sequence[str]) -> str:
 
 
 def _for_markdown(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in " ".join(text.split()))
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in _one_line(text))
 
 
 def _latex(sheet: Sheet) -> str:
     lines = [
-        f"% {' '.join(sheet.title.split())}",
+        f"% {_one_line(sheet.title)}",
         r"\begin{tabular}{l" + "r" * (len(sheet.headings) - 1) + "}",
         r"\hline",
         _latex_line(sheet.headings),
@@ -90,6 +101,6 @@ _LATEX = {
 
 
 def _for_latex(text: str) -> str:
-    escaped = "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    escaped = "".join(_LATEX.get(letter, letter) for letter in _one_line(text))
     # A hyphen before a number is set as a minus.
     return re.sub(r"(?<!\S)-(?=\d)", "$-$", escaped)

@@ -34,13 +34,31 @@ class CreationStudies:
     factuality: tuple[StudyOnRecord, ...]
 
     @property
+    def everything(self) -> tuple[StudyOnRecord, ...]:
+        return (*self.preference, *self.factuality)
+
+    @property
     def first(self) -> StudyOnRecord:
-        return (*self.preference, *self.factuality)[0]
+        return self.everything[0]
+
+    @property
+    def orders(self) -> int:
+        """In how many orders each item was to be judged."""
+        return _orders(self.preference)
+
+    @property
+    def grading_orders(self) -> int:
+        return _orders(self.factuality)
 
     @property
     def baseline(self) -> str:
         assert self.first.against is not None
         return self.first.against
+
+
+def _orders(studies: Sequence[StudyOnRecord]) -> int:
+    chosen = {one.orders for one in studies}
+    return 2 if "both" in chosen or {"published", "reversed"} <= chosen else 1
 
 
 def choose_creation(found: Sequence[StudyOnRecord], choice: CreationChoice) -> CreationStudies:

@@ -1,7 +1,8 @@
 """Creation-MMBench's numbers of one model on some items: Reward, Win Rate and Visual Factuality Score."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,23 +11,32 @@ from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Grades, Preference
 from evenhand.intervals import clustered_mean
 from evenhand.intervals.mean import Range
-from evenhand.ratings.reward import FiveLevel, Reward, reward
+from evenhand.ratings.reward import RANGE, Band, FiveLevel, Reward, band, reward
 from evenhand.reliability import Coverage
 from evenhand.reports.scores.creation_record import ModelRecord, Showing
 
 GRADES = Range(low=0, high=10)
 """What a Visual Factuality Score can be."""
 
+SHARE = Range(low=0, high=1)
+
 _NOT_ASKED = Estimate(value=None, reason="not judged")
 _NOT_READ = Estimate(value=None, reason="no judgement has a verdict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """What a score would be if every failure were the worst verdict, or the best; None where nothing was judged."""
+class Wanted:
+    """What a judging of preferences was to ask about."""
 
-    worst: float | None
-    best: float | None
+    items: frozenset[str]
+    """Of the benchmark's, by digest."""
+    applicable: frozenset[str]
+    """Those of them that can be compared: with criteria to compare by."""
+    orders: int
+    """In how many each was to be shown."""
+
+    def within(self, items: frozenset[str]) -> "Wanted":
+        return replace(self, items=self.items & items, applicable=self.applicable & items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +62,10 @@ class Figures:
     items: int
     """Of the benchmark."""
     answered: int
+    applicable: int
+    """Items that can be compared."""
+    judged: int
+    """Of these, the items that were shown in every order and have a verdict."""
     dual: Verdicts
     """Of both orders."""
     forward: Verdicts
@@ -59,7 +73,7 @@ class Figures:
     win_rate_band: Band
     vfs_band: Band
     unanswered_worst: float | None
-    """The Reward if each unanswered item were "much worse" in every order asked; None without a verdict."""
+    """The Reward if each unanswered item that applies were "much worse" in every order; None without a verdict."""
     preference: Coverage
     factuality: Coverage
 
@@ -68,9 +82,11 @@ class Figures:
         return {
             "items": self.items,
             "answered": self.answered,
+            "applicable": self.applicable,
+            "judged": self.judged,
             **self.dual.as_json(),
-            "reward_if_failures_worst": preference.worst,
-            "reward_if_failures_best": preference.best,
+            "reward_if_failures_worst": preference.band.worst,
+            "reward_if_failures_best": preference.band.best,
             "win_rate_if_failures_worst": self.win_rate_band.worst,
             "win_rate_if_failures_best": self.win_rate_band.best,
             "vfs_if_failures_worst": self.vfs_band.worst,
@@ -81,22 +97,34 @@ class Figures:
         }
 
 
-def figures(record: ModelRecord, *, items: int, orders: int) -> Figures:
-    """`items`: how many the benchmark has here; `orders`: in how many each was to be shown."""
+def figures(record: ModelRecord, wanted: Wanted) -> Figures:
+    """Of what is known of the wanted items."""
+    record = record.within(wanted.items)
     dual = _verdicts(record)
     counts = dual.preference.counts
-    unanswered = orders * (items - len(record.answers))
+    unanswered = wanted.orders * len(wanted.applicable - record.answers.keys())
     return Figures(
-        items=items,
+        items=len(wanted.items),
         answered=len(record.answers),
+        applicable=len(wanted.applicable),
+        judged=len(judged_items(record.preference, wanted.orders) & wanted.applicable),
         dual=dual,
         forward=_verdicts(record.forward()),
-        win_rate_band=_band(counts.much_better + counts.better, counts.valid, failures=counts.fail, best=1),
+        win_rate_band=band(counts.much_better + counts.better, counts.valid, lacking=counts.fail, within=SHARE),
         vfs_band=_vfs_band(dual.vfs, record.factuality),
-        unanswered_worst=_with_worst(counts.reward, counts.valid, unanswered),
+        unanswered_worst=(
+            band(counts.points, counts.valid, lacking=unanswered, within=RANGE).worst if counts.valid else None
+        ),
         preference=_coverage(record.preference),
         factuality=_coverage(record.factuality),
     )
+
+
+def judged_items(showings: Iterable[Showing], orders: int) -> set[str]:
+    """Digests of the items that were shown in all of so many orders, with a verdict in one at least."""
+    asked = [showing for showing in showings if showing.asked]
+    times = Counter(showing.item for showing in asked)
+    return {showing.item for showing in asked if showing.read and times[showing.item] >= orders}
 
 
 def graded(showings: Sequence[Showing], *, baseline: bool) -> Estimate:
@@ -142,20 +170,9 @@ def _preference(showings: Sequence[Showing]) -> Reward:
     return reward(votes)
 
 
-def _band(total: float, valid: float, *, failures: float, best: float) -> Band:
-    shown = valid + failures
-    if not shown:
-        return Band(worst=None, best=None)
-    return Band(worst=total / shown, best=(total + best * failures) / shown)
-
-
 def _vfs_band(vfs: Estimate, showings: Sequence[Showing]) -> Band:
     failures = sum(one.failure is not None for one in showings)
-    return _band((vfs.value or 0.0) * vfs.n, vfs.n, failures=failures, best=GRADES.high)
-
-
-def _with_worst(value: float | None, valid: float, more: int) -> float | None:
-    return None if value is None else (value * valid - 100 * more) / (valid + more)
+    return band((vfs.value or 0.0) * vfs.n, vfs.n, lacking=failures, within=GRADES)
 
 
 def _coverage(showings: Iterable[Showing]) -> Coverage:

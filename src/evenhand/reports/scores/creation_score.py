@@ -8,17 +8,19 @@ from evenhand.benchmarks.creation_mmbench.tasks import OTHER, categories, catego
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
-from evenhand.domain.response import Response
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.item_errand import REFUSED, TRUNCATED
+from evenhand.engine.text_only import describer_in
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import JudgedBattles, judged_battles
 from evenhand.reports.evidence import record_notes
-from evenhand.reports.scores.creation_choosing import CreationStudies
-from evenhand.reports.scores.creation_figures import Figures, figures, graded
+from evenhand.reports.scores.creation_choosing import PREFERENCE, CreationStudies
+from evenhand.reports.scores.creation_figures import Figures, Wanted, figures, graded, judged_items
 from evenhand.reports.scores.creation_record import ModelRecord, model_records
 
-ENOUGH_ANSWERED = 0.95
-"""Of the benchmark's items; a model that answered fewer has no rank."""
+ENOUGH = 0.95
+"""Of the items; a model that answered fewer, or was judged on fewer, has no rank."""
 
 NO_TASK = "no task"
 
@@ -36,21 +38,25 @@ class Part:
 class ModelScore:
     model: str
     rank: int | None
-    """By Reward; None where too little is answered or nothing has a verdict."""
+    """By Reward; None where too little is answered or judged."""
     whole: Figures
     categories: tuple[Part, ...]
     """The paper's four, then others; those of which the benchmark has items."""
     tasks: tuple[Part, ...]
     flagged: Mapping[str, int]
     """Answers that were judged though cut or refused, by flag."""
+    described: Mapping[str, int]
+    """Answers that were made from descriptions of the images, by who described them."""
 
     def as_json(self) -> dict[str, Json]:
         flagged: dict[str, Json] = {flag: count for flag, count in sorted(self.flagged.items())}
+        described: dict[str, Json] = {describer: count for describer, count in sorted(self.described.items())}
         return {
             "model": self.model,
             "rank": self.rank,
             **self.whole.as_json(),
             "flagged": flagged,
+            "described_by": described,
             "categories": [{"category": part.name, **part.figures.as_json()} for part in self.categories],
             "tasks": [{"task": part.name, "category": part.category, **part.figures.as_json()} for part in self.tasks],
         }
@@ -89,13 +95,17 @@ class CreationScore:
 class CreationEvidence:
     """What one table is made of; one of the two judgings may be missing."""
 
-    baseline: str
+    chosen: CreationStudies
     preference: JudgedBattles | None
     factuality: JudgedBattles | None
     items: tuple[Item, ...]
     """All of the benchmark's."""
     answers: tuple[Response, ...]
-    """To them, of the variant that was judged."""
+    """To them, of the variant that was judged; the baseline's and the references are plain."""
+
+    @property
+    def baseline(self) -> str:
+        return self.chosen.baseline
 
     @property
     def judgings(self) -> tuple[JudgedBattles, ...]:
@@ -107,9 +117,11 @@ def creation_evidence(ledger: Ledger, chosen: CreationStudies) -> CreationEviden
         return judged_battles(ledger, part) if part else None
 
     items = items_of(ledger, chosen.first.data)
-    answers = ledger.responses_to((item.digest for item in items), variant=chosen.first.variant)
+    answers = ledger.responses_to(
+        (item.digest for item in items), variant=chosen.first.variant, plain={REFERENCE, chosen.baseline}
+    )
     return CreationEvidence(
-        baseline=chosen.baseline,
+        chosen=chosen,
         preference=judged(chosen.preference),
         factuality=judged(chosen.factuality),
         items=tuple(items),
@@ -120,9 +132,8 @@ def creation_evidence(ledger: Ledger, chosen: CreationStudies) -> CreationEviden
 def creation_score(evidence: CreationEvidence) -> CreationScore:
     """Raises RankError on verdicts that make no Reward or grade."""
     records = model_records(evidence.preference, evidence.factuality, evidence.baseline, evidence.answers)
-    orders = len({showing.forward for record in records for showing in record.preference}) or 2
-    parts = _Parts.of(evidence.items)
-    models = _ranked([_model_score(record, parts, orders) for record in records])
+    parts, wanted = _Parts.of(evidence.items), _wanted(evidence)
+    models = _ranked([_model_score(record, parts, wanted) for record in records])
     study = evidence.judgings[0].study
     return CreationScore(
         benchmark=study.benchmark,
@@ -141,7 +152,6 @@ def creation_score(evidence: CreationEvidence) -> CreationScore:
 class _Parts:
     """Digests of the items, by category and by task, in the paper's order."""
 
-    everything: frozenset[str]
     by_category: Mapping[str, frozenset[str]]
     by_task: Mapping[tuple[str, str], frozenset[str]]
     """By category and task."""
@@ -156,7 +166,6 @@ class _Parts:
             by_task.setdefault((category, item.task or NO_TASK), set()).add(item.digest)
         tasks = [task for category in categories() for task in category.tasks]
         return cls(
-            everything=frozenset(digest for digests in by_category.values() for digest in digests),
             by_category={name: frozenset(by_category[name]) for name in sorted(by_category, key=_category_place)},
             by_task={
                 name: frozenset(by_task[name])
@@ -173,19 +182,32 @@ def _place(name: str, published: Sequence[str]) -> tuple[int, str]:
     return (published.index(name), "") if name in published else (len(published), name)
 
 
-def _model_score(record: ModelRecord, parts: _Parts, orders: int) -> ModelScore:
-    def part(name: str, category: str, items: frozenset[str]) -> Part:
-        return Part(
-            name=name, category=category, figures=figures(record.within(items), items=len(items), orders=orders)
-        )
+def _wanted(evidence: CreationEvidence) -> Wanted:
+    judged = evidence.preference
+    # Another protocol need not ask about taste.
+    by_criteria = judged is None or judged.study.condition.protocol == PREFERENCE
+    return Wanted(
+        items=frozenset(item.digest for item in evidence.items),
+        applicable=frozenset(
+            item.digest for item in evidence.items if item.subjective_criteria is not None or not by_criteria
+        ),
+        orders=evidence.chosen.orders,
+    )
 
+
+def _model_score(record: ModelRecord, parts: _Parts, wanted: Wanted) -> ModelScore:
+    def part(name: str, category: str, items: frozenset[str]) -> Part:
+        return Part(name=name, category=category, figures=figures(record, wanted.within(items)))
+
+    flags = [answer.flags for answer in record.answers.values()]
     return ModelScore(
         model=record.model,
         rank=None,
-        whole=figures(record.within(parts.everything), items=len(parts.everything), orders=orders),
+        whole=figures(record, wanted),
         categories=tuple(part(name, name, items) for name, items in parts.by_category.items()),
         tasks=tuple(part(task, category, items) for (category, task), items in parts.by_task.items()),
-        flagged=Counter(flag for answer in record.answers.values() for flag in answer.flags),
+        flagged=Counter(flag for of_answer in flags for flag in of_answer if flag in (TRUNCATED, REFUSED)),
+        described=Counter(describer for of_answer in flags if (describer := describer_in(of_answer)) is not None),
     )
 
 
@@ -206,48 +228,107 @@ def _descending(value: float | None) -> float:
 
 
 def _enough(one: ModelScore) -> bool:
-    return one.whole.answered >= ENOUGH_ANSWERED * one.whole.items
+    return _enough_answered(one.whole) and _enough_judged(one.whole)
+
+
+def _enough_answered(whole: Figures) -> bool:
+    return whole.answered >= ENOUGH * whole.items
+
+
+def _enough_judged(whole: Figures) -> bool:
+    return whole.judged >= ENOUGH * whole.applicable
 
 
 def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: Sequence[ModelScore]) -> Iterable[str]:
-    yield (
-        "Each verdict of each order counts as one vote, and showings without a verdict (Fail) count in no score, as "
-        "published. Intervals (95 %) count cases, not votes."
-    )
+    yield _what_counts(evidence)
     yield f"The baseline is {evidence.baseline}; its Reward is 0 by definition."
-    yield from _gaps(evidence, records)
-    few = [f"{one.model} ({one.whole.answered})" for one in models if not _enough(one)]
-    if few:
-        enough = f"{100 * ENOUGH_ANSWERED:.0f} % of the {len(evidence.items)} items"
-        yield f"Not ranked, because fewer than {enough} are answered: {', '.join(few)}."
+    yield from _gaps(evidence)
+    yield from _gaps_by_model(evidence, records, models)
+    yield from _not_ranked(models, preferred=evidence.preference is not None)
     for one in models:
-        for flag, count in sorted(one.flagged.items()):
-            words = (
-                f"1 answer is {flag} and judged as it stands"
-                if count == 1
-                else (f"{count} answers are {flag} and judged as they stand")
-            )
-            yield f"{one.model}: {words}."
+        yield from _about_answers(one)
+    yield from _deviations(evidence)
     yield from told_once({one.study.condition.protocol: record_notes(one) for one in evidence.judgings})
 
 
-def _gaps(evidence: CreationEvidence, records: Sequence[ModelRecord]) -> Iterable[str]:
+def _what_counts(evidence: CreationEvidence) -> str:
+    shared = any(one.replicates > 1 for one in evidence.chosen.everything)
+    vote = "one vote, which its replicates share" if shared else "one vote"
+    return (
+        f"Each showing of two answers in one order counts as {vote}, and showings without a verdict (Fail) count in no "
+        "score, as published. Intervals (95 %) count cases, not votes."
+    )
+
+
+def _gaps(evidence: CreationEvidence) -> Iterable[str]:
     items = len(evidence.items)
     if evidence.preference is None:
         yield "No preferences were judged, so there is no Reward and no Win Rate."
+    else:
+        without = items - len(_wanted(evidence).applicable)
+        if without:
+            yield f"{without} of {items} items have no subjective criteria: no preference is wanted there."
     if evidence.factuality is None:
         yield "Visual factuality was not judged, so there is no VFS."
     else:
         without = sum(item.factuality_criteria is None for item in evidence.items)
         if without:
             yield f"{without} of {items} items have no criteria of visual factuality: no VFS is wanted there."
+
+
+def _gaps_by_model(
+    evidence: CreationEvidence, records: Sequence[ModelRecord], models: Sequence[ModelScore]
+) -> Iterable[str]:
     showings = [showing for record in records for showing in (*record.preference, *record.factuality)]
     waiting = sum(not showing.asked for showing in showings)
     if waiting:
         yield f"{waiting} showings that are wanted were not asked yet; `evenhand judge` goes on with them."
-    judged = {showing.item for showing in showings if showing.asked}
-    if len(judged) < items:
-        yield f"Only {len(judged)} of the {items} items were judged."
+    gradable = {item.digest for item in evidence.items if item.factuality_criteria is not None}
+    of_model = {record.model: record for record in records}
+    for one in models:
+        if evidence.preference is not None and one.whole.judged < one.whole.applicable:
+            yield f"{one.model}: {one.whole.judged} of {one.whole.applicable} items judged."
+        graded_here = judged_items(of_model[one.model].factuality, evidence.chosen.grading_orders) & gradable
+        if evidence.factuality is not None and len(graded_here) < len(gradable):
+            yield f"{one.model}: {len(graded_here)} of {len(gradable)} items graded for visual factuality."
+
+
+def _not_ranked(models: Sequence[ModelScore], *, preferred: bool) -> Iterable[str]:
+    few = [one for one in models if not _enough_answered(one.whole)]
+    if few:
+        said = ", ".join(f"{one.model} ({one.whole.answered})" for one in few)
+        yield f"Not ranked, because fewer than {100 * ENOUGH:.0f} % of the {few[0].whole.items} items are answered: {said}."
+    few = [one for one in models if preferred and _enough_answered(one.whole) and not _enough_judged(one.whole)]
+    if few:
+        said = ", ".join(f"{one.model} ({one.whole.judged})" for one in few)
+        items = f"{100 * ENOUGH:.0f} % of the {few[0].whole.applicable} items"
+        yield f"Not ranked, because fewer than {items} are judged: {said}."
+
+
+def _about_answers(one: ModelScore) -> Iterable[str]:
+    for flag, count in sorted(one.flagged.items()):
+        stand = (
+            "1 answer is {} and judged as it stands"
+            if count == 1
+            else f"{count} answers are {{}} and judged as they stand"
+        )
+        yield f"{one.model}: {stand.format(flag)}."
+    for describer, count in sorted(one.described.items()):
+        yield f"{one.model}: {count} of {one.whole.answered} items answered from descriptions by {describer}."
+
+
+def _deviations(evidence: CreationEvidence) -> Iterable[str]:
+    """From the published judging, as far as the studies and not their judgements know them."""
+    for study in evidence.chosen.everything:
+        if study.orders != "both":
+            order = "one order drawn for each item" if study.orders == "random" else f"the {study.orders} order"
+            yield f"Differs from the published judging: {study.condition.protocol} asked in {order} alone, not in both."
+    raters = {one.study.condition.protocol: one.study.rater for one in evidence.judgings}
+    if len({rater.key for rater in raters.values()}) > 1:
+        said = ", ".join(
+            f"{name} at {rater.endpoint} with {rater.settings.canonical}" for name, rater in raters.items()
+        )
+        yield f"The two judgings differ in the judge's endpoint or settings: {said}."
 
 
 def told_once(said: Mapping[str, Sequence[str]]) -> list[str]:

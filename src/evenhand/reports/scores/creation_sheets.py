@@ -36,16 +36,6 @@ def board_sheets(score: CreationScore) -> tuple[Sheet, ...]:
     )
 
 
-def wide_sheet(score: CreationScore) -> Sheet:
-    """All of it beside each other, for programs; without the baseline's row."""
-    return _sheet(
-        score,
-        score.benchmark,
-        (*_TABLE_5, *_SURE, *_OTHERWISE),
-        lambda one: (*_table_5(one), *_sure(one), *_otherwise(one.whole)),
-    )
-
-
 def breakdown_sheets(score: CreationScore, by: By) -> tuple[Sheet, ...]:
     """One for each model; by category, also the published leaderboard's: VFS and Reward of every model."""
     columns = ("items", *_TABLE_5, "Reward 95 %", "VFS 95 %")
@@ -58,15 +48,6 @@ def breakdown_sheets(score: CreationScore, by: By) -> tuple[Sheet, ...]:
         for one in score.models
     )
     return (_leaderboard(score), *each) if by == "category" else each
-
-
-def long_breakdown(score: CreationScore, by: By) -> Sheet:
-    """All models' parts under each other, for programs."""
-    return Sheet(
-        title=f"{score.benchmark} by {by}",
-        headings=("model", by, "items", *_TABLE_5, "Reward 95 %", "VFS 95 %"),
-        rows=tuple((one.model, part.name, *_part_cells(part)) for one in score.models for part in _parts(one, by)),
-    )
 
 
 def two_decimals(value: float | None) -> str:
@@ -133,8 +114,8 @@ def _otherwise(figures: Figures) -> tuple[str, ...]:
         two_decimals(forward.vfs.value),
         two_decimals(forward.preference.reward.value),
         _per_cent(forward.preference.win_rate.value),
-        two_decimals(preference.worst),
-        two_decimals(preference.best),
+        two_decimals(preference.band.worst),
+        two_decimals(preference.band.best),
         two_decimals(figures.unanswered_worst),
     )
 
@@ -156,14 +137,16 @@ def _leaderboard(score: CreationScore) -> Sheet:
     rows = [
         (
             one.model,
-            *chain.from_iterable(_pair(figures) for figures in [one.whole, *(part.figures for part in one.categories)]),
+            *chain.from_iterable(
+                vfs_and_reward(figures) for figures in [one.whole, *(part.figures for part in one.categories)]
+            ),
         )
         for one in score.models
     ]
     return Sheet(title=f"{score.benchmark} by category", headings=("model", *headings), rows=tuple(rows))
 
 
-def _pair(figures: Figures) -> tuple[str, str]:
+def vfs_and_reward(figures: Figures) -> tuple[str, str]:
     return two_decimals(figures.dual.vfs.value), two_decimals(figures.dual.preference.reward.value)
 
 

@@ -8,7 +8,7 @@ from evenhand.domain.identity import Json
 from evenhand.reports.choosing import MixedError
 from evenhand.reports.scores.creation_choosing import CreationStudies
 from evenhand.reports.scores.creation_score import CreationScore
-from evenhand.reports.scores.creation_sheets import two_decimals
+from evenhand.reports.scores.creation_sheets import vfs_and_reward
 from evenhand.reports.sheet import MISSING, Sheet
 
 VISION = ""
@@ -68,15 +68,14 @@ def variants_sheet(scores: VariantScores) -> Sheet:
         title=f"{first.benchmark}: descriptions beside the images",
         headings=("model", *headings),
         rows=tuple(
-            (model, *chain.from_iterable(_pair(score, model) for score in scores.by_variant.values()))
+            (model, *chain.from_iterable(_cells(score, model) for score in scores.by_variant.values()))
             for model in models
         ),
     )
 
 
-def _pair(score: CreationScore, model: str) -> tuple[str, str]:
+def _cells(score: CreationScore, model: str) -> tuple[str, str]:
     for one in score.models:
         if one.model == model:
-            dual = one.whole.dual
-            return two_decimals(dual.vfs.value), two_decimals(dual.preference.reward.value)
+            return vfs_and_reward(one.whole)
     return MISSING, MISSING
