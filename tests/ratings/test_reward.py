@@ -44,8 +44,8 @@ def test_the_worked_example_of_two_cases_in_both_orders():
     assert found.reward.value == pytest.approx(100 / 3)
     assert found.win_rate.value == pytest.approx(2 / 3)
     assert (found.reward.n, found.reward.clusters) == (3, 2)
-    assert found.worst == pytest.approx((100 - 100) / 4)
-    assert found.best == pytest.approx((100 + 100) / 4)
+    assert found.band.worst == pytest.approx((100 - 100) / 4)
+    assert found.band.best == pytest.approx((100 + 100) / 4)
 
 
 def test_no_valid_vote_is_no_reward():
@@ -54,8 +54,8 @@ def test_no_valid_vote_is_no_reward():
     assert found.win_rate.value is None
     assert found.counts.reward is None
     assert found.counts.win_rate is None
-    assert (found.worst, found.best) == (-100, 100)
-    assert reward(votes([])).worst is None
+    assert (found.band.worst, found.band.best) == (-100, 100)
+    assert reward(votes([])).band.worst is None
 
 
 def test_a_value_beyond_much_better_is_refused():
@@ -70,10 +70,10 @@ def test_the_mirrored_votes_have_the_opposite_reward_and_the_band_holds_it(value
     assert there.reward.value == pytest.approx(-here.reward.value)
     assert here.counts.reward == pytest.approx(here.reward.value)
     assert here.win_rate.value == pytest.approx(here.counts.win_rate)
-    assert here.worst is not None
-    assert here.best is not None
-    assert -100 <= here.worst <= here.reward.value + 1e-9
-    assert here.reward.value - 1e-9 <= here.best <= 100
+    assert here.band.worst is not None
+    assert here.band.best is not None
+    assert -100 <= here.band.worst <= here.reward.value + 1e-9
+    assert here.reward.value - 1e-9 <= here.band.best <= 100
 
 
 @given(st.lists(st.integers(-2, 2), min_size=2, max_size=20))

@@ -106,7 +106,7 @@ def _sandwich_notes(solution: Solution, around: Spread) -> list[str]:
         notes.append(_few(few, noun))
     if around.flat:
         notes.append(
-            f"Some models' results do not differ between {noun}s at all: there each {noun} counts as one case."
+            f"Some models' results hardly differ between {noun}s: there each {noun} counts as one case."
         )
     return notes
 
