@@ -25,6 +25,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.planning
 	$(BIN)/python -m bench.ratings
 	$(BIN)/python -m bench.coverage
+	$(BIN)/python -m bench.grading
 
 soak: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2

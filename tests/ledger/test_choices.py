@@ -82,6 +82,20 @@ def test_trials_of_other_studies_are_not_here(tmp_path: Path):
     assert choices(recorded(tmp_path, (TRIAL, Choice(value=0)), study="another"), STUDY.key).outcomes == {}
 
 
+@pytest.mark.parametrize("others", [1, 20])
+def test_a_study_is_found_among_few_and_among_many_judgements_of_others(tmp_path: Path, others: int):
+    ledger = recorded(tmp_path, (TRIAL, REFUSED))
+    for number in range(others):
+        foreign = replace(TRIAL, item=f"{number:064}")
+        judgement = Judgement(trial=foreign.key, verdict=Choice(value=0), reader="0", calls=(), run="r", at=0.0)
+        ledger.commit(Entries(study="another", trials=[foreign], judgements=[judgement]))
+    again = Judgement(trial=TRIAL.key, verdict=Choice(value=1), reader="9", calls=(), run="r", at=1.0)
+    ledger.commit(Entries(study=STUDY.key, trials=[TRIAL], judgements=[again]))
+    found = choices(ledger, STUDY.key)
+    assert found.places(0) == {FIRST: 1}
+    assert choices(ledger, "another").places(0) == {FIRST: 0}
+
+
 def test_a_preference_is_no_choice(tmp_path: Path):
     found = choices(recorded(tmp_path, (TRIAL, Preference(value=1, levels=2))), STUDY.key)
     with pytest.raises(TypeError, match="ends in a choice"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, Executable, func, select
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Choice, Reason
@@ -19,6 +19,9 @@ from evenhand.ledger.record import Ledger
 
 _DIGEST = 64
 """Characters of a response's digest; the first stands after the bracket and the quotation mark of a JSON list."""
+
+_WALKED = 4
+"""Up to how many judgements in the ledger for each trial of a study all of them are walked through."""
 
 
 class Outcome(NamedTuple):
@@ -51,33 +54,52 @@ def choices(ledger: Ledger, study: str) -> Choices:
 
     No two showings of the study may begin with the same response.
     """
-    links, trials, table = schema.study_trials, schema.trials, schema.judgements
-    query = (
-        select(
-            func.substr(trials.c.responses, 3, _DIGEST),
-            trials.c.replicate,
-            trials.c.attempt,
-            table.c.verdict,
-            table.c.reason,
-        )
-        .select_from(links)
-        .join(trials, trials.c.key == links.c.trial)
-        .join(table, table.c.trial == trials.c.key)
-        .where(links.c.study == study)
-        .order_by(table.c.seq)
-    )
     found: defaultdict[int, dict[str, Outcome]] = defaultdict(dict)
     # One object for all trials that ended alike: a hundred thousand would keep the garbage collector busy.
     known: dict[tuple[int, str | None, Reason | None], Outcome] = {}
     with ledger.reading() as connection:
-        for first, replicate, *ended in cast("Iterable[Any]", connection.execute(query)):
-            key = (ended[0], ended[1], ended[2])
+        shown = {row[0]: row for row in _shown(connection, study)}
+        for trial, verdict, reason in _results(connection, study, trials=len(shown)):
+            if (showing := shown.get(trial)) is None:
+                continue
+            _, first, replicate, attempt = showing
+            key = (attempt, verdict, reason)
             outcome = known.get(key) or known.setdefault(key, Outcome(*key))
             of_replicate = found[replicate]
             before = of_replicate.setdefault(first, outcome)
             if before is not outcome and supersedes(cast(Any, outcome), cast(Any, before)):
                 of_replicate[first] = outcome
     return Choices(outcomes=dict(found))
+
+
+def _shown(connection: Connection, study: str) -> Iterable[Any]:
+    """Of each trial: its key, what stood first, replicate, attempt."""
+    links, trials = schema.study_trials, schema.trials
+    query = (
+        select(trials.c.key, func.substr(trials.c.responses, 3, _DIGEST), trials.c.replicate, trials.c.attempt)
+        .join(links, links.c.trial == trials.c.key)
+        .where(links.c.study == study)
+    )
+    return _fetched(connection, query)
+
+
+def _results(connection: Connection, study: str, *, trials: int) -> Iterable[Any]:
+    """Trial, verdict and reason in the order of the record; those of other studies may be among them.
+
+    `trials`: how many the study has.
+    """
+    links, table = schema.study_trials, schema.judgements
+    query = select(table.c.trial, table.c.verdict, table.c.reason).order_by(table.c.seq)
+    last = connection.execute(select(func.max(table.c.seq))).scalar() or 0
+    # To walk through all judgements costs a fraction of looking up each, unless the study is a small part of them.
+    if last > _WALKED * trials:
+        query = query.where(table.c.trial.in_(select(links.c.trial).where(links.c.study == study)))
+    return _fetched(connection, query)
+
+
+def _fetched(connection: Connection, query: Executable) -> Iterable[Any]:
+    # The driver's own cursor: through SQLAlchemy's rows the same reading costs a third more.
+    return cast(Any, connection.execute(query)).cursor
 
 
 @cache

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 
+from evenhand.domain.rater import PEOPLE
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
 from evenhand.ledger import schema
@@ -30,6 +31,12 @@ class JudgedBattles:
     missing: tuple[tuple[str, ...], ...]
     """The models of each showing wanted that has no verdict, whether it was asked or not."""
     votes: tuple[Vote, ...]
+
+    @property
+    def judge(self) -> str:
+        """Several people are together `people`."""
+        several = self.study.rater.kind == "human" and len({one.trial.rater for one in self.results}) > 1
+        return PEOPLE if several else self.study.rater.name
 
     @property
     def not_reached(self) -> int:
