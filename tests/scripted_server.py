@@ -38,8 +38,7 @@ _REASONING = re.compile(r"o\d|gpt-5")
 _CANDIDATES = re.compile(
     r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
 )
-
-
+_CREATION = re.compile(r"\[ASSISTANT ([AB])\]\n(.*?)\n\[END ASSISTANT \1\]", re.DOTALL)
 _OPTIONS = re.compile(r"^Option \d+\n(.*?)(?=\n\nOption \d+\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -315,6 +314,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         users = [_text(message) for message in body["messages"] if message["role"] == "user"]
         if users and users[-1].endswith("Please extract the final answer from the above text."):
             return _extracted(users[-1])
+        if users and (blocks := dict(_CREATION.findall(users[-1]))):
+            return _of_creation(users[-1], first_is_better=prefers_first(blocks["A"], blocks["B"]))
         found = _CANDIDATES.search(users[-1]) if users else None
         first, second = found.groups() if found else ("", "")
         better, worse = ("A", "B") if prefers_first(first, second) else ("B", "A")
@@ -329,6 +330,16 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         )
 
     return verdict
+
+
+def _of_creation(prompt: str, *, first_is_better: bool) -> str:
+    """A verdict, or two scores, in the words that Creation-MMBench's prompts ask for."""
+    if "[VISUAL FACTUALITY CRITERIA]" not in prompt:
+        return f"Final Verdict is: [[{'A>B' if first_is_better else 'B>A'}]]"
+    scores = (8, 6) if first_is_better else (6, 8)
+    return "\n".join(
+        f"Response {name} Visual Factuality Score: {score}/10" for name, score in zip("AB", scores, strict=True)
+    )
 
 
 def _option_judge(judge: str, seed: int) -> Judge:

@@ -172,3 +172,22 @@ def test_an_answer_comes_out_byte_for_byte(tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("p")
     path = predictions(folder / "p.csv", [row(ITEMS[0], f"x{text}y")], start="\ufeff", end="\r\n")
     assert answers(read_responses(path, BENCHMARK)) == {"dog": f"x{text}y"}
+
+
+def test_a_row_under_another_category_is_taken_and_told(tmp_path: Path) -> None:
+    dog, cat, pair, held, poem, _ = ITEMS
+    rows = [
+        row(dog, "a dog", instruction_category="Color"),
+        row(cat, "a cat", instruction_category="ANIMALS"),
+        row(pair, "the hat", instruction_category=""),
+        row(held, "red", instruction_category="write a_poem"),
+        row(poem, "Roses"),
+    ]
+    found = read(tmp_path, *rows)
+    assert answers(found) == {"dog": "a dog", "cat": "a cat", "pair": "the hat", "held": "red", "poem": "Roses"}
+    (told,) = [note for note in found.warnings if "another category" in note]
+    assert told.endswith(
+        ": Rows that name another category than visit-bench has for their item, whose own is kept; rows: 2: "
+        'row 1, line 2 ("Color", not "animals"), row 4, line 5 ("write a_poem", not "color").'
+    )
+    assert not [note for note in read(tmp_path, *rows[1:3]).warnings if "another category" in note]

@@ -13,7 +13,7 @@ from evenhand.ledger.record import Ledger
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.cli.served import pictures, served, words
 from tests.exchange.world import Ran, run, store_in
-from tests.scripted_server import Canned, Fault, Script, ScriptedServer
+from tests.scripted_server import Body, Canned, Fault, Script, ScriptedServer
 
 SAMPLE = load_benchmark("creation-mmbench-sample")
 
@@ -137,3 +137,27 @@ def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
     )
     assert document["tokens"]["output_at_most"] == 3 * 4096
     assert document["cost_usd"] == pytest.approx((document["tokens"]["input"] + 3 * 4096) / 1e6)
+
+
+def test_answers_asked_for_in_different_ways_are_not_mixed_under_one_name(tmp_path: Path) -> None:
+    warm = ("--temperature", 0.7, "--image-detail", "low")
+
+    def model(body: Body) -> str:
+        same_either_way = words(body) == SAMPLE.items[1].instruction
+        return "Yes." if same_either_way else f"At {body['temperature']}."
+
+    with served(Script(judge=model)) as server:
+        first = answer(tmp_path, server, "--limit", 2, *warm)
+        told = '`m`: answers on record that are asked with temperature 0.7, image_detail "low": 2.'
+        assert (first.code, told in first.err) == (0, True), first.err
+        assert answer(tmp_path, server, "--limit", 3, *warm).code == 0, "the same settings go on"
+        for more in ((), ("--items", "5"), ("--replace", "--limit", 2)):
+            before = len(server.requests)
+            mixed = answer(tmp_path, server, *more)
+            assert mixed.code == 2
+            assert "Answers of 'm' on record were asked for with temperature 0.7" in mixed.err
+            assert "give another --name for those with the defaults, or --replace them all." in mixed.err
+            assert len(server.requests) == before
+        assert answer(tmp_path, server, "--limit", 3, "--replace").code == 0
+        assert answer(tmp_path, server, "--limit", 4).code == 0
+    assert {text for text, _ in on_record(tmp_path).values()} == {"Yes.", "At 0.0."}

@@ -106,6 +106,20 @@ def test_where_no_reference_plays_a_breakdown_is_of_elo(ledger: Ledger) -> None:
     assert rows == [{"skill": "tour guide", "items": "1", "blue": "1002.0", "amber": "998.0"}]
 
 
+def test_a_skill_that_the_reference_does_not_play_has_elo_in_its_row_and_items_of_no_dataset_have_one(
+    ledger: Ledger,
+) -> None:
+    players = {"s1": ("amber", "reference"), "s2": ("amber", "blue"), "s3": ("amber", "blue")}
+    judge(ledger, players, lambda shown: shown.picks("amber") if shown.label != "s3" else FIRST)
+    rows = {row["skill"]: row for row in csv.DictReader(io.StringIO(score(ledger, "--by", "skill", "--format", "csv")))}
+    assert (rows["tour guide"]["amber"], rows["tour guide"]["blue"]) == ("100.0 % (1)", "")
+    assert rows["vqa"]["amber"].startswith("Elo 100")
+    assert rows["vqa"]["blue"].startswith("Elo 99")
+    out = score(ledger, "--by", "source", "--format", "md")
+    assert "; Elo where it does not play" in out
+    assert "| other | 1 | 100.0 % (1) |" in out
+
+
 def test_mt_benchs_rule_is_chosen_by_name(judged: Ledger) -> None:
     assert "(rule mt-bench)" in score(judged, "--join", "mt-bench")
     assert "(rule visit)" in score(judged)
@@ -148,10 +162,17 @@ def test_a_dry_run_says_what_it_takes_to_place_a_model(tmp_path: Path) -> None:
     said = judging(tmp_path, *joins, "--price", "input=1000,output=2000")
     assert said.code == 0, said.err
     first, *_ = said.out.splitlines()
-    assert first.startswith("Placing ada: 12 battles (4 against the reference), 24 calls at least, 48 at most, about ")
+    assert first.startswith(
+        "Placing ada: 12 battles (4 against the reference), 24 calls at least, 48 at most, at most "
+    )
     document = judging(tmp_path, *joins, "--price", "input=1000,output=2000", "--json").document
-    tokens = document["tokens"]["input"] + document["tokens"]["output_at_most"]
-    assert first.endswith(f"about {tokens:,} tokens, at most ${document['cost_usd']:.4f}.")
+    least, most, written = (document["tokens"][name] for name in ("input", "input_at_most", "output_at_most"))
+    # The price is of every call that may be made, and so are the tokens beside it.
+    assert document["cost_usd"] == pytest.approx((1000 * most + 2000 * written) / 1e6)
+    assert 0 < least < most
+    assert f"About {least} tokens in at least and {most} at most, at most {written} out" in said.out
+    tokens = most + written
+    assert first.endswith(f"at most about {tokens:,} tokens, at most ${document['cost_usd']:.4f}.")
     assert document["placing"] == {"model": "ada", "battles": 12, "against_reference": 4}
     assert (document["calls_at_least"], document["calls_at_most"], document["trials"]) == (24, 48, 24)
     assert "allow" not in said.err

@@ -33,8 +33,15 @@ def test_the_command_reference_is_what_the_program_says() -> None:
     assert written == reference(), "run: python -m evenhand.cli.reference docs/reference/commands.md"
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/visit-bench.md"])
-def test_every_command_of_a_document_runs(tmp_path: Path, document: str) -> None:
+@pytest.mark.parametrize(
+    ("document", "made"),
+    [
+        ("README.md", "battles.jsonl"),
+        ("docs/visit-bench.md", "battles.jsonl"),
+        ("docs/creation-mmbench.md", "questions.jsonl"),
+    ],
+)
+def test_every_command_of_a_document_runs(tmp_path: Path, document: str, made: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     commands = commands_of(text)
     assert len(commands) >= 6
@@ -57,7 +64,7 @@ def test_every_command_of_a_document_runs(tmp_path: Path, document: str) -> None
                 check=False,
             )
             assert done.returncode == 0, f"{command}: {done.stderr}"
-    assert (tmp_path / "battles.jsonl").stat().st_size > 0
+    assert (tmp_path / made).stat().st_size > 0
 
 
 def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_single_multi_skills_and_sources_are_counted_apart(
         of_skill = Counter(items[label].category for label, *pair in by_hand if one["model"] in pair)
         assert {skill["skill"]: skill["matches"] for skill in one["skills"]} == of_skill
         assert [source["source"] for source in one["sources"]] == [
-            "Robust Change Captioning", "Spot-the-Diff", "VCR", "VQA",
+            "Robust Change Captioning", "Spot-the-Diff", "VCR", "VQA", "other",
         ]  # fmt: skip
 
 

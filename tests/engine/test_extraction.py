@@ -333,6 +333,7 @@ async def test_a_dry_run_says_at_least_and_at_most(tmp_path: Path) -> None:
         assert costly_words.cost_usd is not None
         # Each second call is counted with the 1024 tokens that a first reply may have.
         assert costly_words.cost_usd > costly_words.input_tokens + 4 * 1024
+        assert costly_words.cost_usd == pytest.approx(costly_words.input_tokens_at_most)
         await it.run(study)
         assert (dry(it, study).calls, dry(it, study).calls_at_most, dry(it, study).known) == (0, 0, 4)
 

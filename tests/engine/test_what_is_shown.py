@@ -206,6 +206,13 @@ async def test_what_is_chosen_otherwise_than_published_stays_with_every_judgemen
     }
 
 
+def test_a_fence_and_smaller_images_are_deviations_where_a_paper_is_followed() -> None:
+    fence = "By choice, the answers stand in a fence with a nonce, not as published."
+    edge = "By choice, images are at most 512 pixels wide and high, not as in the data."
+    assert prepared("creation_preference", fenced=True, max_image_edge=512).asking.deviations == (fence, edge)
+    assert prepared("creation_factuality", fenced=True, max_image_edge=512).asking.deviations == (fence,), "no image"
+
+
 def test_what_the_paper_does_not_state_is_no_deviation() -> None:
     visit = load_protocol("visit_pairwise")
     assert "temperature" not in visit.published

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import joined_sign
 from evenhand.ledger.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
 from tests.scripted_server import server_process
 
 FIELDS = [
@@ -53,7 +55,7 @@ def rows_of(folder: Path, *more: object) -> list[dict[str, Any]]:
 
 
 def test_a_battle_has_the_fields_of_the_readme_and_our_own(folder: Path) -> None:
-    rows = rows_of(folder)
+    rows = sorted(rows_of(folder), key=lambda row: str(row["item"]))
     assert [row["item"] for row in rows] == ["one", "two"]
     first = rows[0]
     assert set(FIELDS) < set(first)
@@ -139,3 +141,39 @@ def test_with_reference_is_about_battles(folder: Path) -> None:
         done = export(folder, kind, "--with-reference")
         assert done.code == 2
         assert "--with-reference is about battles" in done.err
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """Wins, ties, a battle without a decision, and one whose other order failed."""
+
+    def says(shown: Shown) -> Preference | NoVerdict:
+        if shown.label == "m1" and shown.pair == frozenset(("ada", "bel")):
+            return FAILED if shown.first == "ada" else FIRST
+        if shown.label == "s2" and shown.pair == frozenset(("bel", "cyd")):
+            return UNREADABLE
+        return FIRST if shown.label == "s3" else shown.picks(min(shown.pair))
+
+    with closing(Ledger(store_in(tmp_path))) as ledger:
+        judge(ledger, {label: ("ada", "bel", "cyd", "reference") for label in ITEMS}, says)
+    return tmp_path
+
+
+def test_the_file_gives_the_elo_of_the_board(mixed: Path) -> None:
+    board = run("score", "visit-bench", "--bootstrap", 0, "--store", store_in(mixed), "--json").document
+    file = mixed / "battles.csv"
+    done = export(mixed, "--battles", "--with-reference", out=file)
+    assert done.code == 0, done.err
+    again = run("rank", file, "--method", "elo", "--json").document
+    ours = {one["model"]: one["elo"] for one in board["models"]}
+    assert len(ours) == 4
+    assert {one["model"]: one["rating"] for one in again["models"]} == pytest.approx(ours, abs=1e-9)
+
+
+def test_battles_without_a_decision_are_ties_with_null_results_and_half_a_battle_is_none(mixed: Path) -> None:
+    done = export(mixed, "--battles")
+    assert "1 battles without any decision are ties" in done.err
+    assert "1 pairs wait for a reply" in done.err
+    undecided = [row for row in done.rows if row["auto_evaluation_result"] == [None, None]]
+    assert [(row["item"], row["winner"], row["votes"]) for row in undecided] == [("s2", "tie", [None, None])]
+    assert not any(row["item"] == "m1" and (row["A_model"], row["B_model"]) == ("ada", "bel") for row in done.rows)

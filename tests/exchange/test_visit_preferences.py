@@ -73,7 +73,7 @@ def test_choices_bring_their_answers_and_give_a_board_of_people(tmp_path: Path) 
     done = take(tmp_path, rows)
     assert done.code == 0, done.err
     assert (done.document["judgements"], done.document["raters"]) == (5, ["people"])
-    assert "the rater of all rows is `people`" in done.err
+    assert "each row counts as one person's choice" in done.err
     board = run("rank", "--judge", "people", "--store", store_in(tmp_path), "--method", "win-rate", "--json")
     assert board.code == 0, board.err
     models = {one["model"]: one for one in board.document["models"]}
@@ -101,11 +101,40 @@ def test_the_same_file_again_adds_nothing(tmp_path: Path) -> None:
     assert counts(store_in(tmp_path)) == before
 
 
-def test_several_choices_of_one_pair_all_count_and_share_its_weight(tmp_path: Path) -> None:
-    take(tmp_path, [choice(1, "xy", winner) for winner in "AAB"])
-    judged = exported(tmp_path, "--judgements")
-    assert [one["replicate"] for one in judged] == [0, 1, 2]
-    assert [one["verdict"]["value"] for one in judged] == [1, 1, -1]
+def board(folder: Path, *command: object) -> dict[str, Any]:
+    """Of all people, and what it says of each model's wins, losses and ties."""
+    done = run(*command, "--judge", "people", "--store", store_in(folder), "--json")
+    assert done.code == 0, done.err
+    document = done.document
+    models = {one["model"]: (one["wins"], one["losses"], one["ties"]) for one in document["models"]}
+    return {"judge": document["judge"], "models": models, "notes": document["notes"]}
+
+
+BOARDS = [("rank", "--method", "win-rate"), ("score", "visit-bench", "--bootstrap", 0)]
+
+
+@pytest.mark.parametrize("command", BOARDS)
+def test_every_choice_of_one_pair_counts_one(tmp_path: Path, command: tuple[object, ...]) -> None:
+    done = take(tmp_path, [choice(1, "xy", "A"), choice(1, "yx", "B"), choice(1, "xy", "B"), choice(1, "xy", "A")])
+    assert done.document["raters"] == ["people", "people 2", "people 3", "people 4"]
+    assert board(tmp_path, *command)["models"] == {"x": (3, 1, 0), "y": (1, 3, 0)}
+
+
+@pytest.mark.parametrize("command", BOARDS)
+def test_named_people_have_a_board_together(tmp_path: Path, command: tuple[object, ...]) -> None:
+    rows = [choice(1, "xy", "A", rater="ann"), choice(1, "xy", "A", rater="bob"), choice(1, "xy", "B", rater="cyd")]
+    take(tmp_path, rows)
+    made = board(tmp_path, *command)
+    assert (made["judge"], made["models"]) == ("people", {"x": (2, 1, 0), "y": (1, 2, 0)})
+    unsaid = run(*command, "--store", store_in(tmp_path))
+    assert unsaid.code == 2
+    assert "--judge: ann, bob, cyd. All people together are --judge people." in unsaid.err
+
+
+def test_a_persons_choice_is_a_battle_and_the_table_says_so(tmp_path: Path) -> None:
+    take(tmp_path, [choice(1, "xy", "A", rater="ann"), choice(1, "xy", "B", rater="bob")])
+    notes = board(tmp_path, "score", "visit-bench", "--bootstrap", 0)["notes"]
+    assert "A battle is one person's choice between the answers of a pair to one item." in notes
 
 
 def test_named_raters_are_kept_apart_and_must_not_contradict_themselves(tmp_path: Path) -> None:

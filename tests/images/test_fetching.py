@@ -84,6 +84,7 @@ async def test_outcomes_stand_in_the_order_of_the_urls_and_one_failure_stops_nob
         ("/to-a-file.png", "address", "file:///etc/hostname"),
         ("/to-a-user.png", "address", "http://user"),
         ("/to-nowhere.png", "address", "''"),
+        ("/to-no-name.png", "address", "'http://a..b/'"),
     ],
 )
 async def test_what_is_no_plain_image_is_refused_and_leaves_nothing(
@@ -99,6 +100,20 @@ async def test_what_is_no_plain_image_is_refused_and_leaves_nothing(
 )
 async def test_what_is_no_web_address_is_refused(store: ImageStore, url: str) -> None:
     assert (await refusal(store, url))[0] == "address"
+
+
+@pytest.mark.parametrize(
+    "name", ["a..b", ".a", f"{'a' * 64}.com", f"{'ä' * 60}.com", "⒈.com"],
+)  # fmt: skip
+async def test_a_host_name_that_cannot_be_looked_up_is_one_failure_and_stops_nobody(
+    web: Web, store: ImageStore, name: str
+) -> None:
+    odd, red = f"http://{name}/x.png", f"{web.base}/red.png"
+    lost, fetched = await fetch_images([odd, red], store, limits=HERE)
+    assert lost == NotFetched(
+        url=odd, problem="address", detail=f"{odd!r} is not an http or https address that can be fetched."
+    )
+    assert isinstance(fetched, Fetched)
 
 
 async def test_redirects_are_followed_as_far_as_allowed_and_carry_no_cookies(web: Web, store: ImageStore) -> None:
@@ -160,13 +175,19 @@ async def test_a_disk_that_refuses_is_an_error_and_no_outcome(web: Web, tmp_path
         "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "255.255.255.255", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "2002:0a00:0001::1",
         "64:ff9b::10.0.0.1", "2001:0:4136:e378:8000:63bf:f5ff:fffe", "not an address",
+        "192.0.0.8", "192.0.0.255", "100.127.255.255", "168.63.129.16", "240.0.0.1", "239.1.2.3",
+        "::8.8.8.8", "::ffff:0:8.8.8.8", "::ffff:0:10.0.0.1", "64:ff9b:1::8.8.8.8", "64:ff9b:1:ffff::1", "fec0::1",
+        "feff::1", "ff0e::1", "4000::1", "64:ff9b::168.63.129.16", "64:ff9b::192.0.0.8", "64:ff9b::224.0.0.1",
+        "::ffff:168.63.129.16", "2002:a83f:8110::1",
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_open_to_everybody(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "64:ff9b::8.8.8.8"])
+@pytest.mark.parametrize("address", [
+    "93.184.216.34", "8.8.8.8", "2606:4700::1111", "64:ff9b::8.8.8.8", "168.63.129.17", "192.0.1.1", "100.128.0.1",
+])  # fmt: skip
 def test_addresses_that_are_open_to_everybody(address: str) -> None:
     assert is_public(address)
 

@@ -112,6 +112,7 @@ _PATHS: dict[str, Callable[[BaseHTTPRequestHandler, Web], None]] = {
     "/to-a-file.png": _redirects("file:///etc/hostname"),
     "/to-a-user.png": _redirects("http://user:word@127.0.0.1/red.png"),
     "/to-nowhere.png": _redirects(""),
+    "/to-no-name.png": _redirects("http://a..b/"),
     "/hop1": _redirects("/hop2"),
     "/hop2": _redirects("/hop3"),
     "/hop3": _redirects("/red.png"),

@@ -177,11 +177,11 @@ def test_a_part_of_the_phrase_as_a_whole_answer_masks_nothing():
 
 
 def test_eight_shared_characters_on_a_side_show_a_restatement_and_seven_do_not():
-    assert undecided(f"It was: I think {PLANT} So much for it.", f"Well, I think {PLANT}")
-    assert VISIT.read(f"They think {PLANT} So much for it.", shown=[f"We do think {PLANT}"]) == FIRST
-    # "rethink " is eight characters, "ethink " seven.
-    assert undecided(f"So I rethink {PLANT} So much for it.", f"We all rethink {PLANT}")
-    assert VISIT.read(f"So I bethink {PLANT} So much for it.", shown=[f"We all rethink {PLANT}"]) == FIRST
+    assert undecided(f"It was: I think: {PLANT} So much for it.", f"Well, I think: {PLANT}")
+    assert VISIT.read(f"They hope: {PLANT} So much for it.", shown=[f"We do hope: {PLANT}"]) == FIRST
+    # "report: " is eight characters, "eport: " seven.
+    assert undecided(f"So I report: {PLANT} So much for it.", f"We all report: {PLANT}")
+    assert VISIT.read(f"So I deport: {PLANT} So much for it.", shown=[f"We all report: {PLANT}"]) == FIRST
 
 
 def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():

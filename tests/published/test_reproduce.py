@@ -57,6 +57,8 @@ def test_the_published_boards_of_visit_bench_have_the_mean_1000_and_whole_wins_w
     assert notes(rates)["2023-11-07 single (some rows), GPT-4V"] == "89 of 136"
     ties = table("visit-bench", "n against the reference's matches")
     assert [row.note for row in ties.rows] == ["270 ties left out", "1 tie left out"]
+    for sums in (table("visit-bench", "mean Elo"), ties):
+        assert "only some rows are known, so sums are checked on the two complete ones" in sums.findings[-1]
 
 
 def test_no_cell_of_grade_scores_table_1_is_the_harmonic_mean_of_its_parts_and_15_are_impossible():

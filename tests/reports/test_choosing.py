@@ -103,3 +103,34 @@ def test_an_attempt_without_a_verdict_stands_in_nobodys_way():
 def test_an_empty_ledger_says_how_to_fill_it():
     with pytest.raises(MixedError, match="no judgements for a board yet; `evenhand judge` makes some"):
         choose([], Choice())
+
+
+ANN, BOB = (replace(ONE, key=name, rater=Rater(kind="human", name=name), purpose="people") for name in ("ann", "bob"))
+
+
+def test_people_are_one_judge_where_they_are_asked_for_together():
+    assert choose([ONE, ANN, BOB], Choice(judge="people")) == [ANN, BOB]
+    assert choose([ONE, ANN, BOB], Choice(judge="bob")) == [BOB]
+    assert choose([ONE, ANN, BOB], Choice(judge="people", study="ann")) == [ANN, BOB]
+    assert choose([ONE, ANN, BOB], Choice(study="ann")) == [ANN]
+    with pytest.raises(MixedError, match=r"All people together are --judge people\."):
+        choose([ANN, BOB], Choice())
+    with pytest.raises(MixedError, match="nothing for --judge people"):
+        choose([ONE], Choice(judge="people"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": "d2"},
+        {"rater": replace(JUDGE, endpoint="azure")},
+        {"condition": replace(CONDITION, see="images")},
+        {"variant": "text-only"},
+    ],
+)
+def test_a_run_chooses_the_whole_board_it_belongs_to_and_nothing_of_another(changes: dict[str, Any]):
+    placed, vain = replace(ONE, key="placed"), replace(ONE, key="vain", decided=False)
+    other = replace(ONE, key="other", **changes)
+    assert choose([ONE, other, placed, vain], Choice(study="placed")) == [ONE, placed]
+    assert choose([ONE, other, placed, vain], Choice(study="other")) == [other]
+    assert choose([ONE, other, placed, vain], Choice(study="vain")) == [ONE, placed, vain]

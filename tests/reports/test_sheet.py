@@ -3,10 +3,12 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from evenhand.reports.sheet import MISSING, Format, Sheet, written
 from evenhand.reports.sheet_table import print_sheet
@@ -100,3 +102,66 @@ def test_a_terminal_shows_markup_in_a_name_as_it_is():
         print_sheet(Sheet(title="[bold]T", headings=("model", "n"), rows=(("[red]m[/red]", "7"),)), terminal)
     assert "[bold]T" in printed.get()
     assert "[red]m[/red]" in printed.get()
+
+
+WIDE = Sheet(
+    title="How sure",
+    headings=("model", "rank", "answered", "Reward 95 %", "WR 95 %", "baseline VFS", "preferences read", "grades read"),
+    rows=(
+        ("sample-careless", "1", "16/16", "-100.00 to -93.22", "12.2 to 44.5 %", "9.00", "32/32", "30/30"),
+        ("reference (baseline)", "2", "16/16", "-10.00 to 93.22", "1.2 to 44.5 %", "9.00", "32/32", MISSING),
+    ),
+)
+
+
+def printed_at(width: int, sheet: Sheet) -> str:
+    terminal = Console(width=width, highlight=False, file=io.StringIO())
+    with terminal.capture() as printed:
+        print_sheet(sheet, terminal)
+    return printed.get()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+def test_no_word_is_broken_and_no_line_too_long_however_narrow_the_terminal(width: int):
+    out = printed_at(width, WIDE)
+    assert all(len(line) <= width for line in out.splitlines())
+    for row in WIDE.rows:
+        assert all(cell in out for cell in row)
+    words = set(out.replace("─", " ").split())
+    assert words <= {word for cells in (WIDE.headings, *WIDE.rows) for cell in cells for word in cell.split()} | {
+        "How",
+        "sure",
+    }
+
+
+def test_each_part_of_a_table_too_wide_begins_with_the_names():
+    lines = printed_at(80, WIDE).splitlines()
+    assert sum(line.startswith("sample-careless") for line in lines) == 2
+    assert sum(line.startswith("sample-careless") for line in printed_at(200, WIDE).splitlines()) == 1
+
+
+def test_a_heading_is_broken_at_spaces_before_a_table_is():
+    sheet = Sheet(title="T", headings=("model", "much longer heading", "n"), rows=(("m", "1", "2"),))
+    lines = printed_at(20, sheet).splitlines()
+    assert [line.split() for line in lines[2:5]] == [["much"], ["longer"], ["model", "heading", "n"]]
+
+
+@given(tables, st.integers(30, 90))
+def test_every_column_is_printed_once(sheet: Sheet, width: int):
+    sheet = replace(sheet, headings=tuple(f"h{place}" for place in range(len(sheet.headings))))
+    found = re.findall(r"\bh[1-9]\b", printed_at(width, replace(sheet, rows=())))
+    assert found == list(sheet.headings[1:])
+
+
+def test_a_name_wider_than_the_terminal_is_folded_and_whole():
+    sheet = Sheet(title="T", headings=("model", "n"), rows=(("x" * 50, "7"),))
+    out = printed_at(30, sheet)
+    assert out.count("x") == 50
+    assert all(len(line) <= 30 for line in out.splitlines())
+
+
+def test_notes_stand_under_the_tables_of_a_text():
+    notes = ["95 % of a_b,\non two lines", "Second."]
+    assert written([SHEET], "md", notes) == written([SHEET], "md") + "\n- 95 % of a\\_b, on two lines\n- Second.\n"
+    assert written([SHEET], "latex", notes) == written([SHEET], "latex") + "\n% 95 % of a_b, on two lines\n% Second.\n"
+    assert written([SHEET], "csv", notes) == written([SHEET], "csv")

@@ -32,6 +32,7 @@ class ItemsByContent:
         for item in benchmark.items:
             self._by_instruction.setdefault(_spaced(item.instruction), []).append(item)
         self._unmatched: list[_Unmatched] = []
+        self._miscalled: list[tuple[Place, str]] = []
 
     def find(self, row: Row) -> Item | None:
         """None where no item fits, or more than one; `unmatched` tells it later."""
@@ -42,11 +43,12 @@ class ItemsByContent:
         if fitting and names:
             fitting = self._with_images(fitting, names)
             why = _OTHER_IMAGES
+        category = row.fields.get("instruction_category")
         if len(fitting) > 1:
-            category = row.fields.get("instruction_category")
             fitting = [item for item in fitting if _letters(item.category) == _letters(category)] or fitting
             why = _SEVERAL
         if len(fitting) == 1:
+            self._compare(fitting[0], category, row.place)
             return fitting[0]
         self._unmatched.append(_Unmatched(place=row.place, why=why, words=_shortened(instruction)))
         return None
@@ -59,6 +61,21 @@ class ItemsByContent:
                 first = rows[0].place
                 told = [f"{one.place.seen_from(first)} ({one.words})" for one in rows]
                 yield first, f"{self._benchmark.name} {why}; rows: {len(rows)}: {listed(told)}."
+
+    def miscalled(self) -> list[str]:
+        """A sentence about the rows that were matched and name another category than their item has, if any."""
+        if not self._miscalled:
+            return []
+        first = self._miscalled[0][0]
+        told = [f"{place.seen_from(first)} ({words})" for place, words in self._miscalled]
+        return [
+            f"{first}: Rows that name another category than {self._benchmark.name} has for their item, whose own is "
+            f"kept; rows: {len(told)}: {listed(told)}."
+        ]
+
+    def _compare(self, item: Item, category: object, place: Place) -> None:
+        if item.category and not is_nothing(category) and _letters(category) != _letters(item.category):
+            self._miscalled.append((place, f'"{_spaced(str(category))}", not "{item.category}"'))
 
     def _with_images(self, items: Sequence[Item], names: Sequence[str]) -> list[Item]:
         """Those with the very images; else those whose images have the same file names, in the same order."""

@@ -96,6 +96,7 @@ def read_responses(
     collected.report_missing()
     for place, sentence in by_content.unmatched():
         collected.report(place, sentence)
+    collected.note(by_content.miscalled())
     problems.raise_any()
     return collected.response_set(variant)
 
@@ -183,6 +184,9 @@ class _Collected:
         )
         self.report(first, sentence)
 
+    def note(self, sentences: Iterable[str]) -> None:
+        self._notes.extend(sentences)
+
     def report(self, place: Place, sentence: str) -> None:
         """A problem about answers to unknown items; a note where what can be taken is taken."""
         if self._gaps == "allow":
@@ -194,13 +198,18 @@ class _Collected:
         """A problem for each model with items unanswered, where that is refused."""
         files = {one.model: one.place.path for one in reversed(self._answers.values())}
         for model, path in files.items() if self._gaps == "refuse" else ():
-            if missing := self._missing(model):
+            if missing := self._missing(model, usable=True):
                 sentence = f"{missing} Give them too, or judge what is there with --allow-partial."
                 self._problems.add(Place(path=path), sentence)
 
-    def _missing(self, model: str) -> str | None:
-        """A sentence, where items lack this model's answer."""
-        missing = [label for label in self._needed if (label, model) not in self._answers]
+    def _missing(self, model: str, *, usable: bool = False) -> str | None:
+        """A sentence, where items lack this model's answer; `usable`: or have one that cannot be judged."""
+        given = {
+            label
+            for (label, other), one in self._answers.items()
+            if other == model and not (usable and (not one.text.strip() or is_failure_text(one.text)))
+        }
+        missing = [label for label in self._needed if label not in given]
         if not missing:
             return None
         return f"`{model}`: items without a response: {len(missing)} of {len(self._needed)} ({listed(missing)})."

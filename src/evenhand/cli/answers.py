@@ -22,7 +22,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.answering import Answering
-from evenhand.engine.item_errand import GREEDY, Addressee, ItemErrand
+from evenhand.engine.item_errand import GREEDY, Addressee, ItemErrand, asked_with
 from evenhand.engine.pictures import refuse_addresses, with_fetched
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import run_errand
@@ -169,4 +169,31 @@ def answer_order(
     )
     if text_only is not None and not order.again:
         refuse_other_describers(text_only, order.said().values())
+    askable = [one for one in meeting.benchmark.items if text_only is None or one.digest in text_only.descriptions]
+    _refuse_other_settings(order, askable)
     return order
+
+
+def _refuse_other_settings(order: AnswerOrder, askable: Sequence[Item]) -> None:
+    """Raises WrongUse where answers that stay on record were asked for in another way: they are not mixed.
+
+    An answer that was also got in the present way, word for word, is the same answer.
+    """
+    asked = order.errand.asked
+    replaced = {item.digest for item in order.items} if order.again else set[str]()
+    kept = (item.digest for item in order.benchmark.items if item.digest not in replaced)
+    now = asked_with(asked.flags)
+    others = {
+        answer.item: answer
+        for answer in order.ledger.responses_to(kept, variant=order.errand.variant)
+        if answer.model == asked.name and asked_with(answer.flags) != now
+    }
+    requests = {item.digest: order.errand.request(item).key for item in askable if item.digest in others}
+    calls = order.ledger.find_calls(requests.values())
+    for digest, answer in others.items():
+        call = calls.get(requests.get(digest, ""))
+        if call is None or call.reply.text != answer.text:
+            raise WrongUse(
+                f"Answers of '{asked.name}' on record were asked for with {asked_with(answer.flags)}; give another "
+                f"--name for those with {now}, or --replace them all."
+            )

@@ -33,26 +33,18 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("name")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, to count and check what it holds.")
+@options.reference
 @options.as_json
-def show(name: str, as_json: bool) -> None:
-    """Everything about one benchmark."""
-    from evenhand.benchmarks.catalog import describe_benchmark
-    from evenhand.reports.tables import console, print_rows
+def show(name: str, data: Path | None, reference: str | None, as_json: bool) -> None:
+    """Everything about one benchmark; with --data, also about a file of your own."""
+    from evenhand.cli.benchmark_facts import benchmark_facts
 
-    info = describe_benchmark(name)
+    facts = benchmark_facts(name, data=data, reference=reference)
     if as_json:
-        click.echo(json.dumps({"schema": 1, **info.as_json()}, ensure_ascii=False))
-        return
-    click.echo(f"{info.name}: {info.title}")
-    click.echo(f"licence    {info.licence}\ncitation   {info.citation}\nsource     {info.url}")
-    click.echo(f"protocols  {', '.join(info.protocols)}\ndata       {info.needs}")
-    if info.counts is not None:
-        counts = info.counts
-        click.echo(
-            f"counts     {counts.items} items, {counts.images} images, {counts.captions} with a caption, "
-            f"{counts.references} with a reference"
-        )
-        print_rows(("category", "items"), [(name, str(n)) for name, n in counts.categories], console())
+        click.echo(json.dumps(facts.document, ensure_ascii=False))
+    else:
+        facts.print()
 
 
 @command.command("fetch")

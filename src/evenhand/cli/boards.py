@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.cli.notes import say_notes
 from evenhand.ledger.projection import StudyOnRecord, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import find_run
@@ -10,7 +11,10 @@ from evenhand.reports.choosing import Choice, MixedError, choose
 
 
 def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool = False) -> list[StudyOnRecord]:
-    """Raises MixedError where the flags leave more than one board, or none; `undecided` as `choose` has it."""
+    """Raises MixedError where the flags leave more than one board, or none; `undecided` as `choose` has it.
+
+    --run chooses a board by one of its runs: what other runs add to the same board belongs to it.
+    """
     study = None
     if flags["run"]:
         study = find_run(ledger, flags["run"]).study
@@ -24,4 +28,9 @@ def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool 
         variant=flags["variant"],
         study=study,
     )
-    return choose(studies(ledger), choice, undecided=undecided)
+    chosen = choose(studies(ledger), choice, undecided=undecided)
+    if study is not None and len(chosen) > 1:
+        more = len(chosen) - 1
+        others = "1 other study" if more == 1 else f"{more} other studies"
+        say_notes([f"On one board with run {flags['run']}: {others} on the same data, judged and shown alike."])
+    return chosen

@@ -102,8 +102,13 @@ def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str
         if battles.withheld:
             sentence = "battles against the reference were left out; --with-reference writes them too."
             click.echo(f"{battles.withheld} {sentence}", err=True)
-    else:
-        battles = battles_table(ledger, chosen, replies=replies)
+        if battles.waiting:
+            click.echo(f"{battles.waiting} pairs wait for a reply, are no battles yet and were left out.", err=True)
+        if battles.undecided:
+            sentence = "battles without any decision are ties, as VisIT-Bench counts them; their votes are null."
+            click.echo(f"{battles.undecided} {sentence}", err=True)
+        return battles.table
+    battles = battles_table(ledger, chosen, replies=replies)
     if battles.undecided:
         click.echo(f"{battles.undecided} pairs without any verdict are no battles and were left out.", err=True)
     return battles.table

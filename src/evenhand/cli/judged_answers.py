@@ -11,9 +11,12 @@ from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.naming import hint
 from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import Study
 from evenhand.engine.text_only import is_description
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.responses_import import named_variant
+from evenhand.ledger.placements import placements
+from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 
 
@@ -48,11 +51,16 @@ def answers_to_judge(
         responses = _of_files(benchmark, items, flags, variant, whole=whole)
         responses += _named_beside(responses, held, flags, variant)
         if flags.get("new"):
-            responses += _opponents(responses, held, flags["models"])
+            responses += _opponents(responses, held, flags, benchmark=benchmark, items=items, ledger=ledger)
+        elif not flags["models"] and not flags["responses"]:
+            say_notes(_left_out(responses, held))
     else:
         responses = held
         if not responses:
             raise WrongUse(_nothing_held(benchmark, variant, ledger))
+        if flags.get("new"):
+            responses = [one for one in held if one.model == flags["new"]]
+            responses += _opponents(responses, held, flags, benchmark=benchmark, items=items, ledger=ledger)
         chosen = [one for one in responses if not flags["models"] or one.model in flags["models"]]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
     everyone = [*responses, *reference_responses(benchmark)]
@@ -61,13 +69,61 @@ def answers_to_judge(
     return _of_models(everyone, flags["models"])
 
 
-def _opponents(responses: Sequence[Response], held: Sequence[Response], models: Sequence[str]) -> list[Response]:
-    """The answers on record of models that the files do not name: a model that joins meets them too."""
-    here = {one.model for one in responses}
-    opponents = [one for one in held if one.model not in here and (not models or one.model in models)]
-    if opponents:
-        say_notes([f"On record, and so opponents too: {', '.join(sorted({one.model for one in opponents}))}."])
-    return opponents
+def _opponents(
+    responses: Sequence[Response],
+    held: Sequence[Response],
+    flags: Mapping[str, Any],
+    *,
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    ledger: Ledger,
+) -> list[Response]:
+    """The answers on record of models not among `responses` that answered some of the items.
+
+    A model that was placed already meets whom it met then: those who joined since ask for nothing more.
+    """
+    _say_other_data(benchmark, ledger)
+    before = _placed_before(responses, held, flags, placements(ledger, benchmark.digest))
+    here, asked = {one.model for one in responses}, {item.digest for item in items}
+    met = set(flags["models"]) or {one.model for one in held if before is None or one.model in before.models}
+    named = {one.model for one in held if one.item in asked and one.model in met - here}
+    if named and before is None:
+        say_notes([f"On record, and so opponents too: {', '.join(sorted(named))}."])
+    elif named:
+        since = {one.model for one in held if one.item in asked} - here - named
+        later = f"; not {', '.join(sorted(since))}, on record since then (--models names opponents)" if since else ""
+        say_notes([f"{flags['new']} was placed before, and meets the same: {', '.join(sorted(named))}{later}."])
+    return [one for one in held if one.model in named]
+
+
+def _placed_before(
+    responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], placed: Sequence[Study]
+) -> Study | None:
+    """The last study that placed this model by this seed, if its answers are still those of the files."""
+    new = flags["new"]
+    if flags["models"] or _digests(responses, new) != _digests(held, new):
+        return None
+    variants = {one.variant for one in responses if one.model == new}
+    same = [one for one in placed if one.new == new and one.seed == flags["seed"] and one.variant in variants]
+    return same[-1] if same else None
+
+
+def _digests(responses: Sequence[Response], model: str) -> set[str]:
+    return {one.digest for one in responses if one.model == model}
+
+
+def _say_other_data(benchmark: Benchmark, ledger: Ledger) -> None:
+    """A board on another data file of the benchmark's name is not the one that a model joins."""
+    found = [one for one in studies(ledger, benchmark=benchmark.name, purposes=("board",)) if one.decided]
+    here, other = ([one for one in found if (one.data == benchmark.digest) is same] for same in (True, False))
+    if other:
+        joins = "the one on these" if here else "none of them"
+        say_notes(
+            [
+                f"The ledger holds a board of {benchmark.name} on other data (another --data, --reference or an edited "
+                f"sheet); what is judged now joins {joins}."
+            ]
+        )
 
 
 def _named_beside(
@@ -117,3 +173,8 @@ def _of_models(responses: list[Response], models: Sequence[str]) -> list[Respons
         if model not in here:
             raise WrongUse(f"No answers of '{model}' are here; {hint(model, here)}")
     return [response for response in responses if response.model in models]
+
+
+def _left_out(responses: Sequence[Response], held: Sequence[Response]) -> list[str]:
+    others = sorted({one.model for one in held} - {one.model for one in responses})
+    return [f"On record and not judged: {', '.join(others)}; name them with --models."] if others else []

@@ -10,7 +10,7 @@ from evenhand.benchmarks.responses_file import CUT
 from evenhand.domain.item import Item
 from evenhand.domain.printable import printable
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.item_errand import REFUSED, TRUNCATED
+from evenhand.engine.item_errand import ASKED_WITH, REFUSED, TRUNCATED
 
 _FLAGGED = {
     TRUNCATED: "cut at the token limit",
@@ -26,9 +26,11 @@ def say_notes(sentences: Iterable[str]) -> None:
 
 def flag_notes(answers: Iterable[Response]) -> list[str]:
     """One sentence for each model and flag."""
-    counts = Counter((one.model, flag) for one in answers for flag in one.flags if flag in _FLAGGED)
+    counts = Counter(
+        (one.model, flag) for one in answers for flag in one.flags if flag in _FLAGGED or flag.startswith(ASKED_WITH)
+    )
     return [
-        f"`{model}`: answers on record that are {_FLAGGED[flag]}: {count}. They are flagged, and count."
+        f"`{model}`: answers on record that are {_FLAGGED.get(flag, flag)}: {count}. They are flagged, and count."
         for (model, flag), count in sorted(counts.items())
     ]
 

@@ -168,7 +168,10 @@ def print_dry_run(
     click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {calls}.")
     if not quoted.calls_at_most:
         return
-    click.echo(f"About {quoted.input_tokens} tokens in, at most {quoted.output_tokens} out; {_price(quoted)}.")
+    read = f"About {quoted.input_tokens} tokens in"
+    if quoted.input_tokens_at_most > quoted.input_tokens:
+        read = f"About {quoted.input_tokens} tokens in at least and {quoted.input_tokens_at_most} at most"
+    click.echo(f"{read}, at most {quoted.output_tokens} out; {_price(quoted)}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
         click.echo(
             f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
@@ -184,8 +187,8 @@ def _price(quoted: DryRun) -> str:
 
 def _placing_sentence(placing: Placing, quoted: DryRun) -> str:
     at_most = f" at least, {quoted.calls_at_most:,} at most" if quoted.calls_at_most > quoted.calls else ""
+    tokens = quoted.input_tokens_at_most + quoted.output_tokens
     return printable(
         f"Placing {placing.model}: {placing.battles:,} battles ({placing.against_reference:,} against the reference), "
-        f"{quoted.calls:,} calls{at_most}, about {quoted.input_tokens + quoted.output_tokens:,} tokens, "
-        f"{_price(quoted)}."
+        f"{quoted.calls:,} calls{at_most}, at most about {tokens:,} tokens, {_price(quoted)}."
     )

@@ -65,7 +65,10 @@ def command(benchmark: str, **flags: Any) -> None:
     if flags["as_json"]:
         click.echo(json.dumps(found.document, ensure_ascii=False, allow_nan=False))
     elif flags["form"] != "table":
-        click.echo(written(found.sheets, flags["form"]), nl=False)
+        click.echo(written(found.sheets, flags["form"], found.sentences), nl=False)
+        if flags["form"] == "csv":
+            for sentence in found.sentences:
+                click.echo(sentence, err=True)
     else:
         terminal = console()
         for sheet in found.sheets:

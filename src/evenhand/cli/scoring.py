@@ -21,9 +21,10 @@ from evenhand.reports.scores.creation_choosing import (
     choose_creation,
     variants_of,
 )
+from evenhand.reports.scores.creation_csv import long_breakdown, variants_table, wide_sheet
 from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score, told_once
 from evenhand.reports.scores.creation_sheets import board_sheets as creation_board_sheets
-from evenhand.reports.scores.creation_sheets import breakdown_sheets, long_breakdown, wide_sheet
+from evenhand.reports.scores.creation_sheets import breakdown_sheets
 from evenhand.reports.scores.creation_variants import VariantScores, in_order, refuse_unlike, variants_sheet
 from evenhand.reports.scores.visit_bench import visit_score
 from evenhand.reports.scores.visit_sheets import board_sheets, breakdown_sheet
@@ -120,7 +121,8 @@ def _variants(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
     notes = told_once({variant or "default": score.notes for variant, score in scores.by_variant.items()})
     first = next(iter(scores.by_variant.values()))
     heading = f"Judged by {first.judge} under {' and '.join(first.protocols)}."
-    return Scored(document=scores.as_json(), sheets=(variants_sheet(scores),), sentences=(heading, *notes), board=None)
+    sheet = variants_table(scores) if flags["form"] == "csv" else variants_sheet(scores)
+    return Scored(document=scores.as_json(), sheets=(sheet,), sentences=(heading, *notes), board=None)
 
 
 def _creation_choice(ledger: Ledger, flags: Mapping[str, Any]) -> CreationChoice:

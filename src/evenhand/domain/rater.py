@@ -7,6 +7,9 @@ from typing import Literal
 
 from evenhand.domain.identity import Json, canonical_json, content_hash
 
+PEOPLE = "people"
+"""All people together, and those who are not named."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:

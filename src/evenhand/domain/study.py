@@ -129,8 +129,9 @@ def _drawn(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
 def _placed(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
     """VisIT-Bench's way (appendix F): a set number against the reference, then on each item one drawn opponent.
 
-    Where battles are left when every item was played, each item gets a second opponent, and so on. The lots hang on
-    seed, item and the two models alone, so another model that joins draws as if it were the only one.
+    Where battles are left when every item was played, each item gets a second opponent, and so on. Each lot hangs on
+    seed, item and the two models alone, and the lowest of an item's lots are played: an opponent more in `models` can
+    take another's place, so the same battles come of the same models only.
     """
     new = study.new
     assert new is not None

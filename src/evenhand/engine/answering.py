@@ -33,7 +33,8 @@ class Answering(ItemErrand):
     def read(self, due: Due[Item], replies: Sequence[Reply]) -> Response | NoVerdict:
         """What was said counts, also when it was cut or a refusal; such answers are flagged."""
         reply = replies[0]
-        flags = (*_FLAGS.get(reply.finish, ()), *(self.text_only.flags if self.text_only else ()))
+        described = self.text_only.flags if self.text_only else ()
+        flags = (*_FLAGS.get(reply.finish, ()), *described, *self.asked.flags)
         answer = Response(
             item=due.subject.digest, model=self.asked.name, text=reply.text, variant=self.variant, flags=flags
         )

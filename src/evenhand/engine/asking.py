@@ -104,12 +104,13 @@ class Asking:
         if reply.finish == "length":
             detail = "The reply was cut at its token limit, so what it holds may not be the final decision."
             return Reading(verdict=NoVerdict(reason="truncated", detail=detail))
-        shown = self._shown(trial)
-        verdict = self.protocol.read(reply.text, shown=shown, options=len(shown), fence=self._fence(trial))
+        shown, options = self._shown(trial), len(trial.responses)
+        verdict = self.protocol.read(reply.text, shown=shown, options=options, fence=self._fence(trial))
         return Reading(verdict=verdict)
 
     def _shown(self, trial: Trial) -> tuple[str, ...]:
-        return tuple(self.responses[digest].text for digest in trial.responses)
+        """The answers, and the item's own texts: a judge restates both, and neither speaks for it."""
+        return tuple(text for text in self._values(trial).values() if text)
 
     def _fence(self, trial: Trial) -> str | None:
         return fence_nonce(self.fence_secret, trial.key) if self.condition.fenced else None
@@ -117,7 +118,8 @@ class Asking:
     def _values(self, trial: Trial) -> dict[str, str]:
         item = self.items[trial.item]
         caption = self.protocol.caption(self.condition.see, item.caption)
-        values = {candidate_slot(place): text for place, text in enumerate(self._shown(trial), start=1)}
+        answers = (self.responses[digest].text for digest in trial.responses)
+        values = {candidate_slot(place): text for place, text in enumerate(answers, start=1)}
         for slot in KNOWN_SLOTS:
             if slot in self.protocol.slots or slot in self.protocol.optional:
                 text: str | None = caption if slot == "caption" else getattr(item, slot)

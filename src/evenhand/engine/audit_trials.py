@@ -1,5 +1,6 @@
 """What each trial of an audit is for, and the trials of every part of it."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -21,6 +22,7 @@ TRIAD = 3
 """Models whose three meetings on one item tell whether a judge's verdicts go round in a circle."""
 MOST_OPTIONS = 4
 """Answers shown at once where the judge picks one."""
+_QUOTATION_MARK = re.compile('["“”„«»]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +224,7 @@ def picked(graded: PreparedGrade) -> list[Block]:
 
 
 def holds_verdict(text: str, protocol: Protocol) -> bool:
-    """Whether the words would be read as a verdict, were they the judge's; such an answer steers by itself."""
-    verdict = protocol.read(text)
-    return not isinstance(verdict, NoVerdict) or verdict.reason == "conflicting"
+    """Whether the words, or some of them in quotation marks, would be read as a verdict, were they the judge's; such an
+    answer steers by itself."""
+    verdicts = [protocol.read(part) for part in (text, *_QUOTATION_MARK.split(text))]
+    return any(not isinstance(one, NoVerdict) or one.reason == "conflicting" for one in verdicts)

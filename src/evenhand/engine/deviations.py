@@ -19,7 +19,19 @@ def deviations(protocol: Protocol, condition: Condition, settings: Settings) -> 
             published, chosen = getattr(protocol.settings, name), getattr(settings, name)
         if chosen != published and not _beside_the_point(name, condition):
             found.append(f"{BY_CHOICE}, {name} is {_said(chosen)}, not {_said(published)}.")
-    return tuple(found)
+    return (*found, *_additions(condition)) if protocol.published else tuple(found)
+
+
+def _additions(condition: Condition) -> list[str]:
+    """What no paper does."""
+    added: list[str] = []
+    if condition.fenced:
+        added.append(f"{BY_CHOICE}, the answers stand in a fence with a nonce, not as published.")
+    if condition.max_image_edge is not None and condition.see in ("images", "both"):
+        added.append(
+            f"{BY_CHOICE}, images are at most {condition.max_image_edge} pixels wide and high, not as in the data."
+        )
+    return added
 
 
 def _beside_the_point(name: str, condition: Condition) -> bool:

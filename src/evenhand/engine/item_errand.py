@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from evenhand.domain.call import Message, Picture, Reply, Request
+from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.item import Item
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
@@ -21,6 +22,8 @@ GREEDY = Settings(temperature=0.0, max_tokens=4096)
 TRUNCATED: Final = "truncated"
 REFUSED: Final = "refused"
 """Flags: cut at the token limit; a refusal by the endpoint's own word."""
+ASKED_WITH: Final = "asked with "
+"""How a flag begins that says what was set otherwise than GREEDY, and how images were sent where that was chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,14 @@ class Addressee:
     addresses: Mapping[str, str] = field(default_factory=dict[str, str])
     """Digests of the images that items name by a URL."""
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What an answer's flags say about how it was asked; nothing where nothing was chosen."""
+        sent: dict[str, Json] = {"image_detail": self.image_detail, "max_image_edge": self.max_image_edge}
+        chosen, greedy = {**self.settings.as_json(), **sent}, GREEDY.as_json()
+        parts = [f"{name} {canonical_json(value)}" for name, value in chosen.items() if value != greedy.get(name)]
+        return (f"{ASKED_WITH}{', '.join(parts)}",) if parts else ()
+
     def request(self, words: str, images: Sequence[str] = ()) -> Request:
         """One user turn: the images in their order, then the words."""
         pictures = (
@@ -50,6 +61,12 @@ class Addressee:
             messages=(Message(role="user", parts=(*pictures, words)),),
             settings=self.settings,
         )
+
+
+def asked_with(flags: Sequence[str]) -> str:
+    """What was set where the answer with these flags was asked for."""
+    chosen = (flag.removeprefix(ASKED_WITH) for flag in flags if flag.startswith(ASKED_WITH))
+    return next(chosen, "the defaults")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,8 @@ class DryRun:
     """At least."""
     calls_at_most: int = 0
     input_tokens: int = 0
-    """Of the calls that are made in any case."""
+    """Of the calls that are made in any case: at least."""
+    input_tokens_at_most: int = 0
     output_tokens: int = 0
     """At most."""
     pictures: int = 0
@@ -84,17 +85,23 @@ class DryRun:
             "known": self.known,
             "calls_at_least": self.calls,
             "calls_at_most": self.calls_at_most,
-            "tokens": {"input": self.input_tokens, "output_at_most": self.output_tokens},
+            "tokens": {
+                "input": self.input_tokens,
+                "input_at_most": self.input_tokens_at_most,
+                "output_at_most": self.output_tokens,
+            },
             "image_tokens_known": self.image_tokens_known,
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
         }
 
     def add(self, request: Request, quote: Quote, *, sure: bool = True) -> None:
         """`sure`: the call is made in any case."""
+        tokens = quote.input_tokens(request)
         self.calls_at_most += 1
+        self.input_tokens_at_most += tokens
         if sure:
             self.calls += 1
-            self.input_tokens += quote.input_tokens(request)
+            self.input_tokens += tokens
         self.output_tokens += quote.output_tokens(request)
         self.pictures += len(request.pictures)
         estimate = quote.estimate(request)
@@ -120,6 +127,7 @@ def added_up(quoted: Sequence[DryRun]) -> DryRun:
         calls=sum(one.calls for one in quoted),
         calls_at_most=sum(one.calls_at_most for one in quoted),
         input_tokens=sum(one.input_tokens for one in quoted),
+        input_tokens_at_most=sum(one.input_tokens_at_most for one in quoted),
         output_tokens=sum(one.output_tokens for one in quoted),
         pictures=sum(one.pictures for one in quoted),
         cost_usd=sum(costs) if len(costs) == len(quoted) else None,

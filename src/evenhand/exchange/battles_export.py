@@ -76,16 +76,23 @@ def meetings(results: Sequence[Judged]) -> list[list[Judged]]:
 
 def battle_row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json] | None:
     """None where no showing gave a verdict."""
+    read = [sign for one in showings if (sign := _sign(one, showings[0].models[0])) is not None]
+    return _row(showings, rater, condition, winner=joined_sign(read, "visit")) if read else None
+
+
+def undecided_row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json]:
+    """Of a battle without a verdict, where the metric counts it as a tie; its votes are null."""
+    return _row(showings, rater, condition, winner=0)
+
+
+def _row(showings: Sequence[Judged], rater: Rater, condition: Condition, *, winner: int) -> dict[str, Json]:
     model_a, model_b = showings[0].models
     signs = [_sign(one, model_a) for one in showings]
-    read = [sign for sign in signs if sign is not None]
-    if not read:
-        return None
     return {
         "item": showings[0].label,
         "model_a": model_a,
         "model_b": model_b,
-        "winner": _OUTCOMES[joined_sign(read, "visit")],
+        "winner": _OUTCOMES[winner],
         "rater": rater.name,
         "rater_kind": rater.kind,
         "protocol": condition.protocol,

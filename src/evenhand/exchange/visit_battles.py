@@ -4,14 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evenhand.domain.identity import Json
+from evenhand.domain.identity import Json, draw
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.exchange.battles_export import BATTLE_COLUMNS, battle_row, meetings, standing
+from evenhand.domain.verdict import NoVerdict
+from evenhand.exchange.battles_export import BATTLE_COLUMNS, battle_row, meetings, standing, undecided_row
 from evenhand.exchange.judgements_export import reply_texts, words_of
 from evenhand.exchange.tables import Shape, Table
-from evenhand.ledger.projection import Judged, StudyOnRecord, items_of
+from evenhand.ledger.projection import Judged, StudyOnRecord, items_of, not_reached
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.waiting import Battle, battle_of, waiting_battles
 
 _WITH_REFERENCE = "visit_pairwise_reference"
 _RESULTS = {"model_a": "A", "tie": "Tie", "model_b": "B", None: None}
@@ -36,7 +38,9 @@ _COLUMNS: Mapping[str, Shape] = {
 class VisitBattles:
     table: Table
     undecided: int
-    """Pairs of which no showing gave a verdict; they are no battles and not in the table."""
+    """Battles of which no showing has a decision: VisIT-Bench counts them as ties, and so does the table."""
+    waiting: int
+    """Pairs that wait for a reply to a showing; they are no battles and not in the table."""
     withheld: int
     """Battles against the reference that are not in the table."""
 
@@ -48,7 +52,9 @@ def is_visit_bench(chosen: Sequence[StudyOnRecord]) -> bool:
 def visit_battles_table(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = True, with_reference: bool = False
 ) -> VisitBattles:
-    """A row for each battle; its lists have one entry for each showing, and null where one gave no verdict.
+    """A row for each battle in the order that the board plays them by seed 0, so that the file gives its Elo.
+
+    The lists have one entry for each showing, and null where one gave no verdict; where none did, `winner` is a tie.
 
     A and B are the battle's own; which model the judge read as A and B in each showing is in A_model_in_cot and
     B_model_in_cot. `with_reference`: also the battles against the reference, whose texts are then in the table.
@@ -60,25 +66,50 @@ def visit_battles_table(
     items = {item.digest: item for study in chosen for item in items_of(ledger, study.data)}
     answers = {one.digest: one for one in ledger.responses_to(items, variant=None)}
     rows: list[Mapping[str, Json]] = []
+    battles = _battles(ledger, chosen, results)
     undecided = withheld = 0
-    for showings in meetings(results):
+    for showings in battles.whole:
+        if REFERENCE in showings[0].models and not with_reference:
+            withheld += 1
+            continue
         trial = showings[0].trial
         row = battle_row(showings, raters[trial.rater], conditions[trial.condition])
         if row is None:
             undecided += 1
-        elif REFERENCE in showings[0].models and not with_reference:
-            withheld += 1
-        else:
-            told = {"auto_evaluation_cot": ["\n\n".join(words_of(one, words)) for one in showings]} if replies else {}
-            rows.append({**row, **_visit_fields(row, showings, items[trial.item], answers), **told})
+            row = undecided_row(showings, raters[trial.rater], conditions[trial.condition])
+        told = {"auto_evaluation_cot": ["\n\n".join(words_of(one, words)) for one in showings]} if replies else {}
+        rows.append({**row, **_visit_fields(row, showings, items[trial.item], answers), **told})
     columns: dict[str, Shape] = {**BATTLE_COLUMNS, **_COLUMNS}
     if not replies:
         del columns["auto_evaluation_cot"]
     return VisitBattles(
         table=Table(columns=columns, rows=[{name: row[name] for name in columns} for row in rows]),
         undecided=undecided,
+        waiting=battles.waiting,
         withheld=withheld,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Battles:
+    whole: Sequence[Sequence[Judged]]
+    waiting: int
+
+
+def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Sequence[Judged]) -> _Battles:
+    """The showings of each battle that has all its replies, in the board's order."""
+    found = meetings(results)
+    # Nobody waits for a person to see the other order too.
+    people = any(study.rater.kind == "human" for study in chosen)
+    waiting = frozenset[Battle]() if people else waiting_battles(results, not_reached(ledger, chosen, results))
+    whole = [some for some in found if battle_of(some[0]) not in waiting and any(map(_replied, some))]
+    ordered = sorted(whole, key=lambda some: (draw(0, *battle_of(some[0])[:3]), some[0].trial.rater))
+    return _Battles(whole=ordered, waiting=len(found) - len(whole))
+
+
+def _replied(one: Judged) -> bool:
+    verdict = one.judgement.verdict
+    return not (isinstance(verdict, NoVerdict) and verdict.call_failed)
 
 
 def _visit_fields(

@@ -10,7 +10,7 @@ from evenhand.benchmarks.data_error import Place, Problems, quoted
 from evenhand.benchmarks.fields import FieldReader
 from evenhand.benchmarks.rows import Row, read_rows
 from evenhand.domain.item import Benchmark, Item
-from evenhand.domain.rater import Rater
+from evenhand.domain.rater import PEOPLE, Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
@@ -18,9 +18,6 @@ from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgement_row import IMPORTED, JudgementRow
 from evenhand.exchange.judgements_file import GivenJudgement, JudgementsFile, once_each
 from evenhand.exchange.preference_words import Stated
-
-PEOPLE = "people"
-"""The rater of rows that do not say who chose."""
 
 CHOSEN = ("model_selection.A", "model_selection.B")
 """The columns that hold a person's choice."""
@@ -36,8 +33,8 @@ def holds_preferences(path: Path) -> bool:
 def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> JudgementsFile:
     """All of the file, or ExchangeError with all that is wrong with it.
 
-    A was shown first. Each row is one person's choice: rows of one pair without a `rater` column are replicates of its
-    showing. A row that chooses neither answer, or both, holds no verdict; it is never a tie.
+    A was shown first. Each row is one person's choice: without a `rater` column those of one item and pair are
+    `people`, `people 2` and so on. A row that chooses neither answer, or both, holds no verdict; it is never a tie.
     """
     problems = Problems(ExchangeError)
     rows = read_rows(path, problems)
@@ -56,18 +53,21 @@ def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> 
     undecided = sum(isinstance(one.verdict, NoVerdict) for one in judgements)
     notes = [f"Rows that choose neither answer, or both, and so hold no verdict: {undecided}."] if undecided else []
     if "rater" not in columns:
-        notes.append(f"No column `rater` says who chose; the rater of all rows is `{PEOPLE}`.")
+        notes.append(
+            f"No column `rater` says who chose; each row counts as one person's choice, and `--judge {PEOPLE}` is all "
+            "of them."
+        )
     return JudgementsFile(
         path=path,
         judgements=judgements,
         repeated=len(given) - len(judgements),
         answers=tuple(response for response, _ in reading.answers.values() if response.model != REFERENCE),
-        notes=tuple(notes),
+        notes=(*notes, *reading.items.miscalled()),
     )
 
 
 class _Reading:
-    """The rows met so far: the answer of each model to each item, and how often each showing was judged."""
+    """The rows met so far: the answer of each model to each item, and how many people chose in each pair."""
 
     def __init__(self, benchmark: Benchmark, problems: Problems, variant: str, *, named: bool) -> None:
         self.items = ItemsByContent(benchmark)
@@ -75,12 +75,12 @@ class _Reading:
         self._problems = problems
         self._variant = variant
         self._named = named
-        self._showings: Counter[tuple[str, ...]] = Counter()
+        self._choices: Counter[frozenset[str]] = Counter()
 
     def judgement(self, row: Row) -> GivenJudgement | None:
         """None where anything is wrong with the row; the problems then tell what."""
         reader = FieldReader(row, self._problems)
-        rater = Rater(kind="human", name=reader.label(("rater",)) if self._named else PEOPLE)
+        named = reader.label(("rater",)) if self._named else None
         verdict = _verdict(reader)
         item = self.items.find(row)
         pair = [self._answer(reader, side, item) for side in ("A", "B")]
@@ -90,12 +90,12 @@ class _Reading:
         if first.model == second.model:
             reader.fault(f"`{first.model}` is compared with itself; two different models are expected.")
             return None
+        rater = Rater(kind="human", name=self._unnamed(first, second) if named is None else named)
         trial = Trial(
             item=item.digest,
             responses=(first.digest, second.digest),
             rater=rater.key,
             condition=IMPORTED.key,
-            replicate=0 if self._named else self._replicate(first, second),
         )
         stated = Stated(value=verdict.value, levels=2) if isinstance(verdict, Preference) else verdict
         judged = JudgementRow(
@@ -110,10 +110,11 @@ class _Reading:
         )
         return GivenJudgement(row=judged, verdict=verdict)
 
-    def _replicate(self, first: Response, second: Response) -> int:
-        showing = (first.digest, second.digest)
-        self._showings[showing] += 1
-        return self._showings[showing] - 1
+    def _unnamed(self, first: Response, second: Response) -> str:
+        pair = frozenset((first.digest, second.digest))
+        self._choices[pair] += 1
+        number = self._choices[pair]
+        return PEOPLE if number == 1 else f"{PEOPLE} {number}"
 
     def _answer(self, reader: FieldReader, side: Literal["A", "B"], item: Item | None) -> Response | None:
         model, text = reader.label((f"{side}_model",)), reader.needed_text(side)

@@ -161,6 +161,8 @@ def _usable(address: str, came_from: "URL | None" = None) -> "URL":
     try:
         url = URL(address) if came_from is None else came_from.join(URL(address))
         usable = url.scheme in ("http", "https") and bool(url.host) and url.user is None
+        # The resolver encodes the name so and raises UnicodeError, which aiohttp lets through ("a..b", a long label).
+        (url.raw_host or "").encode("idna")
     except ValueError:
         usable = False
         url = URL()

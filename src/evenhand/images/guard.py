@@ -10,6 +10,19 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 AddressInfo: TypeAlias = tuple[int, int, int, str, tuple[Any, ...]]
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Not all of them are private to every version of `ipaddress`.
+_CLOSED = tuple(
+    ipaddress.ip_network(block)
+    for block in (
+        "100.64.0.0/10",  # shared between the customers of a carrier
+        "168.63.129.16/32",  # a cloud's own services, seen from its machines
+        "192.0.0.0/24",  # protocol assignments
+        "::/96",  # an IPv4 address, as it was once written
+        "::ffff:0:0:0/96",  # an IPv4 address, translated (SIIT)
+        "64:ff9b:1::/48",  # an IPv4 address behind a local translator
+        "fec0::/10",  # site-local
+    )
+)
 
 
 class PrivateAddress(OSError):
@@ -25,7 +38,7 @@ def is_public(address: str) -> bool:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return False
-    return all(one.is_global and not one.is_multicast for one in (parsed, *_inside(parsed)))
+    return all(_is_open(one) for one in (parsed, *_inside(parsed)))
 
 
 def guarded_socket(*, allow_private: bool) -> Callable[[AddressInfo], socket.socket]:
@@ -41,6 +54,13 @@ def guarded_socket(*, allow_private: bool) -> Callable[[AddressInfo], socket.soc
         return socket.socket(family, kind, protocol)
 
     return make
+
+
+def _is_open(address: Address) -> bool:
+    closed = any(address.version == block.version and address in block for block in _CLOSED)
+    # An address of the translator NAT64 is as open as the IPv4 address inside it.
+    reserved = address.is_reserved and address not in _NAT64
+    return address.is_global and not (address.is_multicast or reserved or closed)
 
 
 def _inside(address: Address) -> list[Address]:

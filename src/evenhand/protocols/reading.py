@@ -13,12 +13,12 @@ from evenhand.protocols.patterns import Found, Pattern
 from evenhand.protocols.plain import plain
 
 # Raised whenever the code of reading, masking or plain text changes what any reply is read as.
-READER_VERSION = 1
+READER_VERSION = 2
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 Take: TypeAlias = Literal["agree", "last"]
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 
@@ -27,7 +27,8 @@ _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 class ReadingRule:
     kind: Kind
     pattern: Pattern
-    """The full marker. Preference and choice: the first group is the decision; grades: one group per response."""
+    """The full marker. Preference and choice: the first group that took part is the decision, where none did there is
+    no marker; grades: one group per response. What is captured and not offered is a marker without a decision."""
     source: Json
     """The reading table's content: what the reader's version is a hash of."""
     levels: Levels | None = None
@@ -65,7 +66,8 @@ def read(
 ) -> Verdict | NoVerdict:
     """The verdict in `reply`, or why there is none. Never raises, whatever the texts.
 
-    `shown`: what the candidates wrote, which must not speak for the judge. `options`: how many a choice was offered.
+    `shown`: what the judge was shown, such as the candidates' answers; it must not speak for the judge.
+    `options`: how many a choice was offered; None: as many as were shown.
     """
     text = plain(reply)
     if rule.ignore_space:
@@ -102,7 +104,8 @@ def _decision(rule: ReadingRule, own: Iterator[Found], *, options: int | None) -
     decided: dict[int, _Value] = {}
     groups = rule.pattern.groups if rule.kind == "grades" else 1
     for match in own:
-        for group, captured in enumerate(match.groups[:groups]):
+        captures = match.groups if rule.kind == "grades" else [next(filter(None, match.groups))]
+        for group, captured in enumerate(captures):
             if captured is None:
                 continue
             value = _value(rule, captured, options)
@@ -154,4 +157,6 @@ def _verdict(rule: ReadingRule, values: list[_Value], options: int | None) -> Ve
 def _not_offered(rule: ReadingRule, value: _NotOffered, options: int | None) -> str:
     if rule.kind == "choice" and options is None:
         return "How many options were offered is not known."
+    if not any(letter.isalnum() for letter in value.text):
+        return "The last marker stands without a decision."
     return f"The decision {value.text[:40]!r} was not among those offered."

@@ -105,9 +105,7 @@ def _sandwich_notes(solution: Solution, around: Spread) -> list[str]:
     if few.size:
         notes.append(_few(few, noun))
     if around.flat:
-        notes.append(
-            f"Some models' results hardly differ between {noun}s: there each {noun} counts as one case."
-        )
+        notes.append(f"Some models' results hardly differ between {noun}s: there each {noun} counts as one case.")
     return notes
 
 

@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.naming import hint
+from evenhand.domain.rater import PEOPLE
 from evenhand.ledger.projection import StudyOnRecord
+
+_POOLED = f" All people together are --judge {PEOPLE}."
 
 
 class MixedError(Exception):
@@ -21,7 +24,7 @@ class Choice:
     readout: str | None = None
     variant: str | None = None
     study: str | None = None
-    """A run's study."""
+    """A run's study: the board is of all that agree with it in data, judge and way of showing."""
 
 
 def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool = False) -> list[StudyOnRecord]:
@@ -30,17 +33,15 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
     A study without a single verdict, such as an attempt at a wrong address, stands in nobody's way: it is no candidate
     beside others, and alone only where `undecided` is wanted too, or its run was chosen.
     """
+    together = choice.judge == PEOPLE
     if choice.study is not None:
-        found = [study for study in studies if study.key == choice.study]
-        if not found:
-            raise MixedError("That run was not for a board: what it asked counts elsewhere.")
-        return found
+        return _like(studies, choice.study, together=together)
     left = list(studies)
     if not left:
         raise MixedError("The ledger holds no judgements for a board yet; `evenhand judge` makes some.")
     named: tuple[tuple[str, str | None, Callable[[StudyOnRecord], str]], ...] = (
         ("benchmark", choice.benchmark, lambda s: s.benchmark),
-        ("judge", choice.judge, lambda s: s.rater.name),
+        ("judge", choice.judge, lambda s: _judge(s, together=together)),
         ("protocol", choice.protocol, lambda s: s.condition.protocol),
         ("readout", choice.readout, lambda s: s.condition.readout),
         ("variant", choice.variant, lambda s: s.variant or "default"),
@@ -52,10 +53,12 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
     for name, _, value_of in named:
         values = sorted({value_of(study) for study in left})
         if len(values) > 1:
-            raise MixedError(f"The ledger holds several {name}s; choose one with --{name}: {', '.join(values)}.")
+            pooled = _POOLED if name == "judge" and _people(left) > 1 else ""
+            listed = ", ".join(values)
+            raise MixedError(f"The ledger holds several {name}s; choose one with --{name}: {listed}.{pooled}")
     hidden: tuple[tuple[str, Callable[[StudyOnRecord], tuple[str, str]]], ...] = (
         ("data files", lambda s: (s.data, f"data {s.data[:12]}")),
-        ("endpoints or settings of the judge", lambda s: (s.rater.key, _judge_words(s))),
+        ("endpoints or settings of the judge", lambda s: (_rater(s, together=together), _judge_words(s))),
         ("prompt texts or ways of showing", lambda s: (s.condition.key, _condition_words(s))),
     )
     for what, identity_of in hidden:
@@ -66,6 +69,30 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
                 f"Choose one run with --run (see `evenhand runs`)."
             )
     return left
+
+
+def _like(studies: Sequence[StudyOnRecord], key: str, *, together: bool) -> list[StudyOnRecord]:
+    """The study of this key, and those with verdicts that stand on one board with it."""
+    one = next((study for study in studies if study.key == key), None)
+    if one is None:
+        raise MixedError("That run was not for a board: what it asked counts elsewhere.")
+
+    def board(study: StudyOnRecord) -> tuple[str, ...]:
+        return study.benchmark, study.data, _rater(study, together=together), study.condition.key, study.variant
+
+    return [study for study in studies if study is one or (study.decided and board(study) == board(one))]
+
+
+def _judge(study: StudyOnRecord, *, together: bool) -> str:
+    return PEOPLE if together and study.rater.kind == "human" else study.rater.name
+
+
+def _rater(study: StudyOnRecord, *, together: bool) -> str:
+    return PEOPLE if together and study.rater.kind == "human" else study.rater.key
+
+
+def _people(studies: Sequence[StudyOnRecord]) -> int:
+    return len({study.rater.key for study in studies if study.rater.kind == "human"})
 
 
 def _judge_words(study: StudyOnRecord) -> str:

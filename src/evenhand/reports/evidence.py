@@ -76,7 +76,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         origin=Origin(
             benchmark=study.benchmark,
             sample=study.sample,
-            judge=study.rater.name,
+            judge=judged.judge,
             human=study.rater.kind == "human",
             protocol=study.condition.protocol,
             readout=study.condition.readout,

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
@@ -72,9 +72,9 @@ def answers_of(models: Iterable[str], *, items: Sequence[Item] = ITEMS, variant:
     ]
 
 
-def set_up(ledger: Ledger, *answers: Response) -> None:
-    references = [Response(item=one.digest, model=REFERENCE, text=one.reference or "") for one in ITEMS]
-    ledger.register_benchmark(BENCHMARK)
+def set_up(ledger: Ledger, *answers: Response, items: tuple[Item, ...] = ITEMS) -> None:
+    references = [Response(item=one.digest, model=REFERENCE, text=one.reference or "") for one in items]
+    ledger.register_benchmark(replace(BENCHMARK, items=items))
     ledger.add_responses([*references, *answers])
 
 
@@ -96,19 +96,30 @@ PREFERENCE = Judging()
 FACTUALITY = Judging(protocol="creation_factuality")
 
 
-def judge(ledger: Ledger, says: Says, how: Judging = PREFERENCE) -> Study:
-    """Puts on record what the judge says of all answers that stand; the study's key is what a run would have."""
-    items = [item for item in ITEMS if how.protocol != "creation_factuality" or item.factuality_criteria]
+def judge(
+    ledger: Ledger,
+    says: Says,
+    how: Judging = PREFERENCE,
+    *,
+    items: tuple[Item, ...] = ITEMS,
+    plain: Sequence[str] = (),
+) -> Study:
+    """Puts on record what the judge says of all answers that stand; the study's key is what a run would have.
+
+    `plain`: who takes part with plain answers whatever the variant, beside the baseline.
+    """
+    graded = how.protocol == "creation_factuality"
+    asked_about = [item for item in items if (item.factuality_criteria if graded else item.subjective_criteria)]
     held = [
         one
-        for one in ledger.responses_to([item.digest for item in items], variant=None)
-        if one.variant == how.variant or one.model == how.against
+        for one in ledger.responses_to([item.digest for item in asked_about], variant=None)
+        if one.variant == ("" if one.model in (how.against, *plain) else how.variant)
     ]
     condition = Condition(protocol=how.protocol, prompt_hash=how.prompt * 32, see="none")
     study = Study(
         benchmark=BENCHMARK.name,
-        data=BENCHMARK.digest,
-        items=tuple(item.digest for item in items),
+        data=replace(BENCHMARK, items=items).digest,
+        items=tuple(item.digest for item in asked_about),
         models=tuple(sorted({one.model for one in held})),
         rater=how.rater.key,
         condition=condition.key,
@@ -124,7 +135,7 @@ def judge(ledger: Ledger, says: Says, how: Judging = PREFERENCE) -> Study:
     trials = list(wanted(study, answers))
     ledger.register_study(study, rater=how.rater, condition=condition, wanted=len(trials))
     whose = {one.digest: one.model for one in held}
-    said = [(trial, says(_shown(trial, whose, how.against))) for trial in trials]
+    said = [(trial, says(_shown(trial, whose, how.against, items))) for trial in trials]
     asked = [(trial, verdict) for trial, verdict in said if verdict is not None]
     ledger.commit(
         Entries(
@@ -136,9 +147,9 @@ def judge(ledger: Ledger, says: Says, how: Judging = PREFERENCE) -> Study:
     return study
 
 
-def _shown(trial: Trial, whose: dict[str, str], against: str) -> Shown:
+def _shown(trial: Trial, whose: dict[str, str], against: str, items: Sequence[Item]) -> Shown:
     first, second = (whose[digest] for digest in trial.responses)
-    label = next(item.label for item in ITEMS if item.digest == trial.item)
+    label = next(item.label for item in items if item.digest == trial.item)
     forward = first == against
     return Shown(label=label, model=second if forward else first, forward=forward, replicate=trial.replicate)
 

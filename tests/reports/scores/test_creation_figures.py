@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Grades, NoVerdict, Preference
-from evenhand.reports.scores.creation_figures import Figures, figures
+from evenhand.reports.scores.creation_figures import Figures, Wanted, figures
 from evenhand.reports.scores.creation_record import ModelRecord, Showing
 
 FAILED = NoVerdict(reason="unreadable")
@@ -43,8 +43,9 @@ records = st.builds(
 )
 
 
-def of(record: ModelRecord, *, items: int = 5) -> Figures:
-    return figures(record, items=items, orders=2)
+def of(record: ModelRecord, *, items: int = 5, orders: int = 2) -> Figures:
+    labels = frozenset(map(str, range(1, items + 1)))
+    return figures(record, Wanted(items=labels, applicable=labels, orders=orders))
 
 
 def votes(record: ModelRecord) -> list[tuple[int, Fraction]]:
@@ -122,8 +123,8 @@ def test_the_bands_are_the_scores_with_failures_put_in_as_verdicts(record: Model
         return of(replace(record, preference=tuple(preference), factuality=tuple(factuality)))
 
     found, worst, best = of(record), filled(-2, 0), filled(2, 10)
-    assert found.dual.preference.worst == pytest.approx(worst.dual.preference.reward.value)
-    assert found.dual.preference.best == pytest.approx(best.dual.preference.reward.value)
+    assert found.dual.preference.band.worst == pytest.approx(worst.dual.preference.reward.value)
+    assert found.dual.preference.band.best == pytest.approx(best.dual.preference.reward.value)
     assert found.win_rate_band.worst == pytest.approx(worst.dual.preference.win_rate.value)
     assert found.win_rate_band.best == pytest.approx(best.dual.preference.win_rate.value)
     assert found.vfs_band.worst == pytest.approx(worst.dual.vfs.value)
@@ -143,7 +144,45 @@ def test_an_unanswered_item_counts_as_much_worse_in_both_orders_in_its_band_alon
     assert (found.answered, found.items) == (1, 2)
     assert found.dual.preference.reward.value == 50
     assert found.unanswered_worst == (50 + 50 - 100 - 100) / 4
-    assert figures(record, items=2, orders=1).unanswered_worst == 0
+    assert of(record, items=2, orders=1).unanswered_worst == 0
+
+
+def test_half_the_items_unanswered_and_each_shown_once_is_halfway_to_much_worse():
+    labels = [str(number) for number in range(1, 9)]
+    record = ModelRecord(
+        model="m",
+        preference=tuple(shown(-1 if label < "5" else 0, item=label, forward=label in "1357") for label in labels),
+        factuality=(),
+        answers=answered(*labels),
+    )
+    found = of(record, items=16, orders=1)
+    assert found.dual.preference.reward.value == -25
+    assert found.unanswered_worst == -62.5
+
+
+def test_an_item_that_does_not_apply_is_no_gap_in_the_band():
+    record = ModelRecord(model="m", preference=(shown(1),), factuality=(), answers=answered("1"))
+    wanted = Wanted(items=frozenset("12"), applicable=frozenset("1"), orders=1)
+    assert figures(record, wanted).unanswered_worst == 50
+
+
+def test_an_item_counts_as_judged_when_every_order_was_asked_and_one_was_read():
+    record = ModelRecord(
+        model="m",
+        preference=(
+            shown(1, item="1"),
+            Showing(item="1", forward=False, failure=FAILED),
+            shown(1, item="2"),
+            Showing(item="3", forward=True, failure=FAILED),
+            Showing(item="3", forward=False, failure=FAILED),
+            shown(1, item="4"),
+            Showing(item="4", forward=False),
+        ),
+        factuality=(),
+        answers=answered(*"1234"),
+    )
+    assert (of(record).judged, of(record).applicable) == (1, 5)
+    assert of(record, orders=1).judged == 3
 
 
 def test_the_published_order_stands_beside_both():

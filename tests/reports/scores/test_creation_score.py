@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
+from evenhand.domain.study import Orders
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
@@ -16,6 +18,7 @@ from evenhand.reports.scores.creation_score import CreationScore, ModelScore, _P
 from tests.reports.scores.creation_scene import (
     FACTUALITY,
     ITEMS,
+    JUDGE,
     PREFERENCE,
     UNREADABLE,
     Judging,
@@ -138,6 +141,29 @@ def test_a_model_that_answered_too_little_is_not_ranked_and_its_band_counts_the_
     assert "Not ranked, because fewer than 95 % of the 4 items are answered: sparse (1)." in score.notes
 
 
+def test_a_model_judged_on_a_few_of_its_answers_is_not_ranked_beside_one_judged_on_all(ledger: Ledger):
+    set_up(ledger, *answers_of(["full", "hasty"]))
+    judge(ledger, lambda shown: for_model(2, shown) if shown.model == "full" or shown.label == "1" else None)
+    judge(
+        ledger, lambda shown: grades(8, 8, shown) if shown.model == "hasty" or shown.label == "1" else None, FACTUALITY
+    )
+    score = score_of(ledger)
+    assert [(one.model, one.rank, one.whole.judged) for one in score.models] == [("full", 1, 4), ("hasty", None, 1)]
+    assert "hasty: 1 of 4 items judged." in score.notes
+    assert "full: 1 of 3 items graded for visual factuality." in score.notes
+    assert "Not ranked, because fewer than 95 % of the 4 items are judged: hasty (1)." in score.notes
+    assert not any(note.startswith(("full: 4", "hasty: 3")) for note in score.notes)
+
+
+def test_an_order_drawn_for_each_item_counts_an_unanswered_item_once(ledger: Ledger):
+    set_up(ledger, *answers_of(["sparse"], items=ITEMS[:3]), *answers_of(["full"]))
+    judge(ledger, lambda shown: for_model(-1, shown), replace(PREFERENCE, orders="random"))
+    score = score_of(ledger)
+    found = {one.model: one.whole for one in score.models}
+    assert found["sparse"].unanswered_worst == (3 * -50 - 100) / 4
+    assert found["full"].judged == 4
+
+
 def test_one_order_alone_counts_an_unanswered_item_once(ledger: Ledger):
     set_up(ledger, *answers_of(["sparse"], items=ITEMS[:1]))
     judge(ledger, lambda shown: for_model(2, shown), replace(PREFERENCE, orders="published"))
@@ -166,6 +192,14 @@ def test_another_model_can_be_the_baseline(ledger: Ledger):
     ]
 
 
+def test_the_reference_answered_everything_though_a_variant_is_judged_against_a_model(ledger: Ledger):
+    set_up(ledger, *answers_of(["birch"]), *answers_of(["kiln"], variant="text-only-generic"))
+    how = replace(PREFERENCE, against="birch", variant="text-only-generic")
+    judge(ledger, lambda shown: for_model(1, shown), how, plain=("reference",))
+    score = score_of(ledger)
+    assert [(one.model, one.whole.answered, one.rank) for one in score.models] == [("kiln", 4, 1), ("reference", 4, 1)]
+
+
 def test_a_verdict_on_an_answer_that_was_replaced_does_not_count(ledger: Ledger):
     set_up(ledger, *answers_of(["kiln"]))
     judge(ledger, lambda shown: for_model(2, shown))
@@ -173,7 +207,8 @@ def test_a_verdict_on_an_answer_that_was_replaced_does_not_count(ledger: Ledger)
     score = score_of(ledger)
     assert counts(only(score))[0] == 6
     assert "Left out: 2 judgements of answers that were replaced since." in score.notes
-    assert "Only 3 of the 4 items were judged." in score.notes
+    assert "kiln: 3 of 4 items judged." in score.notes
+    assert only(score).rank is None, "as if it had been judged on three from the first"
 
 
 def test_deviations_are_told_under_the_table_of_the_protocol_they_concern(ledger: Ledger):
@@ -198,6 +233,83 @@ def test_cut_and_refused_answers_are_judged_and_told(ledger: Ledger):
     assert counts(only(score)) == (0, 8, 0, 0, 0, 0)
     assert only(score).flagged == {"truncated": 1}
     assert "kiln: 1 answer is truncated and judged as it stands." in score.notes
+
+
+def test_who_described_the_images_is_no_flag_of_an_answer(ledger: Ledger):
+    flags = ("described by openai/desc",)
+    answers = [replace(one, flags=flags) for one in answers_of(["kiln"])]
+    set_up(ledger, replace(answers[0], flags=("refused", *flags)), *answers[1:])
+    judge(ledger, lambda shown: for_model(1, shown))
+    score = score_of(ledger)
+    assert only(score).flagged == {"refused": 1}
+    assert "kiln: 4 of 4 items answered from descriptions by openai/desc." in score.notes
+    assert "kiln: 1 answer is refused and judged as it stands." in score.notes
+    assert score.models[0].as_json()["described_by"] == {"openai/desc": 4}
+
+
+@pytest.mark.parametrize(
+    ("orders", "said"),
+    [
+        ("published", "the published order"),
+        ("reversed", "the reversed order"),
+        ("random", "one order drawn for each item"),
+    ],
+)
+def test_one_order_alone_is_named_as_a_deviation(ledger: Ledger, orders: Orders, said: str):
+    set_up(ledger, *answers_of(["kiln"]))
+    judge(ledger, lambda shown: for_model(1, shown), replace(PREFERENCE, orders=orders))
+    judge(ledger, lambda shown: grades(8, 8, shown), FACTUALITY)
+    told = [note for note in score_of(ledger).notes if note.startswith("Differs from the published judging")]
+    assert told == [f"Differs from the published judging: creation_preference asked in {said} alone, not in both."]
+
+
+def test_each_order_judged_on_its_own_makes_both(ledger: Ledger):
+    set_up(ledger, *answers_of(["kiln"], items=ITEMS[:2]))
+    for orders in ("published", "reversed"):
+        judge(ledger, lambda shown: for_model(1, shown), replace(PREFERENCE, orders=orders))
+    score = score_of(ledger)
+    assert only(score).whole.unanswered_worst == (4 * 50 - 4 * 100) / 8
+    assert not any(note.startswith("Differs from the published judging") for note in score.notes)
+
+
+def test_an_item_graded_in_one_order_of_two_is_not_graded_yet(ledger: Ledger):
+    set_up(ledger, *answers_of(["kiln"]))
+    judge(ledger, lambda shown: grades(8, 8, shown) if shown.forward or shown.label == "1" else None, FACTUALITY)
+    assert "kiln: 1 of 3 items graded for visual factuality." in score_of(ledger).notes
+
+
+def test_replicates_are_said_to_share_a_vote(ledger: Ledger):
+    set_up(ledger, *answers_of(["kiln"]))
+    judge(ledger, lambda shown: grades(8, 8, shown), FACTUALITY)
+    assert "counts as one vote, and" in score_of(ledger).notes[0]
+    judge(ledger, lambda shown: for_model(1, shown), replace(PREFERENCE, replicates=2))
+    assert "counts as one vote, which its replicates share, and" in score_of(ledger).notes[0]
+
+
+def test_judgings_at_different_settings_are_told(ledger: Ledger):
+    set_up(ledger, *answers_of(["kiln"]))
+    judge(ledger, lambda shown: for_model(1, shown))
+    judge(ledger, lambda shown: grades(8, 8, shown), FACTUALITY)
+    assert not any("differ in the judge's" in note for note in score_of(ledger).notes)
+    other = replace(JUDGE, endpoint="http://mine", settings=Settings(temperature=1.0))
+    judge(ledger, lambda shown: for_model(1, shown), replace(PREFERENCE, rater=other, prompt="cd"))
+    warm = next(one.key for one in studies(ledger) if one.rater.endpoint == "http://mine")
+    assert (
+        "The two judgings differ in the judge's endpoint or settings: creation_preference at http://mine with "
+        '{"temperature":1.0}, creation_factuality at openai with {"temperature":0.0}.'
+    ) in score_of(ledger, studies=frozenset([warm])).notes
+
+
+def test_items_without_subjective_criteria_are_told_and_wanted_of_nobody(ledger: Ledger):
+    bare = tuple(
+        replace(item, criteria=(("Visual Factuality", "True?"),)) if item.label == "3" else item for item in ITEMS
+    )
+    set_up(ledger, *answers_of(["kiln"], items=bare[:2]), items=bare)
+    judge(ledger, lambda shown: for_model(1, shown), items=bare)
+    score = score_of(ledger)
+    assert "1 of 4 items have no subjective criteria: no preference is wanted there." in score.notes
+    assert "kiln: 2 of 3 items judged." in score.notes
+    assert only(score).whole.unanswered_worst == (4 * 50 - 2 * 100) / 6
 
 
 def test_only_grades_or_only_preferences_make_half_a_table(ledger: Ledger):

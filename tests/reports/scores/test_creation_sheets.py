@@ -88,21 +88,51 @@ def test_the_third_has_the_published_order_and_the_bands(two_models: Ledger):
     assert poor[1:] == ["6.25", "-50.00", "0.00 %", "-50.00", "-50.00", "-87.50"]
 
 
-def test_csv_is_one_table(two_models: Ledger):
-    rows = list(csv.DictReader(io.StringIO(score(two_models, "--format", "csv").out)))
-    assert [(row["model"], row["Reward"], row["rank"], row["Reward if unanswered worst"]) for row in rows] == [
-        ("good", "35.71", "1", "35.71"),
-        ("poor", "-50.00", "", "-87.50"),
+def rows_of(ran: Ran) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(ran.out)))
+
+
+def test_csv_is_one_table_of_the_documents_numbers_with_the_baseline(two_models: Ledger):
+    told = score(two_models, "--json").document["models"]
+    *rows, baseline = rows_of(score(two_models, "--format", "csv"))
+    assert [(row["model"], row["rank"], row["baseline"]) for row in rows] == [
+        ("good", "1", "false"), ("poor", "", "false"),
+    ]  # fmt: skip
+    for row, model in zip(rows, told, strict=True):
+        for name in ("reward", "reward_lower", "reward_upper", "win_rate", "win_rate_upper", "vfs", "vfs_lower",
+                     "reward_if_unanswered_worst", "answered", "judged"):  # fmt: skip
+            assert float(row[name]) == model[name], name
+        assert float(row["forward_reward"]) == model["forward"]["reward"]
+        assert int(row["counts_fail"]) == model["counts"]["fail"]
+        assert int(row["coverage_preference_wanted"]) == model["coverage"]["preference"]["wanted"]
+    assert (baseline["model"], baseline["baseline"], baseline["reward"]) == ("reference", "true", "0")
+    assert (float(baseline["vfs"]), baseline["rank"], baseline["win_rate"]) == (9, "", "")
+
+
+def test_csv_by_task_names_the_category(two_models: Ledger):
+    rows = rows_of(score(two_models, "--by", "task", "--format", "csv"))
+    assert [(row["model"], row["category"], row["task"], row["items"], row["reward"]) for row in rows] == [
+        ("good", "Literary Writing", "story_continue", "2", "50.0"),
+        ("good", "Creative Multimodal Understanding", "meme_explanation", "1", "50.0"),
+        ("good", "other", "haiku_of_my_own", "1", "-50.0"),
+        ("poor", "Literary Writing", "story_continue", "2", "-50.0"),
+        ("poor", "Creative Multimodal Understanding", "meme_explanation", "1", ""),
+        ("poor", "other", "haiku_of_my_own", "1", ""),
     ]
-    by_task = list(csv.DictReader(io.StringIO(score(two_models, "--by", "task", "--format", "csv").out)))
-    assert [(row["model"], row["task"], row["items"], row["Reward"], row["Fail"]) for row in by_task] == [
-        ("good", "story_continue", "2", "50.00", "0"),
-        ("good", "meme_explanation", "1", "50.00", "0"),
-        ("good", "haiku_of_my_own", "1", "-50.00", "1"),
-        ("poor", "story_continue", "2", "-50.00", "0"),
-        ("poor", "meme_explanation", "1", "", "0"),
-        ("poor", "haiku_of_my_own", "1", "", "0"),
-    ]
+    by_category = rows_of(score(two_models, "--by", "category", "--format", "csv"))
+    assert [row["category"] for row in by_category[:3]] == [
+        "Literary Writing", "Creative Multimodal Understanding", "other",
+    ]  # fmt: skip
+    assert "task" not in by_category[0]
+
+
+def test_what_the_table_says_of_itself_is_in_every_form(two_models: Ledger):
+    said = "The baseline is reference; its Reward is 0 by definition."
+    assert f"\n- {said}\n" in score(two_models, "--format", "md").out
+    assert f"\n% {said}\n" in score(two_models, "--format", "latex").out
+    as_csv = score(two_models, "--format", "csv")
+    assert said in as_csv.err
+    assert said not in as_csv.out
 
 
 def test_by_category_is_the_published_leaderboard_and_a_table_for_each_model(two_models: Ledger):
@@ -157,6 +187,10 @@ def test_variants_stand_beside_each_other_as_in_table_6_the_vision_run_last(ledg
          "Vision Reward"],
         ["kiln", "7.00", "-50.00", "8.00", "50.00", "8.50", "0.00"],
         ["painter", "–", "–", "–", "–", "8.50", "0.00"],
+    ]  # fmt: skip
+    rows = rows_of(score(ledger, "--compare-variants", "--format", "csv"))
+    assert [(row["variant"], row["reward"]) for row in rows if row["model"] == "kiln"] == [
+        (GENERIC, "-50.0"), (SPECIFIC, "50.0"), ("default", "0.0"),
     ]  # fmt: skip
     document = score(ledger, "--compare-variants", "--json").document
     assert [one["variant"] for one in document["variants"]] == [GENERIC, SPECIFIC, "default"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand.domain.identity import draw
+from evenhand.domain.study import Orders
 from evenhand.domain.verdict import Grades, NoVerdict, Preference
 from evenhand.domain.vote import Joining
 from evenhand.ledger.projection import studies
@@ -14,7 +15,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import judged_battles
 from evenhand.reports.errors import RankError
 from evenhand.reports.methods import Scoring
-from evenhand.reports.scores.visit_bench import EQUATION_1, VisitScore, visit_score
+from evenhand.reports.scores.visit_bench import EQUATION_1, VisitScore, source_name, visit_score
 from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
 
 XYZ = ("X", "Y", "Z")
@@ -52,10 +53,10 @@ def amber_says(shown: Shown) -> Preference | NoVerdict | None:
             return UNREADABLE
 
 
-def test_a_win_and_no_decision_is_a_win_here_and_a_tie_by_mt_bench(ledger: Ledger):
+def test_a_win_and_no_decision_is_a_win_here_and_no_battle_by_mt_bench(ledger: Ledger):
     judge(ledger, BOTH, amber_says)
     assert counts(score(ledger)) == (2, 1, 2)
-    assert counts(score(ledger, join="mt-bench")) == (1, 1, 3)
+    assert counts(score(ledger, join="mt-bench")) == (1, 1, 1)
     assert counts(score(ledger), "reference") == (1, 2, 2)
 
 
@@ -68,7 +69,7 @@ def test_the_rate_against_the_reference_leaves_ties_out_and_shows_how_many(ledge
     assert amber.matches == 5
     strict = score(ledger, join="mt-bench").whole.of("amber")
     assert strict is not None
-    assert (strict.win_vs_reference.value, strict.win_vs_reference.n, strict.win_vs_reference_ties) == (1 / 2, 2, 3)
+    assert (strict.win_vs_reference.value, strict.win_vs_reference.n, strict.win_vs_reference_ties) == (1 / 2, 2, 1)
 
 
 def test_showings_without_a_decision_are_ties_here_alone_and_counted(ledger: Ledger):
@@ -85,6 +86,72 @@ def test_a_failed_call_and_one_that_was_not_made_are_no_ties(ledger: Ledger, abs
     made = score(ledger)
     assert (counts(made), made.undecided, made.whole.items) == ((1, 0, 0), 0, 1)
     assert (made.coverage.wanted, made.coverage.with_verdict) == (10, 2)
+
+
+@pytest.mark.parametrize("absent", [FAILED, None])
+@pytest.mark.parametrize("join", ["visit", "mt-bench"])
+def test_one_order_alone_decides_no_battle_that_wanted_both(ledger: Ledger, absent: NoVerdict | None, join: Joining):
+    """A judge that always takes the first: whole battles tie, and a failed call makes no winner of the other order."""
+    players = {label: ("amber", "blue") for label in ITEMS}
+    lost = {("s1", "amber"), ("s2", "blue"), ("m1", "amber")}
+    judge(ledger, players, lambda shown: absent if (shown.label, shown.first) in lost else FIRST)
+    made = score(ledger, join=join)
+    assert (counts(made), made.waiting, made.whole.items) == ((0, 0, 2), 3, 2)
+    assert any(note.startswith("3 battles wait for their other order and are left out") for note in made.notes)
+    assert made.as_json()["battles_waiting"] == 3
+
+
+def test_a_reply_without_a_decision_waits_too_where_the_other_order_failed(ledger: Ledger):
+    def says(shown: Shown) -> Preference | NoVerdict:
+        if shown.label == "s1":
+            return UNREADABLE if shown.first == "amber" else FAILED
+        return shown.picks("blue")
+
+    judge(ledger, {label: ("amber", "blue") for label in ("s1", "s2")}, says)
+    made = score(ledger)
+    assert (counts(made), made.waiting, made.undecided) == ((0, 1, 0), 1, 0)
+    assert any(note.startswith("1 battle waits for its other order and is left out") for note in made.notes)
+
+
+def test_a_replicate_that_failed_does_not_make_its_battle_wait(ledger: Ledger):
+    judge(
+        ledger,
+        {"s1": ("amber", "blue")},
+        lambda shown: FAILED if shown.replicate == 1 and shown.first == "amber" else shown.picks("blue"),
+        replicates=2,
+    )
+    made = score(ledger)
+    assert (counts(made), made.waiting) == ((0, 1, 0), 0)
+
+
+@pytest.mark.parametrize("orders", ["published", "reversed", "random"])
+def test_where_one_order_was_asked_for_a_showing_is_a_battle_and_that_is_said(ledger: Ledger, orders: Orders):
+    players = {label: ("amber", "blue") for label in ITEMS}
+    judge(ledger, players, lambda shown: FAILED if shown.label == "s1" else shown.picks("amber"), orders=orders)
+    made = score(ledger)
+    assert (counts(made), made.waiting) == ((4, 0, 0), 0)
+    assert "A battle is a single showing of one item and pair: only one order was asked for." in made.notes
+    assert not any("both orders" in note for note in made.notes)
+
+
+def test_battles_of_both_kinds_are_told_apart(ledger: Ledger):
+    judge(ledger, {"s1": ("amber", "blue")}, lambda shown: shown.picks("blue"))
+    judge(ledger, {"s2": ("amber", "cyan")}, lambda shown: shown.picks("cyan"), orders="published")
+    notes = score(ledger).notes
+    assert "A battle is both orders of one item and pair: more wins of the two takes it (rule visit)." in notes
+    assert "1 of 2 battles are single showings: one order was asked for." in notes
+
+
+def test_mt_benchs_rule_leaves_out_battles_without_a_decision_and_says_so(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    made = score(ledger, join="mt-bench")
+    assert "3 showings have no decision; by mt-bench's rule 2 battles are left out for it." in made.notes
+    assert (made.undecided, made.whole.items) == (0, 3)
+
+
+def test_the_order_that_elo_depends_on_is_said(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    assert "Elo depends on the order of the battles; here a fixed one by seed 3." in score(ledger, seed=3).notes
 
 
 @pytest.mark.parametrize("order", [(FAILED, UNREADABLE), (UNREADABLE, FAILED)])
@@ -178,6 +245,24 @@ def test_who_won_everything_has_no_finite_bradley_terry_rating_and_that_is_said(
     assert (x["bradley_terry"], x["unbounded"]) == (None, "upper")
 
 
+def test_a_board_in_groups_that_no_battle_joins_has_no_bradley_terry_ratings(ledger: Ledger):
+    players = {"s1": ("X", "Y"), "s2": ("X", "Y"), "s3": ("U", "V"), "m1": ("U", "V")}
+    won = {"s1": "X", "s2": "Y", "s3": "U", "m1": "V"}
+    judge(ledger, players, lambda shown: shown.picks(won[shown.label]))
+    made = score(ledger)
+    assert [one.bradley_terry and one.bradley_terry.value for one in made.whole.standings] == [None] * 4
+    assert any("falls into groups that no battle joins" in note for note in made.notes)
+
+
+def test_datasets_of_one_name_are_told_apart_by_their_topic():
+    named = {skill: source_name(replace(ITEMS["s1"], category=skill)) for skill in ("aokvqa", "aokvqg", "vqa")}
+    assert named == {
+        "aokvqa": "AOK-VQA: Outside Knowledge Visual Question",
+        "aokvqg": "AOK-VQA: Question Generation",
+        "vqa": "VQA",
+    }
+
+
 def test_single_and_multi_image_items_skills_and_sources_are_boards_of_their_own(ledger: Ledger):
     judge(ledger, BOTH, amber_says)
     made = score(ledger)
@@ -185,9 +270,9 @@ def test_single_and_multi_image_items_skills_and_sources_are_boards_of_their_own
     assert [(part.name, part.items) for part in made.by_skill] == [
         ("nlvr2", 1), ("rcc", 1), ("tour guide", 1), ("vqa", 2),
     ]  # fmt: skip
-    # Tour guide was written for VisIT-Bench and is drawn from no dataset.
+    # Tour guide was written for VisIT-Bench and is drawn from no dataset; two of Table 5's rows are named AOK-VQA.
     assert [(part.name, part.items) for part in made.by_source] == [
-        ("NLVR2", 1), ("Robust Change Captioning", 1), ("VQA", 2),
+        ("NLVR2", 1), ("Robust Change Captioning", 1), ("VQA", 2), ("other", 1),
     ]  # fmt: skip
     for part in (made.whole, *made.by_images, *made.by_skill, *made.by_source):
         mean = sum(one.elo.value or 0.0 for one in part.standings) / len(part.standings)
@@ -256,7 +341,7 @@ def test_the_document_has_the_fields_of_the_design(ledger: Ledger):
     assert [(one["skill"], one["items"], one["wins"]) for one in amber["skills"]] == [
         ("nlvr2", 1, 0), ("rcc", 1, 0), ("tour guide", 1, 1), ("vqa", 2, 1),
     ]  # fmt: skip
-    assert [one["source"] for one in amber["sources"]] == ["NLVR2", "Robust Change Captioning", "VQA"]
+    assert [one["source"] for one in amber["sources"]] == ["NLVR2", "Robust Change Captioning", "VQA", "other"]
     assert [(part["part"], part["items"], len(part["models"])) for part in document["parts"]] == [
         ("single", 3, 2), ("multiple", 2, 2),
     ]  # fmt: skip

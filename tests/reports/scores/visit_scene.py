@@ -8,7 +8,7 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
-from evenhand.domain.study import Study, wanted
+from evenhand.domain.study import Orders, Study, wanted
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.record import Entries, Ledger
@@ -57,7 +57,9 @@ Says = Callable[[Shown], Verdict | NoVerdict | None]
 """None: it was not asked."""
 
 
-def judge(ledger: Ledger, players: Mapping[str, Sequence[str]], says: Says, *, replicates: int = 1) -> Study:
+def judge(
+    ledger: Ledger, players: Mapping[str, Sequence[str]], says: Says, *, replicates: int = 1, orders: Orders = "both"
+) -> Study:
     """Puts on record what the judge says where these players meet; `players` by the label of the item."""
     ledger.register_benchmark(BENCHMARK)
     named = {label: {model: _answer(label, model) for model in models} for label, models in players.items()}
@@ -71,6 +73,7 @@ def judge(ledger: Ledger, players: Mapping[str, Sequence[str]], says: Says, *, r
         rater=JUDGE.key,
         condition=CONDITION.key,
         replicates=replicates,
+        orders=orders,
     )
     trials = list(wanted(study, answers))
     ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=len(trials))

@@ -1,20 +1,33 @@
-"""Creation-MMBench's table for programs: the numbers of its document as they are, a row for each model or part of it."""
+"""Creation-MMBench's table for programs: the numbers of its document as they are, a row for each model or part."""
 
 from collections.abc import Mapping, Sequence
 
 from evenhand.domain.identity import Json
 from evenhand.reports.scores.creation_score import CreationScore
 from evenhand.reports.scores.creation_sheets import By
+from evenhand.reports.scores.creation_variants import VariantScores
 from evenhand.reports.sheet import MISSING, Sheet
 
 
 def wide_sheet(score: CreationScore) -> Sheet:
-    """A row for each model, and the baseline's last."""
-    baseline: dict[str, Json] = {"model": score.baseline, "reward": 0, **score.baseline_vfs.as_json("vfs")}
+    return _sheet(score.benchmark, _rows(score))
+
+
+def variants_table(scores: VariantScores) -> Sheet:
+    """The rows of every variant under each other."""
+    rows: list[dict[str, Json]] = [
+        {"variant": score.variant or "default", **row} for score in scores.by_variant.values() for row in _rows(score)
+    ]
+    return _sheet("variants", rows)
+
+
+def _rows(score: CreationScore) -> list[dict[str, Json]]:
+    """One for each model, and the baseline's last."""
     rows: list[dict[str, Json]] = [
         {"model": one.model, "baseline": False, "rank": one.rank, **_flat(one.whole.as_json())} for one in score.models
     ]
-    return _sheet(score.benchmark, [*rows, {**baseline, "baseline": True}])
+    grades = _flat(score.baseline_vfs.as_json("vfs"))
+    return [*rows, {"model": score.baseline, "baseline": True, "reward": 0, **grades}]
 
 
 def long_breakdown(score: CreationScore, by: By) -> Sheet:
@@ -31,7 +44,7 @@ def _flat(document: Mapping[str, Json], within: str = "") -> dict[str, Json]:
     """Numbers alone: `counts` within the document's `forward` is `forward_counts`, and so on."""
     found: dict[str, Json] = {}
     for name, value in document.items():
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             # Which reasons there are differs from row to row.
             found |= {} if name == "reasons" else _flat(value, f"{within}{name}_")
         elif not isinstance(value, str):

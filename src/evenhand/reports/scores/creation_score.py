@@ -297,7 +297,8 @@ def _not_ranked(models: Sequence[ModelScore], *, preferred: bool) -> Iterable[st
     few = [one for one in models if not _enough_answered(one.whole)]
     if few:
         said = ", ".join(f"{one.model} ({one.whole.answered})" for one in few)
-        yield f"Not ranked, because fewer than {100 * ENOUGH:.0f} % of the {few[0].whole.items} items are answered: {said}."
+        items = f"{100 * ENOUGH:.0f} % of the {few[0].whole.items} items"
+        yield f"Not ranked, because fewer than {items} are answered: {said}."
     few = [one for one in models if preferred and _enough_answered(one.whole) and not _enough_judged(one.whole)]
     if few:
         said = ", ".join(f"{one.model} ({one.whole.judged})" for one in few)
@@ -319,10 +320,12 @@ def _about_answers(one: ModelScore) -> Iterable[str]:
 
 def _deviations(evidence: CreationEvidence) -> Iterable[str]:
     """From the published judging, as far as the studies and not their judgements know them."""
-    for study in evidence.chosen.everything:
-        if study.orders != "both":
-            order = "one order drawn for each item" if study.orders == "random" else f"the {study.orders} order"
-            yield f"Differs from the published judging: {study.condition.protocol} asked in {order} alone, not in both."
+    chosen = evidence.chosen
+    for studies, orders in ((chosen.preference, chosen.orders), (chosen.factuality, chosen.grading_orders)):
+        if studies and orders == 1:
+            name, asked = studies[0].condition.protocol, studies[0].orders
+            order = "one order drawn for each item" if asked == "random" else f"the {asked} order"
+            yield f"Differs from the published judging: {name} asked in {order} alone, not in both."
     raters = {one.study.condition.protocol: one.study.rater for one in evidence.judgings}
     if len({rater.key for rater in raters.values()}) > 1:
         said = ", ".join(

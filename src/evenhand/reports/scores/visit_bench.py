@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from evenhand.benchmarks.visit_bench.load import images_of, source_of
+from evenhand.benchmarks.visit_bench.load import images_of, source_of, sources
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.verdict import NoVerdict
 from evenhand.domain.vote import Vote
-from evenhand.ledger.projection import Judged
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.bradley_terry import bradley_terry
 from evenhand.ratings.comparisons import Comparisons
@@ -22,14 +20,19 @@ from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
 from evenhand.reliability import Coverage
 from evenhand.reports.evidence import in_fixed_order, of_record
 from evenhand.reports.methods import Scoring
+from evenhand.reports.scores.visit_showings import played
 
 EQUATION_1 = (
     "The paper's Eq. 1 as printed is the probability that the first model loses; Elo is computed with the right sign."
 )
 
+OTHER_SOURCE = "other"
+"""Items that were drawn from none of Table 5's datasets."""
+
 _NEVER_MET = Estimate(value=None, reason="never met the reference")
 _ONLY_TIES = Estimate(value=None, reason="only ties with the reference, which are left out")
 _ITSELF = Estimate(value=None, reason="is the reference")
+_APART = Estimate(value=None, reason="no battles join all models of the board")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +89,11 @@ class VisitScore:
     """Single-image and multi-image items apart, as the published boards are."""
     by_skill: tuple[Part, ...]
     by_source: tuple[Part, ...]
-    """The existing datasets of Table 5 that items were drawn from."""
+    """The existing datasets of Table 5 that items were drawn from, and the rest as `other`."""
     undecided: int
     """Showings without a decision that count as ties here, and only here."""
+    waiting: int
+    """Battles left out because a showing that was wanted has no reply."""
     coverage: Coverage
     notes: tuple[str, ...]
 
@@ -111,6 +116,7 @@ class VisitScore:
                 for part in self.by_images
             ],
             "undecided_as_ties": self.undecided,
+            "battles_waiting": self.waiting,
             "coverage": self.coverage.as_json(),
             "notes": list(self.notes),
         }
@@ -134,53 +140,39 @@ def visit_score(
     scoring = scoring or Scoring()
     resampling = Resampling(rounds=rounds, unit="items", seed=seed) if rounds else None
     making = _Making(scoring=scoring, resampling=resampling)
-    on_record = of_record(judged, seed).notes
-    undecided = _undecided(judged.results)
-    votes = in_fixed_order([*judged.votes, *map(_tie, undecided)], seed)
+    on_record = of_record(judged, seed)
+    playing = played(judged, scoring.join)
+    votes = in_fixed_order(playing.votes, seed)
     everything = making.part("all", votes, closely=True)
     by_images = making.parts(votes, lambda item: images_of(items[item]), closely=True)
     coverage = Coverage.of(judged.verdicts, wanted=len(judged.verdicts) + judged.not_reached)
     return VisitScore(
         benchmark=judged.study.benchmark,
-        judge=judged.study.rater.name,
+        judge=judged.judge,
         protocol=judged.study.condition.protocol,
         whole=everything,
         by_images=by_images,
         by_skill=making.parts(votes, lambda item: items[item].category, closely=False),
-        by_source=making.parts(votes, lambda item: _source_name(items[item]), closely=False),
-        undecided=len(undecided),
+        by_source=making.parts(votes, lambda item: source_name(items[item]), closely=False),
+        undecided=0 if playing.dropped else playing.undecided,
+        waiting=playing.waiting,
         coverage=coverage,
         notes=(
-            *_notes(len(undecided), votes, scoring, rounds),
+            EQUATION_1,
+            *playing.notes(scoring.join, human=on_record.origin.human),
+            *_notes(votes, rounds, seed),
             *_without_strength([everything, *by_images]),
-            *on_record,
+            *on_record.notes,
         ),
     )
 
 
-def _undecided(results: Sequence[Judged]) -> list[Judged]:
-    """One for each showing of which a reply came, and none with a decision, however many replicates."""
-    showings: dict[tuple[str, tuple[str, ...], str], Judged] = {}
-    read: set[tuple[str, tuple[str, ...], str]] = set()
-    for one in results:
-        showing, verdict = (one.trial.item, one.trial.responses, one.trial.rater), one.judgement.verdict
-        if not isinstance(verdict, NoVerdict):
-            read.add(showing)
-        elif not verdict.call_failed:
-            showings.setdefault(showing, one)
-    return [one for showing, one in showings.items() if showing not in read]
-
-
-def _tie(one: Judged) -> Vote:
-    """What the paper makes of a reply in which not even the extraction found a decision."""
-    first, second = one.models
-    low, high = sorted((first, second))
-    return Vote(item=one.trial.item, model_a=low, model_b=high, first=first, value=0, levels=3, rater=one.trial.rater)
-
-
-def _source_name(item: Item) -> str | None:
+def source_name(item: Item) -> str:
     source = source_of(item)
-    return None if source is None else source.name
+    if source is None:
+        return OTHER_SOURCE
+    shared = sum(one.name == source.name for one in sources()) > 1
+    return f"{source.name}: {source.topic}" if shared else source.name
 
 
 _Grouping: TypeAlias = Callable[[str], str | None]
@@ -198,8 +190,8 @@ class _Making:
             name = group(vote.item)
             if name is not None:
                 grouped.setdefault(name, []).append(vote)
-        # Single-image items first, and everything else by name.
-        names = sorted(grouped, key=lambda name: (name != "single", name))
+        # Single-image items first, what has no name of its own last, and everything else by name.
+        names = sorted(grouped, key=lambda name: (name == OTHER_SOURCE, name != "single", name))
         return tuple(self.part(name, grouped[name], closely=closely) for name in names)
 
     def part(self, name: str, votes: Sequence[Vote], *, closely: bool) -> Part:
@@ -208,13 +200,17 @@ class _Making:
         ratings = self._elo(battles, closely=closely)
         strengths = dict[str, Estimate]()
         if closely:
-            fitted = bradley_terry(battles, ties=self.scoring.ties, scale=self.scoring.scale)
-            strengths = {one.model: one.rating for one in fitted.models}
+            strengths = self._strengths(battles)
         counts = {one.model: one for one in win_rates(battles, policy="visit")}
         against = _against_reference(battles)
         standings = [_standing(one, counts[one.model], against, strengths.get(one.model)) for one in ratings]
         ordered = sorted(standings, key=lambda one: (-(one.elo.value or 0.0), one.model))
         return Part(name=name, items=len({vote.item for vote in votes}), standings=tuple(ordered))
+
+    def _strengths(self, battles: Comparisons) -> dict[str, Estimate]:
+        fitted = bradley_terry(battles, ties=self.scoring.ties, scale=self.scoring.scale).models
+        apart = len({one.component for one in fitted if one.component is not None}) > 1
+        return {one.model: _APART if apart else one.rating for one in fitted}
 
     def _elo(self, battles: Comparisons, *, closely: bool) -> tuple[EloRating, ...]:
         k, scale = self.scoring.k, self.scoring.scale
@@ -252,24 +248,26 @@ def _rate(met: WinRate | None) -> Estimate:
     return met.win_rate if met.wins + met.losses else _ONLY_TIES
 
 
-def _notes(undecided: int, votes: Sequence[Vote], scoring: Scoring, rounds: int) -> tuple[str, ...]:
-    notes = [EQUATION_1]
-    rule = "more wins of the two takes it" if scoring.join == "visit" else "a win needs both orders"
-    notes.append(f"A battle is both orders of one item and pair: {rule} (rule {scoring.join}).")
+def _notes(votes: Sequence[Vote], rounds: int, seed: int) -> tuple[str, ...]:
+    notes = [f"Elo depends on the order of the battles; here a fixed one by seed {seed}."]
     if rounds:
         notes.append(f"Intervals and medians of Elo are of {rounds} resamples of items.")
-    if undecided:
-        noun = "showing has" if undecided == 1 else "showings have"
-        notes.append(f"{undecided} {noun} no decision and count as ties here, as published; nowhere else do they.")
     if not any(REFERENCE in (vote.model_a, vote.model_b) for vote in votes):
         notes.append("The reference did not play, so no win rate against it is known.")
     return tuple(notes)
 
 
 def _without_strength(parts: Iterable[Part]) -> list[str]:
-    standings = [one for part in parts for one in part.standings]
-    names = {one.model for one in standings if one.bradley_terry is not None and one.bradley_terry.value is None}
-    if not names:
-        return []
-    listed = ", ".join(sorted(names))
-    return [f"No finite Bradley-Terry rating fits on a board where one side won everything: {listed}."]
+    notes: list[str] = []
+    strengths = [(one.model, one.bradley_terry) for part in parts for one in part.standings]
+    without = [(model, one) for model, one in strengths if one is not None and one.value is None]
+    names = {model for model, one in without if one != _APART}
+    if names:
+        listed = ", ".join(sorted(names))
+        notes.append(f"No finite Bradley-Terry rating fits on a board where one side won everything: {listed}.")
+    if any(one == _APART for _, one in without):
+        notes.append(
+            "A board falls into groups that no battle joins, so it has no Bradley-Terry ratings; "
+            "Elo of models in different groups cannot be compared either."
+        )
+    return notes

@@ -37,7 +37,10 @@ def breakdown_sheet(score: VisitScore, by: By) -> Sheet:
     parts = score.by_skill if by == "skill" else score.by_source
     models = [one.model for one in score.whole.standings if one.model != REFERENCE]
     referenced = any(one.win_vs_reference.value is not None for one in score.whole.standings)
-    what = "win vs reference (ties left out), n in brackets" if referenced else "Elo, one pass"
+    what = "Elo, one pass"
+    if referenced:
+        what = "win vs reference (ties left out), n in brackets"
+        what += "; Elo where it does not play" if any(part.of(REFERENCE) is None for part in parts) else ""
     return Sheet(
         title=f"{score.benchmark} by {by}: {what}",
         headings=(by, "items", *models),
@@ -51,11 +54,11 @@ def _cells(part: Part, models: Sequence[str], *, referenced: bool) -> list[str]:
         one = part.of(model)
         if one is None:
             cells.append(MISSING)
-        elif referenced:
+        elif part.of(REFERENCE) is not None:
             rate = one.win_vs_reference
             cells.append(MISSING if rate.value is None else f"{100 * rate.value:.1f} % ({rate.n:.0f})")
         else:
-            cells.append(_points(one.elo.value))
+            cells.append(f"Elo {_points(one.elo.value)}" if referenced else _points(one.elo.value))
     return cells
 
 

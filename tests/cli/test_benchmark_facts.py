@@ -1,0 +1,69 @@
+"""Claims about what `benchmarks show` tells of the data a user brings."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.exchange.world import run
+
+MULTI = Path(__file__).parents[3] / "shared/data/visit_bench_multi_images.csv"
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Path:
+    """Two items with two images each, of one source; one has a reference."""
+    row = {
+        "instruction_category": "NLVR2",
+        "images": "['https://e.org/1.png', 'https://e.org/2.png']",
+        "instruction": "Same?",
+        "instruction_conditioned_caption": "['One.', 'Two.']",
+        "reference_output": "Yes.",
+        "gpt4_prediction": "",
+        "human_ratings_gpt4_correct": "",
+    }
+    path = tmp_path / "multi.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerows([row, {**row, "instruction": "Which?", "reference_output": ""}])
+    return path
+
+
+def test_a_users_own_data_is_counted_with_its_sources_and_notes(sheet: Path) -> None:
+    shown = run("benchmarks", "show", "visit-bench", "--data", str(sheet), "--json").document
+    assert {name: shown[name] for name in ("items", "images", "captions", "references")} == {
+        "items": 2, "images": 4, "captions": 2, "references": 1,
+    }  # fmt: skip
+    assert shown["categories"] == [{"category": "nlvr2", "items": 2}]
+    assert shown["sources"] == [{"source": "NLVR2", "items": 2}]
+    assert any("without a reference" in note for note in shown["notes"])
+    words = run("benchmarks", "show", "visit-bench", "--data", str(sheet))
+    assert "2 items, 1 categories, 4 images, 2 with a caption, 1 with a reference" in words.out
+    assert "NLVR2" in words.out
+    assert all(f"Note: {note}" in words.err for note in shown["notes"])
+
+
+@pytest.mark.skipif(not MULTI.exists(), reason="the official sheet is not at hand")
+@pytest.mark.parametrize(("reference", "references"), [("given", 70), ("verified-gpt4", 63)])
+def test_the_official_multi_image_sheet_is_counted(reference: str, references: int) -> None:
+    shown = run("benchmarks", "show", "visit-bench", "--data", str(MULTI), "--reference", reference, "--json").document
+    assert (shown["items"], len(shown["categories"]), shown["images"]) == (100, 10, 400)
+    assert shown["references"] == references
+
+
+def test_any_benchmark_counts_the_data_brought_and_has_no_sources_unless_it_knows_them(tmp_path: Path) -> None:
+    items = tmp_path / "items.jsonl"
+    items.write_text(json.dumps({"item": "1", "instruction": "Describe.", "task": "poem"}) + "\n", encoding="utf-8")
+    shown = run("benchmarks", "show", "creation-mmbench", "--data", str(items), "--json").document
+    assert (shown["items"], shown["sources"]) == (1, [])
+
+
+def test_data_that_is_wanted_or_not_taken_is_a_sentence(sheet: Path) -> None:
+    bundled = run("benchmarks", "show", "visit-bench-sample", "--data", str(sheet))
+    assert bundled.code != 0
+    assert "is bundled and takes no data" in bundled.err
+    lacking = run("benchmarks", "show", "visit-bench", "--reference", "given")
+    assert lacking.code != 0
+    assert "visit-bench needs its data (--data PATH)" in lacking.err
