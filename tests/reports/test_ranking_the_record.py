@@ -131,6 +131,23 @@ def test_a_failure_moves_no_score(ledger: Ledger):
     assert board_of(ledger).models == before
 
 
+def test_half_a_battle_is_none_while_its_other_order_has_no_reply(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [*(win_for("blue", trial) for trial in TRIALS[:5]), without(TRIALS[5], "api-error")])
+    made = board_of(ledger, "elo")
+    assert (made.votes, made.battles) == (5, 2)
+    assert sum(one.wins for one in made.models) == 2
+    assert board_of(ledger).votes == 5
+    said = "1 battle waits for its other order: what was read of it counts as votes, and makes no battle."
+    assert said in made.notes
+
+
+def test_a_reply_without_a_decision_keeps_no_battle_waiting(ledger: Ledger):
+    scene.set_up(ledger)
+    record(ledger, TRIALS, [*(win_for("blue", trial) for trial in TRIALS[:5]), without(TRIALS[5], "unreadable")])
+    assert board_of(ledger, "elo").battles == 3
+
+
 def test_a_trial_asked_again_does_not_hide_one_that_was_not_reached(ledger: Ledger):
     scene.set_up(ledger)
     asked = [*TRIALS[:4], again(TRIALS[0])]

@@ -12,6 +12,7 @@ from evenhand.domain.vote import Vote
 from evenhand.ledger import schema
 from evenhand.ledger.projection import Judged, NotAsked, StudyOnRecord, judged, not_reached
 from evenhand.ledger.record import Ledger, chunks
+from evenhand.ledger.waiting import Battle, waiting_battles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,13 @@ class JudgedBattles:
     @property
     def not_reached(self) -> int:
         return len(self.not_asked)
+
+    @property
+    def waiting(self) -> frozenset[Battle]:
+        """Battles of which a wanted showing has no reply; nobody waits for a person to see the other order too."""
+        if self.study.rater.kind == "human":
+            return frozenset()
+        return waiting_battles(self.results, self.not_asked)
 
     @property
     def verdicts(self) -> tuple[Verdict | NoVerdict, ...]:

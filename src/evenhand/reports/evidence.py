@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.identity import Json, draw
 from evenhand.domain.verdict import Choice, Grades, NoVerdict
@@ -46,6 +47,8 @@ class Evidence:
     missing: Missing | None
     """Comparisons wanted without a verdict; None where nobody knows of any."""
     notes: tuple[str, ...]
+    waiting: npt.NDArray[np.bool_] | None = None
+    """Rows of which no battle is made, because another showing of theirs has no reply. None: there are no such rows."""
 
 
 def of_file(table: "BattleTable") -> Evidence:
@@ -70,7 +73,9 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
             "choose another with --protocol."
         )
     pairs = [models for models in judged.missing if len(models) == 2]
-    shown = Comparisons.of_votes(in_fixed_order(judged.votes, seed), models={model for pair in pairs for model in pair})
+    votes = in_fixed_order(judged.votes, seed)
+    shown = Comparisons.of_votes(votes, models={model for pair in pairs for model in pair})
+    waiting = judged.waiting
     verdicts = len(judged.verdicts)
     return Evidence(
         origin=Origin(
@@ -84,8 +89,16 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         shown=shown,
         missing=_missing(pairs, shown.models),
         coverage=Coverage.of(judged.verdicts, wanted=verdicts + judged.not_reached),
-        notes=record_notes(judged),
+        notes=(*record_notes(judged), *_waiting_notes(len(waiting))),
+        waiting=np.array([(v.item, v.model_a, v.model_b, v.rater) in waiting for v in votes]) if waiting else None,
     )
+
+
+def _waiting_notes(battles: int) -> tuple[str, ...]:
+    if not battles:
+        return ()
+    who = "1 battle waits for its" if battles == 1 else f"{battles} battles wait for their"
+    return (f"{who} other order: what was read of it counts as votes, and makes no battle.",)
 
 
 def _missing(pairs: Sequence[tuple[str, ...]], models: Sequence[str]) -> Missing | None:

@@ -220,7 +220,8 @@ def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Com
         return asked or "rows", shown, shown
     if asked == "battles" and shown.item is None:
         raise RankError("Rows are joined to battles by item, and no item column is known; name one with --item-column.")
-    battles = joined(shown, ranking.scoring.join)
+    whole = shown if evidence.waiting is None else shown.rows(~evidence.waiting)
+    battles = joined(whole, ranking.scoring.join)
     if asked == "battles" or (asked is None and ranking.method == "elo"):
         return "battles", battles, battles
     return "votes", shown, battles

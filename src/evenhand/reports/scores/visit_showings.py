@@ -7,7 +7,7 @@ from evenhand.domain.verdict import NoVerdict
 from evenhand.domain.vote import Joining, Vote
 from evenhand.ledger.projection import Judged
 from evenhand.ledger.votes import JudgedBattles
-from evenhand.ledger.waiting import Battle, battle_of, waiting_battles
+from evenhand.ledger.waiting import Battle, battle_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +66,7 @@ class Played:
 
 
 def played(judged: JudgedBattles, join: Joining) -> Played:
-    # Nobody waits for a person to see the other order too.
-    waiting = (
-        frozenset[Battle]() if judged.study.rater.kind == "human" else waiting_battles(judged.results, judged.not_asked)
-    )
+    waiting = judged.waiting
     undecided = [one for one in _undecided(judged.results) if battle_of(one) not in waiting]
     dropped = frozenset(map(battle_of, undecided)) if join == "mt-bench" else frozenset[Battle]()
     ties = [] if dropped else [_tie(one) for one in undecided]
