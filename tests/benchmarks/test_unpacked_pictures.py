@@ -2,6 +2,7 @@
 
 import gc
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -48,9 +49,24 @@ def test_threads_read_at_once():
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files cannot be counted here")
 def test_the_file_is_closed_when_the_pictures_go():
+    gc.collect()  # what earlier tests left must not be closed in between
+    without = set(os.listdir("/proc/self/fd"))
     unpacked = UnpackedPictures()
     unpacked.add("a", b"x")
-    before = len(os.listdir("/proc/self/fd"))
+    opened = [name for name in set(os.listdir("/proc/self/fd")) - without if _is_file(name)]
+    assert len(opened) == 1
     del unpacked
     gc.collect()
-    assert len(os.listdir("/proc/self/fd")) == before - 1
+    assert not _is_file(opened[0])
+
+
+def _is_file(descriptor: str) -> bool:
+    return stat.S_ISREG(os.fstat(int(descriptor)).st_mode) if _is_open(descriptor) else False
+
+
+def _is_open(descriptor: str) -> bool:
+    try:
+        os.fstat(int(descriptor))
+    except OSError:
+        return False
+    return True
