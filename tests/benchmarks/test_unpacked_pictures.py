@@ -50,23 +50,23 @@ def test_threads_read_at_once():
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files cannot be counted here")
 def test_the_file_is_closed_when_the_pictures_go():
     gc.collect()  # what earlier tests left must not be closed in between
-    without = set(os.listdir("/proc/self/fd"))
+    without = _open_files()
     unpacked = UnpackedPictures()
     unpacked.add("a", b"x")
-    opened = [name for name in set(os.listdir("/proc/self/fd")) - without if _is_file(name)]
+    opened = _open_files() - without
     assert len(opened) == 1
     del unpacked
     gc.collect()
-    assert not _is_file(opened[0])
+    assert not opened & _open_files()
 
 
-def _is_file(descriptor: str) -> bool:
-    return stat.S_ISREG(os.fstat(int(descriptor)).st_mode) if _is_open(descriptor) else False
+def _open_files() -> set[str]:
+    """Descriptors of regular files; that of the listing itself is gone by then."""
+    return {name for name in os.listdir("/proc/self/fd") if _is_file(int(name))}
 
 
-def _is_open(descriptor: str) -> bool:
+def _is_file(descriptor: int) -> bool:
     try:
-        os.fstat(int(descriptor))
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
     except OSError:
         return False
-    return True
