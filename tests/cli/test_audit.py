@@ -252,6 +252,7 @@ def test_a_judge_as_good_as_assumed_passes_at_the_planned_number_of_cases(tmp_pa
     ("arguments", "says"),
     [
         (("--require", "swap>=0.8"), "'swap' is not measured"),
+        (("--require", ""), "'' is no rule"),
         (("--assume", "coverage=1"), "goes with --dry-run"),
         (("--budget", "3"), "One item of every part of the audit takes"),
         (("--protocol", "creation_factuality"), "asks for another verdict"),

@@ -108,3 +108,15 @@ def test_the_command_prints_every_row_and_the_document_has_the_stated_shape(pape
         for row in found["rows"]:
             assert row["row"] in printed.output
             assert set(row) >= {"row", "published", "computed", "difference", "note"}
+
+
+def test_printed_figures_are_shown_with_all_their_digits():
+    printed = CliRunner().invoke(evenhand, ["reproduce", "grade-score"]).output
+    row = next(
+        line for line in printed.splitlines() if line.startswith("prompt 2 with the unrelated option, claude-3-opus")
+    )
+    assert "0.8441" in row
+    table_5 = CliRunner().invoke(evenhand, ["reproduce", "creation-mmbench"]).output
+    assert (
+        next(line for line in table_5.splitlines() if line.startswith("Qwen2.5-VL-7B-Instruct")).split()[1] == "-29.80"
+    )

@@ -98,7 +98,7 @@ def _rules(flags: dict[str, Any]) -> "tuple[tuple[Rule, ...], tuple[Needed, ...]
     if flags["assume"] and not flags["dry_run"]:
         raise WrongUse("--assume says for which judge a dry run plans, so it goes with --dry-run.")
     try:
-        rules = parse_rules(flags["require"]) if flags["require"] else ()
+        rules = () if flags["require"] is None else parse_rules(flags["require"])
         return rules, plan(rules, parse_assumptions(flags["assume"])) if flags["dry_run"] else ()
     except ValueError as refusal:
         raise WrongUse(str(refusal)) from refusal

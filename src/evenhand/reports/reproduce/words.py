@@ -34,12 +34,18 @@ def _columns(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return (row.row, *_numbers(row.published, 2), *_numbers(row.computed, 4), row.note or "")
+    return (row.row, *_numbers(row.published, None), *_numbers(row.computed, 4), row.note or "")
 
 
-def _numbers(figures: Figures, places: int) -> Iterator[str]:
+def _numbers(figures: Figures, places: int | None) -> Iterator[str]:
+    """`places` None: with every digit that was printed, and two at least."""
     for value in figures.values():
-        yield "–" if value is None else f"{value:.10g}" if value == int(value) else f"{value:.{places}f}"
+        if value is None:
+            yield "–"
+        elif value == int(value):
+            yield f"{value:.10g}"
+        else:
+            yield f"{value:.{places or max(2, len(str(value).partition('.')[2]))}f}"
 
 
 def _words(name: str) -> str:
