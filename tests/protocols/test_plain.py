@@ -31,7 +31,7 @@ def test_plain_words(written: str, read: str):
 
 @given(st.text(st.characters(), max_size=300))
 def test_a_plain_text_can_always_be_encoded(text: str):
-    plain(text).encode()
+    assert plain(text).encode().decode() == plain(text)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200) | st.text("aB \"> -\n'*İß", max_size=60))

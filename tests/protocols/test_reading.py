@@ -158,7 +158,9 @@ def test_a_reader_never_raises(reply: str, shown: list[str], options: int | None
 @given(before=any_text, after=any_text)
 def test_a_reader_never_raises_round_a_decision(before: str, after: str):
     reply = f"{before}Overall, Response A is better.{after}"
-    load_protocol("visit_pairwise").read(reply, shown=[after, before, reply, f"{after}{reply}"], fence="00ff")
+    shown = [after, before, reply, f"{after}{reply}"]
+    verdict = load_protocol("visit_pairwise").read(reply, shown=shown, fence="00ff")
+    assert isinstance(verdict, Preference | NoVerdict)
 
 
 @pytest.mark.parametrize("reply", ["&#" + "9" * 5000 + ";", "&#xd800;", "\ud83d", "&#0;", "*" * 9, "_", "&" * 50])
