@@ -16,7 +16,8 @@ from functools import cache
 
 import numpy as np
 
-from evenhand.ratings import Comparisons, bradley_terry, differences
+from evenhand.ratings.bradley_terry import bradley_terry, differences
+from evenhand.ratings.comparisons import Comparisons
 
 MODELS = 4
 REPEATED = 0.85

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.ratings import BradleyTerry, Comparisons, differences, length_effect, order_effect, ordinal
+from evenhand.ratings.bradley_terry import BradleyTerry, differences
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.length_effect import length_effect
+from evenhand.ratings.order_effect import order_effect
+from evenhand.ratings.ordinal import ordinal
 
 STRENGTHS = np.array([-0.6, -0.15, 0.15, 0.6])
 ORDER = 0.8

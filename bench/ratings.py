@@ -104,27 +104,31 @@ def _task(who: str, task: str, rows: int, models: int, rounds: int, *, full: int
 def _ours(task: str, frame: "object", rounds: int, *, full: int) -> Callable[[], object]:
     import polars as pl
 
-    from evenhand import ratings
-    from evenhand.ratings.elo import COMPILED_FROM
+    from evenhand.ratings.bootstrap import bradley_terry_bootstrap
+    from evenhand.ratings.bradley_terry import bradley_terry
+    from evenhand.ratings.codes import winner_signs
+    from evenhand.ratings.comparisons import Comparisons
+    from evenhand.ratings.elo import COMPILED_FROM, elo, elo_bootstrap
+    from evenhand.ratings.resampling import Resampling
 
     always = 1 if full >= COMPILED_FROM else COMPILED_FROM
 
     assert isinstance(frame, pl.DataFrame)
-    battles = ratings.Resampling(rounds=rounds, unit="battles")
-    items = ratings.Resampling(rounds=rounds, unit="items")
+    battles = Resampling(rounds=rounds, unit="battles")
+    items = Resampling(rounds=rounds, unit="items")
 
-    def read(*, with_items: bool = False) -> ratings.Comparisons:
-        signs = ratings.winner_signs(frame["winner"])
+    def read(*, with_items: bool = False) -> Comparisons:
+        signs = winner_signs(frame["winner"])
         named = frame["item"] if with_items else None
-        return ratings.Comparisons.of_columns(frame["model_a"], frame["model_b"], signs, item=named)
+        return Comparisons.of_columns(frame["model_a"], frame["model_b"], signs, item=named)
 
     return {
-        "elo": lambda: ratings.elo(read(), compiled_from=always),
-        "elo-bootstrap": lambda: ratings.elo_bootstrap(read(), battles, compiled_from=always),
-        "bt": lambda: ratings.bradley_terry(read(), clustered=False),
-        "bt-bootstrap": lambda: ratings.bradley_terry_bootstrap(read(), battles),
-        "bt-clustered": lambda: ratings.bradley_terry(read(with_items=True)),
-        "bt-items": lambda: ratings.bradley_terry_bootstrap(read(with_items=True), items),
+        "elo": lambda: elo(read(), compiled_from=always),
+        "elo-bootstrap": lambda: elo_bootstrap(read(), battles, compiled_from=always),
+        "bt": lambda: bradley_terry(read(), clustered=False),
+        "bt-bootstrap": lambda: bradley_terry_bootstrap(read(), battles),
+        "bt-clustered": lambda: bradley_terry(read(with_items=True)),
+        "bt-items": lambda: bradley_terry_bootstrap(read(with_items=True), items),
     }[task]
 
 
@@ -202,7 +206,7 @@ def _printed(path: Path) -> float:
 
 def _speak_file(path: str, item: str) -> None:
     from evenhand.exchange.battles_file import read_battles
-    from evenhand.ratings import bradley_terry
+    from evenhand.ratings.bradley_terry import bradley_terry
 
     rated = bradley_terry(read_battles(path).comparisons, clustered=bool(item))
     assert rated.models[0].rating.lower is not None

@@ -166,7 +166,7 @@ def test_components_stand_under_headings(shell: Shell) -> None:
         (["--baseline", "Q"], "No model is named 'Q'"),
         (["--method", "win-rate", "--bootstrap", "20"], "Win rates have intervals without a bootstrap"),
         (["--method", "elo", "--unclustered"], "Unclustered intervals are Bradley-Terry's"),
-        (["--bootstrap", "1"], "--bootstrap needs at least 20 resamples, not 1; 1000 are usual."),
+        (["--bootstrap", "1"], "A bootstrap needs at least 20 resamples, not 1; 1000 are usual."),
         (["--bootstrap", "19"], "at least 20"),
         (["--k", "8"], "--k is Elo's step and means nothing to bradley-terry: give --method elo, or leave it out."),
         (["--resample", "battles"], "--resample says what a bootstrap draws: give --bootstrap N too."),

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
-from evenhand.ratings import Comparisons
+from evenhand.ratings.comparisons import Comparisons
 
 Game = tuple[str, str, int]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from evenhand.ratings import Comparisons
+from evenhand.ratings.comparisons import Comparisons
 
 Showing = tuple[str, str, int]
 """Shown first, shown second, verdict in favour of the first."""

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenhand.ratings import Band, Bands, Comparisons, Missing, Scale, bands, bradley_terry, win_rates
+from evenhand.ratings.bands import Band, Bands, Missing, bands
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.scale import Scale
+from evenhand.ratings.win_rate import win_rates
 from tests.ratings.made import Game, drawn, games, played
 
 

@@ -5,9 +5,11 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from evenhand.ratings import Comparisons, Resampling, Scale, bradley_terry, bradley_terry_bootstrap
-from evenhand.ratings.bootstrap import resamples
-from evenhand.ratings.resampling import Unit, resampled_counts, resampled_orders
+from evenhand.ratings.bootstrap import bradley_terry_bootstrap, resamples
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.resampling import Resampling, Unit, resampled_counts, resampled_orders
+from evenhand.ratings.scale import Scale
 from evenhand.ratings.solution import solve
 from tests.ratings.made import drawn, played
 

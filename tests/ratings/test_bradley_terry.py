@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from evenhand.ratings import BradleyTerry, Comparisons, Rated, Scale, bradley_terry, differences
+from evenhand.ratings.bradley_terry import BradleyTerry, Rated, bradley_terry, differences
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.scale import Scale
 from tests.ratings.made import Game, drawn, games, played
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.ratings import Comparisons, coded_items, coded_names, winner_signs
-from evenhand.ratings.codes import Column, dense
+from evenhand.ratings.codes import Column, coded_items, coded_names, dense, winner_signs
+from evenhand.ratings.comparisons import Comparisons
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pl.Series, lambda names: np.array(names, dtype=object)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.domain.vote import Joining, Vote
-from evenhand.ratings import Comparisons
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.joining import joined
 
 

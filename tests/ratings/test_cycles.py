@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
-from evenhand.ratings import Comparisons, Triples, cycles, observed_wins
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.cycles import Triples, cycles
+from evenhand.ratings.matrices import observed_wins
 from tests.ratings.made import Game, games, played
 
 ROCK: list[Game] = [("paper", "rock", 1), ("scissors", "paper", 1), ("rock", "scissors", 1)]

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
-from evenhand.ratings import Comparisons, Resampling, Scale, elo, elo_bootstrap
-from evenhand.ratings.resampling import Unit, resampled_orders
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.elo import elo, elo_bootstrap
+from evenhand.ratings.resampling import Resampling, Unit, resampled_orders
+from evenhand.ratings.scale import Scale
 from tests.ratings.made import drawn, games, played
 
 
@@ -195,7 +197,12 @@ def test_each_draw_is_the_pass_over_its_resample(weighted: bool, unit: Unit):
 def test_small_inputs_import_neither_numba_nor_scipy():
     script = """
 import sys
-from evenhand.ratings import Resampling, Scale, bradley_terry, bradley_terry_bootstrap, elo, elo_bootstrap, win_rates
+from evenhand.ratings.bootstrap import bradley_terry_bootstrap
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.elo import elo, elo_bootstrap
+from evenhand.ratings.resampling import Resampling
+from evenhand.ratings.scale import Scale
+from evenhand.ratings.win_rate import win_rates
 from tests.ratings.made import drawn
 for items in (12, 200):
     table = drawn(rows=400, models=5, items=items, seed=1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Joining, Vote
-from evenhand.ratings import Comparisons
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.joining import joined
 
 votes = st.lists(

@@ -9,7 +9,10 @@ import pytest
 from scipy.optimize import minimize
 
 from bench.planted import BETTER, FAVOURED, ORDER, SLOPE, judged
-from evenhand.ratings import Comparisons, bradley_terry, length_effect, order_effect
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.length_effect import length_effect
+from evenhand.ratings.order_effect import order_effect
 from tests.ratings.showings import shown, sides_exchanged
 from tests.ratings.test_order_effect import BY_HAND, natural
 

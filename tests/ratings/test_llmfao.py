@@ -7,7 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.ratings import Comparisons, bradley_terry, elo, winner_signs
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.codes import winner_signs
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.elo import elo
 
 FILE = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenhand.ratings import bradley_terry, observed_wins, predicted_wins
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.matrices import observed_wins, predicted_wins
 from tests.ratings.made import Game, drawn, games, played
 
 PLAYED: list[Game] = [("A", "B", 1), ("B", "A", 1), ("A", "B", 0), ("A", "B", 1), ("C", "B", 1)]

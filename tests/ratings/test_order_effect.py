@@ -12,7 +12,11 @@ from scipy.optimize import minimize
 
 from bench.planted import BETTER, FAVOURED, ORDER, judged
 from evenhand.intervals import reach
-from evenhand.ratings import Comparisons, Effect, Scale, bradley_terry, order_effect
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.effect import Effect
+from evenhand.ratings.order_effect import order_effect
+from evenhand.ratings.scale import Scale
 from tests.ratings.showings import Showing, judged_by, showings, shown, sides_exchanged
 
 X_FIRST, Y_FIRST = ("X", "Y", 1), ("Y", "X", -1)

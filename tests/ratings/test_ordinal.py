@@ -10,7 +10,11 @@ from hypothesis import given, settings
 from scipy.optimize import minimize
 
 from bench.planted import ORDER, STRENGTHS, THRESHOLDS, judged
-from evenhand.ratings import BradleyTerry, Comparisons, OrdinalFit, Scale, differences, order_effect, ordinal
+from evenhand.ratings.bradley_terry import BradleyTerry, differences
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.order_effect import order_effect
+from evenhand.ratings.ordinal import OrdinalFit, ordinal
+from evenhand.ratings.scale import Scale
 from tests.ratings.showings import Showing, showings, shown, sides_exchanged
 
 

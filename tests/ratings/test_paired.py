@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evenhand.ratings import Comparisons, paired, paired_through
-from evenhand.ratings.paired import _sign_flips, _sign_test
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.paired import _sign_flips, _sign_test, paired, paired_through
 from tests.ratings.made import Game, drawn, played
 
 

@@ -6,19 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenhand.ratings import (
-    Comparisons,
-    RankRanges,
-    Resampling,
-    bradley_terry,
-    differences,
-    elo_bootstrap,
-    elo_rank_ranges,
-    rank_ranges,
-    win_rate_rank_ranges,
-    win_rates,
-)
-from evenhand.ratings.win_rate import tally
+from evenhand.ratings.bradley_terry import bradley_terry, differences
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.elo import elo_bootstrap
+from evenhand.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
+from evenhand.ratings.resampling import Resampling
+from evenhand.ratings.win_rate import tally, win_rates
 from tests.ratings.made import Game, drawn, games, played
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from bench.planted import ORDER, judged
 from evenhand.intervals import reach
-from evenhand.ratings import Comparisons, order_effect
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.order_effect import order_effect
 from tests.ratings.showings import judged_by, shown
 from tests.ratings.test_order_effect import (
     BY_HAND,

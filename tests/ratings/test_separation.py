@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evenhand.ratings import Comparisons, order_effect, ordinal
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.likelihood import NoFiniteFit, Ties
+from evenhand.ratings.order_effect import order_effect
+from evenhand.ratings.ordinal import ordinal
 from evenhand.ratings.separation import NoFit, covariate_fit, limits, proven_slope, table_within_groups, unbounded_sides
 from evenhand.ratings.solution import solve
 from tests.ratings.showings import shown

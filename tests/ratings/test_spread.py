@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from evenhand.intervals import reach
-from evenhand.ratings import Comparisons, bradley_terry, differences
+from evenhand.ratings.bradley_terry import bradley_terry, differences
+from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.likelihood import NoFiniteFit, slopes_at
 from evenhand.ratings.sandwich import clustered_scores
 from evenhand.ratings.solution import solve

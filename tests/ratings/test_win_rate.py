@@ -4,7 +4,8 @@ import pytest
 
 from evenhand.domain.vote import Vote
 from evenhand.intervals import clustered_share
-from evenhand.ratings import Comparisons, WinRate, mean_win_rates, win_rates, win_rates_against
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.win_rate import WinRate, mean_win_rates, win_rates, win_rates_against
 from tests.ratings.made import drawn
 
 

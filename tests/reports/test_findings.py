@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from evenhand.domain.vote import Vote
-from evenhand.ratings import Comparisons, Scale, bradley_terry
+from evenhand.ratings.bradley_terry import bradley_terry
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.scale import Scale
 from evenhand.ratings.bands import Missing
 from evenhand.ratings.joining import joined
 from evenhand.reports.findings import Findings

@@ -78,11 +78,11 @@ def test_the_document_holds_what_makes_it_reproducible(tmp_path: Path):
     path = tmp_path / "battles.csv"
     FRAME.write_csv(path)
     scoring = eh.Scoring(k=8, scale=eh.Scale(points=200, base=2, start=0, anchor="X", anchor_value=50))
-    board = eh.rank(path, bootstrap=7, resample="battles", seed=3, scoring=scoring)
+    board = eh.rank(path, bootstrap=27, resample="battles", seed=3, scoring=scoring)
     document = json.loads(board.to_json())
     assert document["settings"] == {
         "version": eh.__version__, "method": "bradley-terry", "unit": "rows",
-        "seed": 3, "bootstrap": 7, "resample": "battles",
+        "seed": 3, "bootstrap": 27, "resample": "battles",
         "level": 0.95, "k": 8, "scale": 200, "base": 2, "start": 0, "anchor": "X", "anchor_value": 50, "ties": "half",
         "join": "visit",
     }  # fmt: skip
@@ -107,3 +107,9 @@ def test_every_public_name_is_listed_and_there():
 def test_what_rounding_leaves_of_a_whole_number_is_that_number(sum_of_shares: float, said: float):
     assert whole(sum_of_shares) == said
     assert isinstance(whole(sum_of_shares), int) == float(said).is_integer()
+
+
+def test_too_few_resamples_to_bound_an_interval_are_refused():
+    with pytest.raises(RankError, match="at least 20 resamples, not 19"):
+        eh.rank(FRAME, bootstrap=19)
+    assert eh.rank(FRAME, bootstrap=20).models

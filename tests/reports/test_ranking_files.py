@@ -206,7 +206,7 @@ def test_what_a_method_cannot_do_is_refused():
     with pytest.raises(RankError, match="Davidson's ties belong to Bradley-Terry"):
         eh.rank(rows, method="elo", scoring=eh.Scoring(ties="davidson"))
     with pytest.raises(RankError, match="without a bootstrap"):
-        eh.rank(rows, method="win-rate", bootstrap=10)
+        eh.rank(rows, method="win-rate", bootstrap=100)
     with pytest.raises(RankError, match="whole number from 0 up"):
         eh.rank(rows, bootstrap=-1)
     with pytest.raises(RankError, match="not of int"):

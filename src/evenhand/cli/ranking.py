@@ -29,15 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-FEWEST_RESAMPLES = 20
-"""Fewer have no percentile that could bound an interval."""
-
-
 def ranked(file: Path | None, flags: Mapping[str, Any]) -> Board:
-    if 0 < flags["bootstrap"] < FEWEST_RESAMPLES:
-        raise WrongUse(
-            f"--bootstrap needs at least {FEWEST_RESAMPLES} resamples, not {flags['bootstrap']}; 1000 are usual."
-        )
     how: dict[str, Any] = {name: flags[name] for name in ("method", "unit", "bootstrap", "resample", "seed")}
     how["scoring"] = Scoring(k=flags["k"], scale=_scale(flags), ties=flags["ties"], join=flags["join"])
     if file is not None:

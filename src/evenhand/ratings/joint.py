@@ -82,9 +82,11 @@ def of_draws(deviations: FloatArray, error: FloatArray, pairs: int, *, level: fl
 def largest_gaps(deviations: FloatArray, error: FloatArray) -> FloatArray:
     """Of each draw: the largest |difference of two models| / error; pairs whose error (M x M) is NaN do not count."""
     of_model = np.ascontiguousarray(deviations.T)
+    per_error = np.divide(1.0, error, out=np.zeros_like(error), where=error > 0)
     largest = np.zeros(len(deviations))
+    room = np.empty_like(of_model)
     for one in range(len(of_model) - 1):
-        gaps = np.abs(of_model[one + 1 :] - of_model[one])
-        gaps /= error[one + 1 :, one, None]
-        np.fmax(largest, np.fmax.reduce(gaps, axis=0), out=largest)
+        gaps = np.subtract(of_model[one + 1 :], of_model[one], out=room[one + 1 :])
+        gaps *= per_error[one + 1 :, one, None]
+        np.fmax(largest, np.fmax.reduce(np.abs(gaps, out=gaps), axis=0), out=largest)
     return largest

@@ -3,21 +3,23 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.naming import hint
 from evenhand.intervals import LEVEL
 from evenhand.ratings.bradley_terry import BradleyTerry, differences
-from evenhand.ratings.effect import Effect
-from evenhand.ratings.length_effect import WORDS
 from evenhand.ratings.notes import counted
-from evenhand.ratings.order_effect import RaterOrderEffect
-from evenhand.ratings.ordinal import Ordinal
-from evenhand.ratings.paired import PairedTest, paired, paired_through
 from evenhand.ratings.win_rate import win_rates_against
 from evenhand.reports.board import Board
 from evenhand.reports.errors import RankError
+
+if TYPE_CHECKING:
+    from evenhand.ratings.effect import Effect
+    from evenhand.ratings.order_effect import RaterOrderEffect
+    from evenhand.ratings.ordinal import Ordinal
+    from evenhand.ratings.paired import PairedTest
 
 _LEVELS = {1: "better", 2: "much better"}
 _NAMED = 5
@@ -54,7 +56,7 @@ def order_corrected(board: Board) -> Beside:
     )
 
 
-def _of_raters(raters: Sequence[RaterOrderEffect]) -> list[str]:
+def _of_raters(raters: "Sequence[RaterOrderEffect]") -> list[str]:
     """Of the first whose effect is known, and how many more there are."""
     known = [one for one in raters if one.effect.points.value is not None]
     named = (known or raters)[:_RATERS]
@@ -68,6 +70,8 @@ def _of_raters(raters: Sequence[RaterOrderEffect]) -> list[str]:
 
 def length_controlled(board: Board) -> Beside:
     """Ratings as if all answers were of one length."""
+    from evenhand.ratings.length_effect import WORDS
+
     found = board.findings.length_effect
     worth = _worth(f"{WORDS} words more are worth", found.slope)
     return Beside(heading="at equal length", cells=_cells(found.after), sentences=(worth, *found.notes))
@@ -118,6 +122,8 @@ def compared(board: Board, pair: str, baseline: str | None) -> Beside:
 
     Beside it stands the difference of their ratings, to which every battle of all models contributes.
     """
+    from evenhand.ratings.paired import paired, paired_through
+
     shown = board.findings.shown
     one, other = _two_models(pair, shown.models)
     test = paired(shown, one, other)
@@ -173,7 +179,7 @@ def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
     raise RankError(f"No model is named '{unknown}'; {hint(unknown, models)}")
 
 
-def _verdict(test: PairedTest, *, items: bool) -> str:
+def _verdict(test: "PairedTest", *, items: bool) -> str:
     pair = f"{test.model} against {test.other}"
     if test.difference.value is None or test.p_value is None:
         return f"{pair}: no paired test, for {test.difference.reason}."
@@ -193,7 +199,7 @@ def _worth_in_verdicts(gain: float) -> str:
     return "as many verdicts" if share == "0 %" else f"{share} {'fewer' if gain < 0 else 'more'} verdicts"
 
 
-def _changes(found: Ordinal) -> str:
+def _changes(found: "Ordinal") -> str:
     named = [f"{one.model} {one.collapsed} to {one.levels}" for one in found.rank_changes[:_NAMED]]
     more = len(found.rank_changes) - len(named)
     return (", ".join(named) or "none") + (f" and {more} more" if more > 0 else "")
@@ -205,7 +211,7 @@ def _cells(fitted: BradleyTerry | None) -> dict[str, str]:
     return {one.model: f"{one.rating.value:.1f} (#{one.rank})" for one in fitted.models if one.rating.value is not None}
 
 
-def _worth(what: str, effect: Effect) -> str:
+def _worth(what: str, effect: "Effect") -> str:
     points = effect.points
     if points.value is None:
         return f"What {what} is not known: {effect.reason}"

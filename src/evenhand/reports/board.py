@@ -99,7 +99,7 @@ class Board:
 
         from evenhand.reports.board_table import print_board
 
-        console = Console(file=StringIO(), width=_WIDTH, highlight=False, color_system=None, force_terminal=False)
+        console = Console(file=StringIO(), width=_WIDTH, highlight=False, emoji=False, color_system=None)
         with console.capture() as printed:
             print_board(self, console)
         return printed.get()

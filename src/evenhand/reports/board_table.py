@@ -171,30 +171,42 @@ def _print_table(columns: Sequence[_Column], shown: Sequence[Standing], console:
     # Laid out here and not by rich, which takes longer over sixty rows than their ratings did.
     room = console.width - sum(column.width + 2 for column in columns if not column.folds)
     widths = [max(min(one.widest, room), _LEAST) if one.folds else one.width for one in columns]
-    _print_cells([column.heading for column in columns], columns, widths, console, style="bold")
-    console.out("─" * (sum(widths) + 2 * (len(widths) - 1)), highlight=False)
+    _print_lines(_lines([column.heading for column in columns], columns, widths, heading=True), console, style="bold")
+    lines = ["─" * (sum(widths) + 2 * (len(widths) - 1))]
     apart = len({one.component for one in shown}) > 1
     for place, one in enumerate(shown):
         if apart and (place == 0 or shown[place - 1].component != one.component):
+            _print_lines(lines, console)
+            lines = []
             words = "no battles" if one.component is None else f"component {one.component}"
-            _print_cells([words if each.folds else "" for each in columns], columns, widths, console, style="bold")
-        _print_cells([column.cells[place] for column in columns], columns, widths, console)
+            cells = [words if each.folds else "" for each in columns]
+            _print_lines(_lines(cells, columns, widths), console, style="bold")
+        lines += _lines([column.cells[place] for column in columns], columns, widths)
+    _print_lines(lines, console)
 
 
-def _print_cells(
-    cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int], console: Console, *, style: str = ""
-) -> None:
+def _print_lines(lines: Sequence[str], console: Console, *, style: str | None = None) -> None:
+    # In one piece: each call of rich costs more than a hundred lines of text.
+    console.out("\n".join(lines), style=style, highlight=False)
+
+
+def _lines(
+    cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int], *, heading: bool = False
+) -> list[str]:
+    """One row, on as many lines as its longest cell needs."""
     folded = [_folded(cell, width) for cell, width in zip(cells, widths, strict=True)]
     height = max(map(len, folded))
     # Headings stand on the rule; a name that goes on below begins beside its numbers.
     blank = [[""] * (height - len(lines)) for lines in folded]
-    stacked = [above + lines if style else lines + above for lines, above in zip(folded, blank, strict=True)]
+    stacked = [above + lines if heading else lines + above for lines, above in zip(folded, blank, strict=True)]
+    made: list[str] = []
     for line in range(height):
         words = [
             text + " " * (width - cell_len(text)) if column.left else " " * (width - cell_len(text)) + text
             for text, column, width in zip((lines[line] for lines in stacked), columns, widths, strict=True)
         ]
-        console.out("  ".join(words).rstrip(), style=style or None, highlight=False)
+        made.append("  ".join(words).rstrip())
+    return made
 
 
 def _folded(cell: str, width: int) -> list[str]:

@@ -1,9 +1,9 @@
-"""What verdicts tell beside the ratings; each is worked out when it is first looked at."""
+"""What verdicts tell beside the ratings; each is worked out, and its code loaded, when it is first looked at."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -11,18 +11,19 @@ from evenhand.domain.identity import Json
 from evenhand.ratings.bands import Bands, Missing, bands
 from evenhand.ratings.bradley_terry import BradleyTerry, bradley_terry
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.cycles import Cycles, cycles
-from evenhand.ratings.elo import elo
-from evenhand.ratings.length_effect import LengthEffect, length_effect
-from evenhand.ratings.matrices import WinMatrix, observed_wins, predicted_wins
-from evenhand.ratings.order_effect import OrderEffect, order_effect
-from evenhand.ratings.ordinal import Ordinal, ordinal
 from evenhand.ratings.placement import NoAnchor
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.win_rate import Policy, WinRate, mean_win_rates, win_rates
 from evenhand.reports.methods import Method, Scoring
 
-Found = TypeVar("Found", OrderEffect, LengthEffect, Ordinal)
+if TYPE_CHECKING:
+    from evenhand.ratings.cycles import Cycles
+    from evenhand.ratings.length_effect import LengthEffect
+    from evenhand.ratings.matrices import WinMatrix
+    from evenhand.ratings.order_effect import OrderEffect
+    from evenhand.ratings.ordinal import Ordinal
+
+Found = TypeVar("Found", "OrderEffect", "LengthEffect", "Ordinal")
 
 FEW_ROWS = 200_000
 FEW_MODELS = 200
@@ -53,17 +54,23 @@ class Findings:
         return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale, clustered=False)
 
     @cached_property
-    def order_effect(self) -> OrderEffect:
+    def order_effect(self) -> "OrderEffect":
+        from evenhand.ratings.order_effect import order_effect
+
         ties = self.scoring.ties
         return self._anchored(lambda scale: order_effect(self.shown, ties=ties, scale=scale))
 
     @cached_property
-    def length_effect(self) -> LengthEffect:
+    def length_effect(self) -> "LengthEffect":
+        from evenhand.ratings.length_effect import length_effect
+
         ties = self.scoring.ties
         return self._anchored(lambda scale: length_effect(self.shown, ties=ties, scale=scale))
 
     @cached_property
-    def ordinal(self) -> Ordinal:
+    def ordinal(self) -> "Ordinal":
+        from evenhand.ratings.ordinal import ordinal
+
         return self._anchored(lambda scale: ordinal(self.shown, scale=scale))
 
     def _anchored(self, found: Callable[[Scale], Found]) -> Found:
@@ -79,15 +86,21 @@ class Findings:
             return replace(adrift, notes=(*adrift.notes, said))
 
     @cached_property
-    def observed(self) -> WinMatrix:
+    def observed(self) -> "WinMatrix":
+        from evenhand.ratings.matrices import observed_wins
+
         return observed_wins(self.rated)
 
     @cached_property
-    def predicted(self) -> WinMatrix:
+    def predicted(self) -> "WinMatrix":
+        from evenhand.ratings.matrices import predicted_wins
+
         return predicted_wins(self.plain)
 
     @cached_property
-    def cycles(self) -> Cycles:
+    def cycles(self) -> "Cycles":
+        from evenhand.ratings.cycles import cycles
+
         return cycles(self.shown, rule=self.scoring.join)
 
     @cached_property
@@ -107,6 +120,8 @@ class Findings:
     @cached_property
     def elo(self) -> dict[str, float | None]:
         """One pass over the battles, by model."""
+        from evenhand.ratings.elo import elo
+
         scale = replace(self.scoring.scale, anchor=None)
         return {one.model: one.rating.value for one in elo(self.battles, k=self.scoring.k, scale=scale)}
 

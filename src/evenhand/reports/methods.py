@@ -3,17 +3,15 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.naming import hint
 from evenhand.domain.vote import Joining
 from evenhand.intervals import LEVEL
-from evenhand.ratings.bootstrap import bradley_terry_bootstrap
 from evenhand.ratings.bradley_terry import BradleyTerry, Rated, bradley_terry
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import structure
-from evenhand.ratings.elo import EloRating, elo, elo_bootstrap
 from evenhand.ratings.likelihood import Ties
 from evenhand.ratings.notes import NO_ITEMS
 from evenhand.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
@@ -22,6 +20,9 @@ from evenhand.ratings.scale import Scale
 from evenhand.ratings.table import pair_table
 from evenhand.ratings.win_rate import win_rates
 from evenhand.reports.errors import RankError
+
+if TYPE_CHECKING:
+    from evenhand.ratings.elo import EloRating
 
 Method: TypeAlias = Literal["bradley-terry", "elo", "win-rate"]
 
@@ -81,6 +82,8 @@ def _refuse(method: Method, scoring: Scoring, resampling: Resampling | None) -> 
 
 def _bradley_terry(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
     if resampling is not None:
+        from evenhand.ratings.bootstrap import bradley_terry_bootstrap
+
         fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
         return _of_fit(fitted, fitted.notes, resampling)
     fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
@@ -108,6 +111,8 @@ def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...], resampling: Resampling
 
 
 def _elo(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    from evenhand.ratings.elo import elo, elo_bootstrap
+
     if resampling is None:
         played: Sequence[EloRating] = elo(comparisons, k=scoring.k, scale=scoring.scale)
         notes: tuple[str, ...] = (_ORDER_MATTERS, "One pass has no interval of its own; a bootstrap gives one.")

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from evenhand.ledger.votes import JudgedBattles
     from evenhand.reports.choosing import Choice
 
+FEWEST_RESAMPLES = 20
+"""Fewer have no percentile that could bound an interval."""
+
 AskedUnit: TypeAlias = Literal["votes", "battles"]
 
 
@@ -85,6 +88,8 @@ def rank(
     _refuse_unknown({} if unit is None else {"unit": (unit, AskedUnit)})
     _refuse_no_count("bootstrap", bootstrap)
     _refuse_no_count("seed", seed)
+    if 0 < bootstrap < FEWEST_RESAMPLES:
+        raise RankError(f"A bootstrap needs at least {FEWEST_RESAMPLES} resamples, not {bootstrap}; 1000 are usual.")
     _refuse_other_scoring(scoring)
     ranking = Ranking(
         method=method,

@@ -9,8 +9,11 @@ from evenhand.domain.printable import printable
 
 
 def console() -> Console:
-    """Without rich's colouring of numbers, which means nothing here; where a program reads, no line is folded."""
-    made = Console(highlight=False)
+    """Without rich's colouring of numbers, which means nothing here, and without its pictures for words like `:eye:`.
+
+    Where a program reads, no line is folded.
+    """
+    made = Console(highlight=False, emoji=False)
     if not made.is_terminal:
         made.width = 1000
     return made
