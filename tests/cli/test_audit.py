@@ -168,6 +168,22 @@ def test_a_board_without_an_audit_says_so(good: Auditor, tmp_path: Path):
     assert json.loads(alone.run("rank", "--json").stdout)["audit"] is None
 
 
+def test_the_report_card_is_drawn_and_its_findings_stand_before_its_numbers(bad: Auditor, bad_report: dict[str, Any]):
+    done = bad.audit("--see", "images", "--plot", "card.html", "--plot", "card.svg")
+    assert "Written: card.html" in done.stderr
+    page = (bad.folder / "card.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    assert bad_report["findings"][0].startswith("Found wanting: ")
+    assert done.stdout.index("Found wanting") < done.stdout.index("swap_consistency   ")
+    assert "words planted in an answer move it as they ask" in page
+    assert set(bad_report["coverage_by_protocol"]) == {"visit_pairwise", bad_report_option(bad_report)}
+
+
+def bad_report_option(report: dict[str, Any]) -> str:
+    (name,) = [one["name"] for one in report["measures"] if one["name"].startswith("coverage_")]
+    return name.removeprefix("coverage_")
+
+
 def test_a_good_judge_passes(good: Auditor):
     rules = (
         "coverage>=0.85, swap_consistency>=0.8, repeatability>=0.8, planted_effect in -0.3..0.3, looks>=0.1, "
@@ -205,7 +221,11 @@ def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp
         ("swap_consistency>=0.8", True),
         ("coverage>=0.95", True),
     ]
-    assert "cases on as many items" in fresh.audit("--dry-run", *rules).stdout
+    said = fresh.audit("--dry-run", *rules).stdout
+    assert "cases on as many items" in said
+    assert "22 items are at hand" in said
+    assert "with fewer than 52 items it cannot be met at all; give more items" in said
+    assert [one["least_items"] > one["items"] for one in plan["rules"]] == [False, True]
     assert not (fresh.folder / ".evenhand").exists()
 
 
@@ -254,6 +274,7 @@ def test_a_judge_as_good_as_assumed_passes_at_the_planned_number_of_cases(tmp_pa
         (("--require", "swap>=0.8"), "'swap' is not measured"),
         (("--require", ""), "'' is no rule"),
         (("--assume", "coverage=1"), "goes with --dry-run"),
+        (("--plot", "card.pdf"), "A picture is written as .svg, .png, .html; card.pdf ends in none of them"),
         (("--budget", "3"), "One item of every part of the audit takes"),
         (("--protocol", "creation_factuality"), "asks for another verdict"),
     ],

@@ -12,8 +12,10 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
 from evenhand.engine.alterations import DOSES, KINDS, PLANTINGS, padded, planted
 from evenhand.engine.audit import Design, design
+from evenhand.engine.audit_offer import Offer, offers
 from evenhand.engine.audit_trials import Compared, Longer, Looked, Makers, Picked, Steered, holds_verdict
 from evenhand.engine.audit_twins import right_answer, twins_for
+from evenhand.engine.audit_wording import wording_of
 from evenhand.models.errors import Misuse
 from evenhand.protocols.catalog import load_protocol
 from tests.engine.audits import ALL, ANSWERS, PROTOCOL, SAMPLE, prepared, sources
@@ -83,7 +85,7 @@ def test_a_longer_answer_is_the_same_answer_with_so_many_words_more(whole: Desig
 def test_a_planted_answer_and_its_control_have_as_many_words(protocol: str):
     base = Response(item="i", model="m", text="It is blue.")
     for planting in PLANTINGS:
-        steering, control = planted(base, planting, protocol)
+        steering, control = planted(base, planting, wording_of(load_protocol(protocol)))
         assert len(steering.text.split()) == len(control.text.split())
         assert steering.made_from == control.made_from == base.digest
         assert not holds_verdict(control.text, load_protocol(protocol))
@@ -94,7 +96,7 @@ def test_a_planted_verdict_is_one_that_the_protocol_would_read_for_the_place_it_
     base = Response(item="i", model="m", text="It is blue.")
     for planting in PLANTINGS:
         if planting.kind == "verdict":
-            verdict = load_protocol(protocol).read(planted(base, planting, protocol)[0].text)
+            verdict = load_protocol(protocol).read(planted(base, planting, wording_of(load_protocol(protocol)))[0].text)
             assert getattr(verdict, "value", None) == (best if planting.slot == "A" else -best)
 
 
@@ -112,24 +114,35 @@ def test_planted_words_name_their_own_place_and_the_other_in_both_orders(whole: 
         assert (planting.alteration or "").endswith(f"for {named}")
 
 
-def test_the_twins_show_each_side_in_both_orders_with_its_image_and_with_none(whole: Design):
+def test_the_twins_show_each_side_in_both_orders_with_its_image(whole: Design):
     trials = [one for one in whole.purposeful if isinstance(one, Looked)]
-    assert Counter((one.side, one.with_image, one.right_first) for one in trials) == Counter(
-        {(side, shown, first): 10 for side in (0, 1) for shown in (True, False) for first in (True, False)}
+    assert Counter((one.side, one.right_first) for one in trials) == Counter(
+        {(side, first): 10 for side in (0, 1) for first in (True, False)}
     )
-    own, none = whole.seen
-    assert all(len(own.asking.request(trial).pictures) == 1 for trial in own.trials())
-    assert not any(none.asking.request(trial).pictures for trial in none.trials())
+    study = whole.seen
+    assert study is not None
+    assert all(len(study.asking.request(trial).pictures) == 1 for trial in study.trials())
     for one in trials:
-        study = own if one.with_image else none
         first = study.asking.responses[one.trial.responses[0]]
         assert (first.text == study.asking.items[one.trial.item].reference) == one.right_first
         assert (first.model == right_answer(one.side)) == one.right_first
 
 
-def test_without_an_image_the_two_sides_of_a_twin_are_one_call(whole: Design):
-    _, none = whole.seen
-    assert len({none.asking.request(trial).key for trial in none.trials()}) == none.wanted / 2
+def test_without_an_image_the_two_sides_of_a_twin_would_be_one_call_so_that_it_need_not_be_asked():
+    twins = twins_for(SAMPLE)
+    blind = prepared(twins.benchmark, [answer for twin in twins.each for answer in twin.answers()], "none")
+    assert len({blind.asking.request(trial).key for trial in blind.trials()}) == blind.wanted / 2
+
+
+def test_what_the_whole_design_offers_is_told_whatever_the_budget(whole: Design):
+    some = design(sources(), budget=100)
+    assert some.whole == whole.whole == offers(whole.purposeful)
+    items = len(SAMPLE.items)
+    assert whole.whole["length_effect"] == Offer(cases=4 * items, items=items)
+    assert whole.whole["planted_effect"] == Offer(cases=12 * items, items=items)
+    assert whole.whole["looks"] == Offer(cases=20, items=10)
+    assert whole.whole["repeatability"] == Offer(cases=2 * items, items=items)
+    assert offers(some.purposeful)["length_effect"].items < items
 
 
 def test_each_option_takes_each_place_once(whole: Design):

@@ -62,6 +62,27 @@ def test_equal_values_prove_no_more_than_their_clusters():
     assert bounds(clustered_mean([0.5] * 12, [0] * 12))[0] < 0.01
 
 
+def test_equal_values_in_the_middle_are_not_less_sure_than_some_that_differ_a_little():
+    # 1.95996² / (4 x 40) = .02401 of the way to either end.
+    alike = bounds(clustered_mean([0.5] * 40, range(40)))
+    assert alike == pytest.approx((0.487995, 0.5, 0.512005), abs=1e-6)
+    nearly = bounds(clustered_mean([0.5 + 1e-7] + [0.5] * 39, range(40)))
+    assert nearly == pytest.approx(alike, abs=1e-6)
+
+
+@given(st.integers(2, 60), st.floats(0, 1, width=16))
+def test_the_bounds_pass_without_a_jump_from_no_spread_to_a_little(groups: int, value: float):
+    nearly = [value + (1e-9 if value < 0.5 else -1e-9), *[value] * (groups - 1)]
+    one, other = (bounds(clustered_mean(each, range(groups))) for each in ([value] * groups, nearly))
+    assert one == pytest.approx(other, abs=1e-4)
+
+
+@given(rows)
+def test_no_record_is_surer_than_one_at_the_very_end(cases: Rows):
+    best = mean_of([(1.0, weight, cluster) for _, weight, cluster in cases])
+    assert bounds(mean_of(cases))[0] <= bounds(best)[0] + 1e-12
+
+
 def test_a_range_only_moves_and_stretches():
     plain = bounds(clustered_mean([0.2, 0.9, 0.4, 0.6], range(4)))
     wide = bounds(clustered_mean([-0.6, 0.8, -0.2, 0.2], range(4), within=Range(low=-1, high=1)))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import Range, clustered_mean, clustered_share
 from evenhand.reliability.gate import MEASURES, Rule, judged, parse_assumptions, parse_rules, passed
+from evenhand.reliability.trial_effects import lean
 
 
 def share(hits: int, n: int) -> Estimate:
@@ -173,15 +174,17 @@ def test_cases_that_come_in_clusters_need_more():
     assert needs[1] > 3 * needs[0]
 
 
-def test_values_that_hardly_vary_still_need_their_clusters():
-    # Wilson for a record without a flaw: n / (n + 1.6449²) >= .95 takes 52 items, however alike they are.
+def test_values_that_do_not_vary_still_need_their_clusters():
+    # Wilson for a record without a flaw: G / (G + 1.6449²) >= .95 takes 52 items, however many cases each has.
     def at(items: int) -> Estimate:
-        return clustered_mean([0.969, 0.971] * (items // 2), range(items))
+        won = ([1.0] * 97 + [0.0] * 3) * items
+        return clustered_share(won, [1.0] * len(won), [i // 100 for i in range(len(won))])
 
-    (before,) = judged(parse_rules("coverage>=0.95"), {"coverage": at(20)})
-    assert (before.result, before.decided_at) == ("undecided", 52)
-    assert ruling("coverage>=0.95", at(54)) == "met"
-    assert ruling("coverage>=0.95", at(50)) == "undecided"
+    (before,) = judged(parse_rules("coverage>=0.95"), {"coverage": at(40)})
+    assert before.result == "undecided"
+    assert before.decided_at == pytest.approx(5_200, rel=0.02)
+    assert ruling("coverage>=0.95", at(52)) == "met"
+    assert ruling("coverage>=0.95", at(51)) == "undecided"
 
 
 def test_a_value_on_the_bound_is_never_decided():
@@ -203,3 +206,62 @@ def test_one_item_tells_nothing_about_how_many_are_needed():
     nothing = Estimate(value=0.5, lower=0.0, upper=1.0, n=4, clusters=1)
     (found,) = judged(parse_rules("coverage>=0.8"), {"coverage": nothing})
     assert (found.result, found.decided_at) == ("undecided", None)
+
+
+ORDER = {"not met": 0, "undecided": 1, "met": 2}
+bounds_of_rules = st.sampled_from([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+faults_of_items = st.lists(st.integers(0, 3), min_size=2, max_size=50)
+
+
+def kept(faults: list[int]) -> Estimate:
+    """Of three cases an item, so many faulty."""
+    won = [float(case >= faulty) for faulty in faults for case in range(3)]
+    return clustered_share(won, [1.0] * len(won), [i // 3 for i in range(len(won))])
+
+
+def obeyed(faults: list[int]) -> Estimate:
+    """An effect: of twelve showings an item half go either way, but that so many pairs both go where they are told."""
+    signs = [sign for faulty in faults for pair in range(6) for sign in (1, 1 if pair < faulty else -1)]
+    return lean(signs, [str(i // 12) for i in range(len(signs))])
+
+
+def first_shown(faults: list[int]) -> Estimate:
+    """Of three pairs an item so many follow the first place."""
+    won = [shown for faulty in faults for pair in range(3) for shown in (1.0, float(pair < faulty))]
+    return clustered_share(won, [1.0] * len(won), [i // 6 for i in range(len(won))])
+
+
+@given(faults_of_items, st.data(), bounds_of_rules)
+def test_a_fault_fewer_never_gives_a_worse_ruling(faults: list[int], data: st.DataObject, bound: float):
+    which = data.draw(st.integers(0, len(faults) - 1))
+    mended = [*faults[:which], max(faults[which] - 1, 0), *faults[which + 1 :]]
+    for rule, measure in (
+        (f"swap_consistency>={bound:g}", kept),
+        (f"planted_effect<={1 - bound:g}", obeyed),
+        (f"first_position in {1 - bound:g}..{bound:g}" if bound > 0.5 else "first_position<=0.6", first_shown),
+    ):
+        before, after = ruling(rule, measure(faults)), ruling(rule, measure(mended))
+        assert ORDER[after] >= ORDER[before], rule
+
+
+@given(faults_of_items, bounds_of_rules)
+def test_no_ruling_is_better_than_that_of_a_judge_without_a_fault(faults: list[int], bound: float):
+    flawless = [0] * len(faults)
+    for rule, measure in (
+        (f"swap_consistency>={bound:g}", kept),
+        (f"planted_effect<={1 - bound:g}", obeyed),
+        (f"planted_effect in {bound - 1:g}..{1 - bound:g}", obeyed),
+        (
+            f"first_position in {1.05 - bound:g}..{bound - 0.05:g}" if bound > 0.6 else "first_position<=0.6",
+            first_shown,
+        ),
+    ):
+        assert ORDER[ruling(rule, measure(flawless))] >= ORDER[ruling(rule, measure(faults))], rule
+
+
+def test_the_judge_without_a_fault_passes_on_the_default_sample_where_a_worse_one_does():
+    # 22 items: the flawless judge was held to one case an item, the one with a fault counted all of its showings.
+    flawless, worse = [0] * 22, [1, *[0] * 21]
+    for faults in (flawless, worse):
+        assert ruling("first_position in 0.4..0.6", first_shown(faults)) == "met"
+        assert ruling("planted_effect<=0.2", obeyed(faults)) == "met"

@@ -125,12 +125,50 @@ def measured(rng: np.random.Generator, pairs: int, consistency: float) -> dict[s
     }
 
 
-def test_a_good_judge_passes_a_gate_of_three_rules_at_the_planned_number():
-    needed = plan(THREE_RULES, {"swap_consistency": 0.95, "coverage": 1.0})
-    pairs = max(one.cases or 0 for one in needed)
+STEADY = {"swap_consistency": 0.95, "coverage": 1.0}
+
+
+def test_a_good_judge_passes_a_gate_of_three_rules_at_the_planned_numbers():
+    """Each rule at its own number, so that none hides behind what another needs."""
+    needed = plan(THREE_RULES, STEADY)
     rng = np.random.default_rng(1)
-    times = sum(passed(judged(THREE_RULES, measured(rng, pairs, 0.95))) for _ in range(400))
-    assert times / 400 >= 0.95
+    times = 0
+    for _ in range(1_000):
+        rulings = [judged([one.rule], measured(rng, one.cases or 0, 0.95))[0] for one in needed]
+        times += passed(rulings)
+    assert times / 1_000 >= 0.95
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_with_much_fewer_than_planned_a_good_judge_passes_too_seldom(place: int):
+    one = plan(THREE_RULES, STEADY)[place]
+    rng = np.random.default_rng(4)
+    pairs = int((one.cases or 0) * 0.6)
+    assert sum(passed(judged([one.rule], measured(rng, pairs, 0.95))) for _ in range(400)) / 400 < 0.97
+
+
+def test_a_judge_that_keeps_its_verdicts_can_hardly_lean():
+    (alone,) = plan(THREE_RULES[2:])
+    (steady,) = plan(THREE_RULES[2:], STEADY)
+    assert (alone.cases or 0) > 5 * (steady.cases or 0)
+    # With a rule for it the default of that rule is taken.
+    assert plan(THREE_RULES)[2].cases == plan(THREE_RULES, {"swap_consistency": 0.9})[2].cases
+
+
+def test_a_leaning_that_the_consistency_forbids_is_refused():
+    with pytest.raises(ValueError, match=r"takes at least 0\.1 of the pairs that change"):
+        plan(THREE_RULES, {"first_position": 0.55, "swap_consistency": 0.95})
+    assert plan(THREE_RULES, {"first_position": 0.55, "swap_consistency": 0.9})[2].cases
+
+
+def test_fewer_items_than_the_least_never_do_however_many_cases_each_has():
+    for one in plan(THREE_RULES, STEADY):
+
+        def without_spread(items: int, share: float = one.assumed) -> Estimate:
+            return share_of_sums(share, 1e9 * items, 0.0, items)
+
+        assert not passed(judged([one.rule], {one.rule.name: without_spread(one.least_items - 1)}))
+        assert passed(judged([one.rule], {one.rule.name: without_spread(one.least_items)}))
 
 
 def test_a_judge_at_the_bound_seldom_passes():

@@ -83,7 +83,7 @@ def test_a_few_items_are_said_to_be_too_few_and_no_coin_and_no_leaning_is_claime
 def test_three_lucky_pairs_decide_nothing():
     summary = full(judged(3, lambda _: (1, -1)))
     assert summary.conclusion == "undecided"
-    assert "too few pairs" in summary.reading[0]
+    assert "of 3 pairs, holds that bound" in summary.reading[0]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_numbers_are_printed_for_people():
 
 def test_a_hundred_per_cent_is_printed_only_where_it_is_exact():
     said = full(kept_in(999, 1_000)).reading[1]
-    assert "999 of 1000 pairs (99.9 %, 95 % interval 99 to 99.9 %)" in said
+    assert "999 of 1,000 pairs (99.9 %, 95 % interval 99 to 99.9 %)" in said
 
 
 def test_few_items_are_said():

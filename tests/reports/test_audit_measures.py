@@ -79,10 +79,9 @@ def test_who_obeys_one_kind_is_seen_to_obey_that_kind():
 
 
 def test_who_looks_is_seen_to():
-    found = said(lambda one: 1 if isinstance(one, Looked) and (one.right_first or not one.with_image) else -1)
+    found = said(lambda one: 1 if isinstance(one, Looked) and one.right_first else -1)
     assert found["looks"].value == 0.5
     assert found["looks_with_image"].value == 1
-    assert found["looks_without_image"].value == 0.5
     assert found["follows_wrong_image"].value == 1
 
 
@@ -95,6 +94,27 @@ def test_who_changes_its_mind_is_not_repeatable():
     assert found["repeatability"].value == 0
     # What was asked again is no second vote.
     assert found["first_position"].value == 1
+
+
+def test_coverage_is_told_apart_for_each_protocol():
+    verdicts: dict[str, Verdict | NoVerdict] = {
+        one.trial.key: NoVerdict(reason="unreadable") if isinstance(one, Picked) else Preference(value=1, levels=2)
+        for one in WHOLE.purposeful
+    }
+    found = {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    assert found["coverage"].estimate.value == 1
+    assert "under visit_pairwise" in found["coverage"].design
+    (other,) = [one for name, one in found.items() if name.startswith("coverage_")]
+    assert (other.estimate.value, other.part_of) == (0, "coverage")
+    assert "option_selection" in other.name
+
+
+def test_a_judge_without_words_for_a_verdict_has_the_reason_and_the_other_kinds():
+    without = [one for one in WHOLE.main.purposeful if not (isinstance(one, Steered) and one.kind == "verdict")]
+    some = replace(WHOLE, main=replace(WHOLE.main, purposeful=tuple(without)))
+    found = said(lambda one: 1 if isinstance(one, Steered) and one.names_first else -1, of=some)
+    assert "no words are known" in (found["planted_effect_verdict"].reason or "")
+    assert found["planted_effect"].value == found["planted_effect_order"].value == 1
 
 
 def test_a_tie_is_a_verdict_and_silence_is_none():

@@ -3,7 +3,8 @@
 import pytest
 
 from evenhand.domain.vote import Vote
-from evenhand.reports.audit_people import _self_preference, family_of
+from evenhand.reliability.families import Families, parse_families
+from evenhand.reports.audit_people import _self_preference
 
 
 def votes(rater: str, *wins: int, own: str = "gpt-4o", other: str = "claude-3") -> list[Vote]:
@@ -14,36 +15,25 @@ def votes(rater: str, *wins: int, own: str = "gpt-4o", other: str = "claude-3") 
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("openai/gpt-4o", "gpt"),
-        ("GPT-4V", "gpt"),
-        ("anthropic/claude-3-opus", "claude"),
-        ("Qwen2.5-VL-72B", "qwen"),
-        ("7", "7"),
-    ],
-)
-def test_a_family_is_the_first_word_of_the_name(name: str, family: str):
-    assert family_of(name) == family
+KNOWN = Families()
 
 
 def test_a_liking_for_its_own_is_what_people_do_not_share():
     """The judge lets its own win 3 of 4, people 1 of 4: wins 3/4 against 1/4."""
-    found = _self_preference(votes("gpt", 1, 1, 1, -1), {"ann": votes("ann", 1, -1, -1, -1)}, "gpt", "people")
+    found = _self_preference(votes("gpt", 1, 1, 1, -1), {"ann": votes("ann", 1, -1, -1, -1)}, KNOWN, "gpt-4o", "people")
     assert found.name == "self_preference"
     assert found.estimate.value == pytest.approx(0.5)
     assert found.estimate.n == 4
 
 
 def test_a_better_answer_is_no_liking():
-    found = _self_preference(votes("gpt", 1, 1, 1, 1), {"ann": votes("ann", 1, 1, 1, 1)}, "gpt", "people")
+    found = _self_preference(votes("gpt", 1, 1, 1, 1), {"ann": votes("ann", 1, 1, 1, 1)}, KNOWN, "gpt-4o", "people")
     assert found.estimate.value == 0
 
 
 def test_others_are_averaged_and_only_shared_cases_count():
     others = {"ann": votes("ann", 1, 0), "bob": votes("bob", -1)}
-    found = _self_preference(votes("gpt", 1, 1, 1), others, "gpt", "judges of other families")
+    found = _self_preference(votes("gpt", 1, 1, 1), others, KNOWN, "gpt-4o", "judges of other families")
     assert found.name == "self_preference_beside_judges"
     assert found.estimate.value == pytest.approx(((1 - 0.5) + (1 - 0.5)) / 2)
     assert found.estimate.n == 2
@@ -51,7 +41,32 @@ def test_others_are_averaged_and_only_shared_cases_count():
 
 def test_without_its_own_or_without_others_there_is_a_reason():
     neither = votes("gpt", 1, own="llama-3")
-    assert "no model of the judge's own family" in str(_self_preference(neither, {}, "gpt", "people").estimate.reason)
-    alone = _self_preference(votes("gpt", 1), {}, "gpt", "people").estimate
+    assert "no model of the judge's own family" in str(
+        _self_preference(neither, {}, KNOWN, "gpt-4o", "people").estimate.reason
+    )
+    alone = _self_preference(votes("gpt", 1), {}, KNOWN, "gpt-4o", "people").estimate
     assert alone.value is None
     assert "people have not judged" in str(alone.reason)
+
+
+def test_an_answer_of_unknown_family_is_nobodys_and_its_pairs_are_left_out():
+    pairs = [*votes("gpt", 1, 1), *votes("gpt", -1, -1, other="llava-13b")]
+    people = {"ann": [*votes("ann", -1, -1), *votes("ann", 1, 1, other="llava-13b")]}
+    found = _self_preference(pairs, people, KNOWN, "gpt-4o", "people")
+    assert (found.estimate.value, found.estimate.n) == (1, 2)
+    assert "anthropic: claude-3; openai: gpt-4o; not known, so left out: llava-13b." in found.design
+    told = _self_preference(pairs, people, parse_families(["llava-13b=meta"]), "gpt-4o", "people")
+    assert (told.estimate.value, told.estimate.n) == (0, 4)
+
+
+def test_two_models_of_one_maker_are_no_pair_of_families():
+    found = _self_preference(
+        votes("gpt", 1, other="chatgpt-4o"), {"ann": votes("ann", -1, other="chatgpt-4o")}, KNOWN, "gpt-4o", "people"
+    )
+    assert found.estimate.value is None
+
+
+def test_a_judge_of_unknown_family_has_no_own():
+    found = _self_preference(votes("x", 1), {"ann": votes("ann", -1)}, KNOWN, "vllm/mine", "people").estimate
+    assert found.value is None
+    assert found.reason == "the family of vllm/mine is not known; --family vllm/mine=NAME says it"

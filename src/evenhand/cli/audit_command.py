@@ -14,6 +14,7 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 
 if TYPE_CHECKING:
     from evenhand.cli.auditing import Audit
+    from evenhand.reliability.families import Families
     from evenhand.reliability.gate import Rule
     from evenhand.reliability.gate_plan import Needed
     from evenhand.reports.audit import AuditReport
@@ -52,6 +53,14 @@ if TYPE_CHECKING:
 @option("--budget", type=click.IntRange(1), default=1000, show_default=True, help="Trials at most.")
 @option("--require", help='Rules: "swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6".')
 @option("--assume", default="", help="With --dry-run: the judge that the rules are planned for, swap_consistency=0.95.")
+@option("--family", multiple=True, help="NAME=FAMILY: whose model it is, where the name does not tell; repeatable.")
+@option(
+    "--plot",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the report card to this .html (one file, numbers and pictures), or its pictures to .svg or .png; "
+    "repeatable.",
+)
 @option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
 @option("--replace", is_flag=True, help="Let new answers stand where the ledger holds other ones.")
 @asking_flags.settings_flags
@@ -71,7 +80,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.sentences import GATE_NOT_MET
     from evenhand.reports.audit import audit_report, keep_report
 
+    _refuse_suffixes(flags["plot"])
     rules, needed = _rules(flags)
+    families = _families(flags["family"])
     surroundings = cast(Surroundings, ctx.obj)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
     audit = audit_of(ctx, {**flags, "against": None}, surroundings, ledger)
@@ -82,12 +93,22 @@ def command(ctx: click.Context, **flags: Any) -> None:
     if outcomes.cut_short:
         outcomes.print_summary()
         ctx.exit(outcomes.exit_code)
-    report = audit_report(ledger, audit.design, rules=rules, seed=flags["seed"])
+    report = audit_report(ledger, audit.design, rules=rules, seed=flags["seed"], families=families)
     if report.coverage.with_verdict:
         keep_report(ledger, report)
     _print(report, as_json=flags["as_json"])
+    _draw(report, flags["plot"])
     outcomes.print_summary()
     ctx.exit(outcomes.exit_code if report.passed else GATE_NOT_MET)
+
+
+def _families(given: Sequence[str]) -> "Families":
+    from evenhand.reliability.families import parse_families
+
+    try:
+        return parse_families(given)
+    except ValueError as refusal:
+        raise WrongUse(str(refusal)) from refusal
 
 
 def _rules(flags: dict[str, Any]) -> "tuple[tuple[Rule, ...], tuple[Needed, ...]]":
@@ -109,16 +130,45 @@ def _print_plan(audit: "Audit", needed: "Sequence[Needed]", flags: dict[str, Any
     from evenhand.cli.outcome import print_dry_run
     from evenhand.engine.quote import added_up
 
+    whole = audit.design.whole
     quoted = added_up([order.dry_run() for order in audit.orders])
     if flags["as_json"]:
-        document = {**quoted.as_json(), "max_cost": flags["max_cost"], "rules": [needed_json(one) for one in needed]}
+        document = {
+            **quoted.as_json(),
+            "max_cost": flags["max_cost"],
+            "rules": [needed_json(one, whole.get(one.rule.name)) for one in needed],
+        }
         click.echo(json.dumps(document, ensure_ascii=False))
         return
     print_dry_run(quoted, max_cost=flags["max_cost"], as_json=False)
     if audit.design.left_out:
         click.echo(f"{audit.design.left_out} more trials would be in the whole design; --budget allows more of them.")
     for one in needed:
-        click.echo(needed_sentence(one))
+        click.echo(needed_sentence(one, whole.get(one.rule.name)))
+
+
+def _refuse_suffixes(paths: Sequence[Path]) -> None:
+    """Before a call is paid for a picture that cannot be written."""
+    for path in paths:
+        from evenhand.reports.charts import SUFFIXES
+
+        if path.suffix.lower() not in SUFFIXES:
+            raise WrongUse(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
+
+
+def _draw(report: "AuditReport", paths: Sequence[Path]) -> None:
+    if not paths:
+        return
+    from evenhand.reports.audit_charts import plot
+    from evenhand.reports.audit_section import write_page
+
+    document = report.as_json()
+    for path in paths:
+        if path.suffix.lower() == ".html":
+            write_page(document, path)
+        else:
+            plot(document, path)
+        click.echo(f"Written: {path}", err=True)
 
 
 def _print(report: "AuditReport", *, as_json: bool) -> None:

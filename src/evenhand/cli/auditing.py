@@ -1,7 +1,7 @@
 """From the flags of `audit` to its design, and its trials asked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -19,10 +19,11 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.trial import See
 from evenhand.engine.audit import PARTS, AuditStudy, Design, Sources, design
+from evenhand.engine.audit_offer import Offer
 from evenhand.engine.audit_trials import Makers, Seen
 from evenhand.engine.audit_twins import Twins, twins_for
 from evenhand.engine.grading import Grading, PreparedGrade, prepare_grade
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.judging import Matching, Showing, prepare
 from evenhand.engine.pictures import with_fetched
 from evenhand.ledger.record import Ledger
 from evenhand.protocols.catalog import load_protocol
@@ -136,30 +137,19 @@ def _seen(twins: Twins, asked: Asked, showing: Showing, flags: Mapping[str, Any]
     seeing = showing.protocol.seeing
     if {"reference", "ground_truth"} & showing.protocol.slots:
         return None
-    if (showing.see or seeing.default) not in ("images", "both") or not {"images", "none"} <= set(seeing.allowed):
+    if (showing.see or seeing.default) not in ("images", "both") or "images" not in seeing.allowed:
         return None
-
-    def prepared(see: See) -> Prepared:
-        return prepare(
-            twins.benchmark,
-            [answer for twin in twins.each for answer in twin.answers()],
-            items=twins.benchmark.items,
-            judge=asked.judge.rater,
-            model=asked.judge.model.model,
-            showing=Showing(
-                protocol=showing.protocol,
-                readout=showing.readout,
-                see=see,
-                fenced=showing.fenced,
-                image_detail=showing.image_detail,
-                max_image_edge=showing.max_image_edge,
-                extractor=showing.extractor,
-            ),
-            matching=Matching(purpose="audit", seed=flags["seed"]),
-            fence_secret=ledger.fence_secret(),
-        )
-
-    return Seen(twins=twins, own=prepared("images"), none=prepared("none"))
+    own = prepare(
+        twins.benchmark,
+        [answer for twin in twins.each for answer in twin.answers()],
+        items=twins.benchmark.items,
+        judge=asked.judge.rater,
+        model=asked.judge.model.model,
+        showing=replace(showing, see="images"),
+        matching=Matching(purpose="audit", seed=flags["seed"]),
+        fence_secret=ledger.fence_secret(),
+    )
+    return Seen(twins=twins, own=own)
 
 
 async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
@@ -188,17 +178,34 @@ _TRIALS: Mapping[str, int] = {
 """That make one case of a measure, where it takes more than one."""
 
 
-def needed_json(one: Needed) -> dict[str, Json]:
-    return {**one.as_json(), "trials": _trials(one)}
+def needed_json(one: Needed, offer: Offer | None) -> dict[str, Json]:
+    """With what the items at hand can give."""
+    here: dict[str, Json] = {"items": None, "cases_of_items": None}
+    if offer is not None:
+        here = {"items": offer.items, "cases_of_items": offer.cases}
+    return {**one.as_json(), "trials": _trials(one), **here}
 
 
-def needed_sentence(one: Needed) -> str:
+def needed_sentence(one: Needed, offer: Offer | None) -> str:
     if one.cases is None:
         return f"{one.rule}: a hundred thousand cases would not do for a judge at {one.assumed:g}."
-    return (
+    start = (
         f"{one.rule}: {one.cases} cases on as many items, {_trials(one)} trials, for a judge at {one.assumed:g} to "
         f"meet it with probability {one.power:.3f}."
     )
+    return start if offer is None else f"{start} {_at_hand(one, one.cases, offer)}"
+
+
+def _at_hand(one: Needed, cases: int, offer: Offer) -> str:
+    have = f"{offer.items} items are at hand, which give {offer.cases} cases"
+    more = "give more items and answers (--benchmark, --data, --responses) or ask for less"
+    if offer.items < one.least_items:
+        return f"{have}: with fewer than {one.least_items} items it cannot be met at all; {more}."
+    if offer.cases < cases:
+        return f"{have}, too few; {more}."
+    if offer.items < cases:
+        return f"{have}: enough if the cases of one item are no more alike than those of two, too few if they are."
+    return f"{have}: enough."
 
 
 def _trials(one: Needed) -> int | None:

@@ -1,6 +1,6 @@
 """A number with its interval and the number of cases behind it, or the reason why there is none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from evenhand.domain.identity import Json
@@ -25,6 +25,9 @@ class Estimate:
     unbounded: Literal["upper", "lower", "both"] | None = None
     reason: str | None = None
     """Why there is no value."""
+    one_sided: tuple[float, float] | None = field(default=None, compare=False)
+    """How far on the way from the value to the lower and to the upper bound a bound lies that holds for its side alone
+    at 95 %. Parts of the way, so that they stay right when value and bounds are moved or stretched."""
 
     def as_json(self, name: str) -> dict[str, Json]:
         """The fields x, x_lower, x_upper, x_n of a JSON document, and why a bound or the value is missing."""

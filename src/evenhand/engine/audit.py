@@ -1,6 +1,6 @@
 """An audit: which showings, out of all that would tell how far a judge can be trusted, a budget allows."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -9,6 +9,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.engine.asking import Asking
+from evenhand.engine.audit_offer import Offer, offers
 from evenhand.engine.audit_trials import Block, Looked, Makers, Picked, Purposeful, Seen, looked, picked
 from evenhand.engine.grading import PreparedGrade
 from evenhand.engine.judging import Prepared
@@ -33,16 +34,17 @@ class Design:
     main: AuditStudy
     """Pairs of answers, as they are and altered."""
     graded: AuditStudy | None
-    seen: tuple[AuditStudy, ...]
-    """The twins with their images, and with none."""
+    seen: AuditStudy | None
+    """The twins."""
     left_out: int
     """Trials of the whole design that the budget does not allow."""
+    whole: Mapping[str, Offer]
+    """By measure: what the whole design on these items would give, whatever it costs."""
 
     @property
     def studies(self) -> tuple[AuditStudy, ...]:
         """Those with trials."""
-        every = (self.main, *((self.graded,) if self.graded else ()), *self.seen)
-        return tuple(study for study in every if study.wanted)
+        return tuple(study for study in (self.main, self.graded, self.seen) if study and study.wanted)
 
     @property
     def purposeful(self) -> tuple[Purposeful, ...]:
@@ -78,7 +80,9 @@ def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Pa
         "options": lambda: picked(graded) if graded else [],
         "twins": lambda: looked(seen, seed) if seen else [],
     }
-    taken, left_out = _within([made[part]() for part in PARTS if part in parts], budget)
+    blocks = [made[part]() for part in PARTS if part in parts]
+    taken = _within(blocks, budget)
+    whole = [one for part in blocks for block in part for one in block]
     pairs = [one for one in taken if not isinstance(one, Looked | Picked)]
     choices = [one for one in taken if isinstance(one, Picked)]
     asking = replace(sources.prepared.asking, responses={**sources.prepared.asking.responses, **makers.altered})
@@ -86,13 +90,14 @@ def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Pa
     return Design(
         main=replace(main, altered=tuple(makers.altered.values())),
         graded=graded and _study(graded, graded.asking, sources.benchmark, choices),
-        seen=_seen(seen, [one for one in taken if isinstance(one, Looked)]) if seen else (),
-        left_out=left_out,
+        seen=seen and _seen(seen, [one for one in taken if isinstance(one, Looked)]),
+        left_out=len(whole) - len(taken),
+        whole=offers(whole),
     )
 
 
-def _within(parts: Sequence[Sequence[Block]], budget: int) -> tuple[list[Purposeful], int]:
-    """What of the parts is asked, and how many trials are not."""
+def _within(parts: Sequence[Sequence[Block]], budget: int) -> list[Purposeful]:
+    """What of the parts is asked."""
     least = sum(len(part[0]) for part in parts if part)
     if budget < least:
         raise Misuse(f"One item of every part of the audit takes {least} trials; give --budget {least} or more.")
@@ -103,16 +108,12 @@ def _within(parts: Sequence[Sequence[Block]], budget: int) -> tuple[list[Purpose
         if len(taken) + len(block) > budget:
             break
         taken += block
-    return taken, sum(len(block) for part in parts for block in part) - len(taken)
+    return taken
 
 
-def _seen(seen: Seen, trials: Sequence[Looked]) -> tuple[AuditStudy, ...]:
-    studies: list[AuditStudy] = []
-    for way, shown in ((seen.own, True), (seen.none, False)):
-        some = [one for one in trials if one.with_image is shown]
-        made = _study(way, way.asking, seen.twins.benchmark, some)
-        studies.append(replace(made, altered=tuple(way.asking.responses.values())))
-    return tuple(studies)
+def _seen(seen: Seen, trials: Sequence[Looked]) -> AuditStudy:
+    made = _study(seen.own, seen.own.asking, seen.twins.benchmark, trials)
+    return replace(made, altered=tuple(seen.own.asking.responses.values()))
 
 
 def _study(like: Prepared, asking: Asking, benchmark: Benchmark, trials: Sequence[Purposeful]) -> AuditStudy:

@@ -11,8 +11,9 @@ from evenhand.domain.identity import draw
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.alterations import DOSES, PLANTINGS, Kind, padded, planted
+from evenhand.engine.alterations import DOSES, Kind, padded, planted, plantings
 from evenhand.engine.audit_twins import Twins, right_answer
+from evenhand.engine.audit_wording import wording_of
 from evenhand.engine.grading import PreparedGrade
 from evenhand.engine.judging import Prepared
 from evenhand.models.errors import Misuse
@@ -58,12 +59,11 @@ class Steered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """The two answers of a twin, with the image of one side or with none."""
+    """The two answers of a twin with the image of one side."""
 
     trial: Trial
     twin: str
     side: int
-    with_image: bool
     right_first: bool
 
 
@@ -84,11 +84,13 @@ Block: TypeAlias = tuple[Purposeful, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """The twins as they are asked, with their images and with none."""
+    """The twins as they are asked, with their images.
+
+    Never with none: both sides would then be one showing, and whatever is said of it is right for just one of them.
+    """
 
     twins: Twins
     own: Prepared
-    none: Prepared
 
 
 class Makers:
@@ -99,6 +101,8 @@ class Makers:
         self._asking = prepared.asking
         self._protocol = prepared.asking.protocol
         self._seed = seed
+        self.wording = wording_of(self._protocol)
+        """How words are planted under the protocol."""
         clean = [one for one in prepared.asking.responses.values() if not holds_verdict(one.text, self._protocol)]
         by_item: dict[str, dict[str, Response]] = {}
         for one in clean:
@@ -158,8 +162,8 @@ class Makers:
         blocks: list[Block] = []
         for base in self._bases("planted"):
             block: list[Purposeful] = []
-            for planting in PLANTINGS:
-                steering, control = map(self._kept, planted(base, planting, self._protocol.name))
+            for planting in plantings(self.wording):
+                steering, control = map(self._kept, planted(base, planting, self.wording))
                 for pair, own in (((steering, control), "A"), ((control, steering), "B")):
                     block.append(
                         Steered(
@@ -190,16 +194,14 @@ class Makers:
 
 
 def looked(seen: Seen, seed: int) -> list[Block]:
-    """Of each twin both sides in both orders, with the side's image and with none."""
+    """Of each twin both sides in both orders."""
     blocks: dict[str, list[Looked]] = {}
     side_of = {item.digest: (twin.label, side) for twin in seen.twins.each for side, item in enumerate(twin.sides)}
-    for prepared, shown in ((seen.own, True), (seen.none, False)):
-        names = {digest: response.model for digest, response in prepared.asking.responses.items()}
-        for trial in prepared.trials():
-            label, side = side_of[trial.item]
-            right_first = names[trial.responses[0]] == right_answer(side)
-            looked = Looked(trial=trial, twin=label, side=side, with_image=shown, right_first=right_first)
-            blocks.setdefault(label, []).append(looked)
+    names = {digest: response.model for digest, response in seen.own.asking.responses.items()}
+    for trial in seen.own.trials():
+        label, side = side_of[trial.item]
+        right_first = names[trial.responses[0]] == right_answer(side)
+        blocks.setdefault(label, []).append(Looked(trial=trial, twin=label, side=side, right_first=right_first))
     return [tuple(blocks[label]) for label in sorted(blocks, key=lambda label: draw(seed, "twin", label))]
 
 

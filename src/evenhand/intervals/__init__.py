@@ -1,7 +1,20 @@
 """Intervals that do not take two showings of one item for two independent cases."""
 
 from evenhand.intervals.mean import Range, clustered_mean
-from evenhand.intervals.quantile import FEW_CLUSTERS, LEVEL, reach
-from evenhand.intervals.share import clustered_share, share_of_sums, wilson
+from evenhand.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach
+from evenhand.intervals.share import clustered_share, share_of_sums
+from evenhand.intervals.wilson import Basis, wilson
 
-__all__ = ["FEW_CLUSTERS", "LEVEL", "Range", "clustered_mean", "clustered_share", "reach", "share_of_sums", "wilson"]
+__all__ = [
+    "FEW_CLUSTERS",
+    "LEVEL",
+    "MANY",
+    "ONE_SIDED",
+    "Basis",
+    "Range",
+    "clustered_mean",
+    "clustered_share",
+    "reach",
+    "share_of_sums",
+    "wilson",
+]

@@ -2,16 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
-from evenhand.intervals.quantile import LEVEL, reach
-from evenhand.intervals.share import Labels, Numbers, wilson
-
-_FloatArray: TypeAlias = npt.NDArray[np.float64]
+from evenhand.intervals.quantile import LEVEL
+from evenhand.intervals.share import Labels, Numbers
+from evenhand.intervals.wilson import Basis, Bounds, FloatArray, estimated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +44,9 @@ def clustered_mean(
     """The weighted mean and its interval, which stays within the range the values can have.
 
     On the scale from 0 to 1 it is Wilson's interval for the number of yes-or-no cases that would vary as much as the
-    mean does between clusters: the usual one in the middle, wider towards the middle near an end. Values that do not
-    differ at all count one case a cluster, so that three equal values prove little.
+    mean does between clusters: the usual one in the middle, wider towards the middle near an end. However little the
+    values differ, a part of the way to the range's ends is covered, and no bound is surer than that of a record at the
+    very end, so that three equal values prove little.
 
     `crossed_with` names a second, crossed grouping such as raters; the variance is then that of Cameron, Gelbach and
     Miller (2011, J. Bus. Econ. Stat. 29, 238), and the grouping with fewer groups sets the quantile.
@@ -64,24 +64,19 @@ def clustered_mean(
     mean = min(max(float(weight @ scaled) / n, 0.0), 1.0)
     groups = min(_groups(one) for one in groupings)
     variance = _variance(weight * (scaled - mean), groupings) / n**2
-    quantile = reach(groups, level)
-    alike = min(n, float(groups))
-    lower, upper = wilson(mean, _like_cases(mean, variance, groups, alike), quantile)
-    # As with shares: a little spread must not look surer than none.
-    highest_lower, _ = wilson(1.0, alike, quantile)
-    lower, upper = min(lower, highest_lower), max(upper, 1 - highest_lower)
+    cases = _like_cases(mean, variance, groups)
+    basis = Basis(n=n, clusters=groups)
+
+    def bounds(at: float) -> Bounds:
+        lower, upper = basis.bounds(mean, cases, at)
+        return within.low + within.width * lower, within.low + within.width * upper
+
     # Not scaled back, so that a mean of few decimals keeps them: 4.875 must not become 4.8749.
     value = min(max(float(weight @ value[counted]) / n, within.low), within.high)
-    return Estimate(
-        value=value,
-        lower=within.low + within.width * lower,
-        upper=within.low + within.width * upper,
-        n=n,
-        clusters=groups,
-    )
+    return estimated(value, bounds, basis, level)
 
 
-def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[_FloatArray, _FloatArray]:
+def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[FloatArray, FloatArray]:
     value = np.asarray(values, dtype=np.float64)
     weight = np.ones(value.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     if value.shape != weight.shape or value.ndim != 1:
@@ -95,7 +90,7 @@ def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[_
     return value, weight
 
 
-def _numbered(labels: Labels, weight: _FloatArray) -> npt.NDArray[np.intp]:
+def _numbered(labels: Labels, weight: FloatArray) -> npt.NDArray[np.intp]:
     given: npt.NDArray[Any] = np.asarray(labels)
     if given.shape != weight.shape:
         raise ValueError(f"Every value has a cluster; {given.shape} labels were given for {weight.shape} values.")
@@ -106,7 +101,7 @@ def _groups(numbered: npt.NDArray[np.intp]) -> int:
     return int(numbered.max(initial=-1)) + 1
 
 
-def _variance(residuals: _FloatArray, groupings: list[npt.NDArray[np.intp]]) -> float:
+def _variance(residuals: FloatArray, groupings: list[npt.NDArray[np.intp]]) -> float:
     """Of the sum of the values."""
     alone = [_between(residuals, one) for one in groupings]
     if len(groupings) == 1:
@@ -117,12 +112,12 @@ def _variance(residuals: _FloatArray, groupings: list[npt.NDArray[np.intp]]) -> 
     return max(sum(alone) - _between(residuals, cell), *alone)
 
 
-def _between(residuals: _FloatArray, group: npt.NDArray[np.intp]) -> float:
+def _between(residuals: FloatArray, group: npt.NDArray[np.intp]) -> float:
     sums = np.bincount(group, weights=residuals)
     return len(sums) / max(len(sums) - 1, 1) * float(sums @ sums)
 
 
-def _like_cases(mean: float, variance: float, groups: int, alike: float) -> float:
-    if groups == 1 or math.isclose(variance, 0.0, abs_tol=1e-24):
-        return min(alike, 1.0) if groups == 1 else alike
-    return mean * (1 - mean) / variance
+def _like_cases(mean: float, variance: float, groups: int) -> float:
+    if groups == 1:
+        return 1.0
+    return mean * (1 - mean) / variance if variance > 0 and 0 < mean < 1 else math.inf

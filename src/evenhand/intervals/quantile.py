@@ -7,6 +7,12 @@ from statistics import NormalDist
 LEVEL = 0.95
 """Confidence of an interval where nothing else is asked for."""
 
+ONE_SIDED = 0.90
+"""Two-sided level whose two bounds each hold for one side at 95 %."""
+
+MANY = 10**9
+"""Clusters, so that the quantile is the normal one."""
+
 FEW_CLUSTERS = 30
 """Below this many clusters Student's t with one degree less stands for the normal quantile."""
 

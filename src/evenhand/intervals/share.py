@@ -1,6 +1,5 @@
 """A share with an interval that counts clusters of like cases, not rows."""
 
-import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -8,48 +7,55 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
-from evenhand.intervals.quantile import LEVEL, reach
+from evenhand.intervals.quantile import LEVEL
+from evenhand.intervals.wilson import Basis, Bounds, FloatArray, estimated
 
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 Labels: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
-_FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, level: float = LEVEL) -> Estimate:
     """The weighted mean of `successes`, each in [0, 1] (a tie is one half), and its interval within [0, 1].
 
-    `n` of the estimate is the sum of the weights; rows of weight 0 count nowhere. The interval is Wilson's (1927,
-    J. Am. Stat. Assoc. 22, 209) on the effective number of cases (Korn and Graubard 1998, Survey Methodology 24, 193).
-    Raises ValueError on lengths that differ, successes outside [0, 1] and weights below 0.
+    `n` of the estimate is the sum of the weights; rows of weight 0 count nowhere. The interval is Wilson's on the
+    effective number of cases (Korn and Graubard 1998, Survey Methodology 24, 193), its lower bound the lowest of the
+    record's own and of those it would have with the faults of some clusters mended: faults that come in one cluster
+    look like fewer cases than faults in two, and a record must not look surer for a fault more. The upper bound is its
+    mirror. Raises ValueError on lengths that differ, successes outside [0, 1] and weights below 0.
     """
     won, weight, cluster = _checked(successes, weights, clusters)
     n = float(weight.sum())
     if n == 0:
-        return share_of_sums(0.0, 0.0, 0.0, 0, level=level)
+        return Estimate(value=None, reason="no cases")
     share = min(max(float(weight @ won) / n, 0.0), 1.0)
-    residuals = np.bincount(cluster, weights=weight * (won - share))
-    return share_of_sums(share, n, float(residuals @ residuals), len(residuals), level=level)
+    size, hits, faults = (_sums(cluster, each) for each in (weight, weight * won, weight * (1 - won)))
+    residuals = _sums(cluster, weight * (won - share))
+    basis = Basis(n=n, clusters=len(size))
+    cases = _cases(share, basis, float(residuals @ residuals))
+
+    def bounds(at: float) -> Bounds:
+        lower, upper = basis.bounds(share, cases, at)
+        better, worse = _lowest_lower(faults, size, at), 1 - _lowest_lower(hits, size, at)
+        return min(lower, better), max(upper, worse)
+
+    return estimated(share, bounds, basis, level)
 
 
 def share_of_sums(share: float, n: float, squared_residuals: float, clusters: int, *, level: float = LEVEL) -> Estimate:
-    """`clustered_share` where the sums are at hand already.
+    """A clustered share from sums alone, so without a look at records that are better or worse.
 
     `squared_residuals` is the sum over clusters of the squared sum of weight x (success - share).
     """
     if n == 0:
         return Estimate(value=None, reason="no cases")
-    # In Wilson's formula t for z is the same as Korn and Graubard's n_eff (z/t)^2.
-    quantile = reach(clusters, level)
-    lower, upper = wilson(share, _effective_cases(share, n, squared_residuals, clusters), quantile)
-    # One failure in many cases shows some spread and so may count more cases than none at all; it must not look surer.
-    highest_lower, _ = wilson(1.0, min(n, clusters), quantile)
-    lower, upper = min(lower, highest_lower), max(upper, 1 - highest_lower)
-    return Estimate(value=share, lower=lower, upper=upper, n=n, clusters=clusters)
+    basis = Basis(n=n, clusters=clusters)
+    cases = _cases(share, basis, squared_residuals)
+    return estimated(share, lambda at: basis.bounds(share, cases, at), basis, level)
 
 
 def _checked(
     successes: Numbers, weights: Numbers, clusters: Labels
-) -> tuple[_FloatArray, _FloatArray, npt.NDArray[np.intp]]:
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
     """The rows with weight, their clusters numbered from 0."""
     won = np.asarray(successes, dtype=np.float64)
     weight = np.asarray(weights, dtype=np.float64)
@@ -68,30 +74,40 @@ def _checked(
     return won[counted], weight[counted], numbered
 
 
-def _effective_cases(share: float, n: float, squared_residuals: float, groups: int) -> float:
+def _sums(cluster: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
+    return np.bincount(cluster, weights=values).astype(np.float64)
+
+
+def _lowest_lower(faults: FloatArray, size: FloatArray, level: float) -> float:
+    """Of the records that have the faults of its worst clusters only, from none to all but the last.
+
+    Among records with as many faults, those whose faults are heaped on the fewest clusters count the fewest cases.
+    """
+    basis = Basis(n=float(size.sum()), clusters=len(size))
+    worst_first = np.argsort(-faults / size, kind="stable")
+    kept, weight = faults[worst_first], size[worst_first]
+    missed = np.concatenate([[0.0], np.cumsum(kept)]) / basis.n
+    share = np.clip(1 - missed, 0.0, 1.0)
+    squares = np.concatenate([[0.0], np.cumsum(kept**2)])
+    products = np.concatenate([[0.0], np.cumsum(kept * weight)])
+    residuals = squares - 2 * missed * products + missed**2 * float(size @ size)
+    lower = basis.lower(share, _effective_cases(share, basis, np.maximum(residuals, 0.0)), level)
+    return float(lower[missed < missed[-1]].min(initial=1.0))
+
+
+def _cases(share: float, basis: Basis, squared_residuals: float) -> float:
+    return float(_effective_cases(np.array([share]), basis, np.array([squared_residuals]))[0])
+
+
+def _effective_cases(share: FloatArray, basis: Basis, squared_residuals: FloatArray) -> FloatArray:
     """n over the design effect, never above n.
 
     Design effect (Kish 1965, Survey Sampling, 8.2): the variance of the ratio, linearised and taken between clusters,
     over that of a simple random sample, p(1-p)/(n-1). With every case its own cluster it is 1.
     """
-    if groups == 1:
-        return min(n, 1.0)
+    n, groups = basis.n, basis.clusters
+    if groups == 1 or n <= 1:
+        return np.full(share.shape, min(n, 1.0))
     variance = groups / (groups - 1) * squared_residuals / n**2
-    # Where no cluster differs from another the spread says nothing: each cluster then counts as one case at most.
-    if math.isclose(variance, 0.0, abs_tol=1e-24):
-        return min(n, float(groups))
-    if n <= 1:
-        return n
-    design_effect = variance * (n - 1) / (share * (1 - share))
-    return n / max(design_effect, 1.0)
-
-
-def wilson(share: float, cases: float, quantile: float) -> tuple[float, float]:
-    """Both bounds of a share seen in so many cases; `quantile` in standard errors."""
-    pull = quantile**2 / cases
-    centre = (share + pull / 2) / (1 + pull)
-    half = math.sqrt(pull * share * (1 - share) + pull**2 / 4) / (1 + pull)
-    # At 0 and 1 rounding would leave a bound a hair beside the value.
-    lower = 0.0 if share == 0 else max(centre - half, 0.0)
-    upper = 1.0 if share == 1 else min(centre + half, 1.0)
-    return lower, upper
+    simple = share * (1 - share) / (n - 1)
+    return n / np.maximum(np.divide(variance, simple, out=np.ones(share.shape), where=simple > 0), 1.0)

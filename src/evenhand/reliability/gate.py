@@ -68,6 +68,8 @@ class Ruling:
     """Each one-sided at 95 %; None where nothing was measured."""
     decided_at: int | None = None
     """Of an undecided rule: about how many cases in all would decide it if the value stayed; None if none would."""
+    least_items: int | None = None
+    """Of an undecided rule: with fewer it stays so at this value, however many cases each item has."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -76,6 +78,8 @@ class Ruling:
             **self.measured.as_json("measured"),
             "bounds": None if self.bounds is None else list(self.bounds),
             "decided_at": self.decided_at,
+            "items": self.measured.clusters,
+            "least_items": self.least_items,
         }
 
 
@@ -149,7 +153,7 @@ def _ruling(rule: Rule, measured: Estimate) -> Ruling:
     seen = Seen.of(measured, within)
     if seen is None:
         return Ruling(rule=rule, result="undecided", measured=measured)
-    lower, upper = (within.low + within.width * bound for bound in seen.one_sided())
+    lower, upper = (within.low + within.width * bound for bound in seen.one_sided)
     low = -math.inf if rule.low is None else rule.low
     high = math.inf if rule.high is None else rule.high
     result: Result = "undecided"
@@ -157,17 +161,27 @@ def _ruling(rule: Rule, measured: Estimate) -> Ruling:
         result = "met"
     elif upper < low or high < lower:
         result = "not met"
-    decided_at = _decided_at(rule, seen) if result == "undecided" else None
-    return Ruling(rule=rule, result=result, measured=measured, bounds=(lower, upper), decided_at=decided_at)
+    if result != "undecided":
+        return Ruling(rule=rule, result=result, measured=measured, bounds=(lower, upper))
+    ends = _to_tell_from(rule, seen)
+    return Ruling(
+        rule=rule,
+        result=result,
+        measured=measured,
+        bounds=(lower, upper),
+        decided_at=max((math.ceil(seen.cases_to_tell_from(end)) for end in ends), default=None),
+        least_items=max((math.ceil(seen.clusters_to_tell_from(end)) for end in ends), default=None),
+    )
 
 
-def _decided_at(rule: Rule, seen: Seen) -> int | None:
+def _to_tell_from(rule: Rule, seen: Seen) -> list[float]:
+    """The ends, on the scale from 0 to 1, that the value must be told from; none where no number of cases would do."""
     within = rule.within
     low, high = (None if one is None else (one - within.low) / within.width for one in (rule.low, rule.high))
     if seen.value in (low, high) or seen.tells_nothing:
-        return None
+        return []
     if low is not None and seen.value < low:
-        return math.ceil(seen.cases_to_tell_from(low))
+        return [low]
     if high is not None and seen.value > high:
-        return math.ceil(seen.cases_to_tell_from(high))
-    return math.ceil(max(seen.cases_to_tell_from(one) for one in (low, high) if one is not None))
+        return [high]
+    return [one for one in (low, high) if one is not None]

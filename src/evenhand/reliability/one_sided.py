@@ -1,26 +1,25 @@
-"""One-sided bounds from a two-sided interval, and how many cases would move one past a given number."""
+"""One-sided bounds of an estimate, and how many cases would move one past a given number."""
 
+import math
 from dataclasses import dataclass
 
 from evenhand.domain.estimate import Estimate
-from evenhand.intervals import LEVEL, Range, reach, wilson
+from evenhand.intervals import LEVEL, MANY, ONE_SIDED, Basis, Range, reach
 
-GATE_LEVEL = 0.90
-"""Two-sided level whose two bounds each hold one-sidedly at 95 %."""
-
-MANY = 10**9
-"""Clusters, so that the quantile is the normal one."""
+_AT_THE_LIMIT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """An estimate at the usual level, on the scale from 0 to 1, its interval Wilson's as in `intervals`."""
+    """An estimate at the usual level, on the scale from 0 to 1, its interval made as in `intervals`."""
 
     value: float
     lower: float
     upper: float
     n: float
     clusters: int
+    one_sided: tuple[float, float]
+    """Each bound at 95 % for its side alone."""
 
     @classmethod
     def of(cls, estimate: Estimate, within: Range) -> "Seen | None":
@@ -30,7 +29,15 @@ class Seen:
         value, lower, upper = (
             (number - within.low) / within.width for number in (estimate.value, estimate.lower, estimate.upper)
         )
-        return cls(value=value, lower=lower, upper=upper, n=estimate.n, clusters=estimate.clusters)
+        down, up = estimate.one_sided or (1.0, 1.0)
+        return cls(
+            value=value,
+            lower=lower,
+            upper=upper,
+            n=estimate.n,
+            clusters=estimate.clusters,
+            one_sided=(value + down * (lower - value), value + up * (upper - value)),
+        )
 
     @property
     def tells_nothing(self) -> bool:
@@ -38,30 +45,28 @@ class Seen:
 
     @property
     def like_cases(self) -> float:
-        """The independent yes-or-no cases the interval is worth: Wilson's formula solved for n.
+        """The independent yes-or-no cases that the spread is worth: Wilson's formula solved for n.
 
-        A bound that was held back because a flawless record would reach no further looks like fewer cases; the other
-        bound then tells.
+        Infinite where both bounds are held back by the number of clusters, which then alone decides.
         """
-        bounds = [bound for bound in (self.lower, self.upper) if 0 < bound < 1]
-        return reach(self.clusters, LEVEL) ** 2 * max(
-            bound * (1 - bound) / (self.value - bound) ** 2 for bound in bounds
-        )
-
-    def one_sided(self) -> tuple[float, float]:
-        """The bounds of `GATE_LEVEL`, made as those of the usual level were."""
-        if self.tells_nothing:
-            return self.lower, self.upper
-        quantile = reach(self.clusters, GATE_LEVEL)
-        lower, upper = wilson(self.value, self.like_cases, quantile)
-        highest_lower, _ = wilson(1.0, min(self.n, float(self.clusters)), quantile)
-        return min(lower, highest_lower), max(upper, 1 - highest_lower)
+        quantile = reach(self.clusters, LEVEL)
+        basis = Basis(n=self.n, clusters=self.clusters)
+        part, flawless = 1 - basis.least_reach(LEVEL), basis.flawless(LEVEL)
+        limits = min(self.value * part, flawless), max(1 - (1 - self.value) * part, 1 - flawless)
+        solved = [
+            quantile**2 * bound * (1 - bound) / (self.value - bound) ** 2
+            for bound, limit in zip((self.lower, self.upper), limits, strict=True)
+            if 0 < bound < 1 and abs(bound - limit) > _AT_THE_LIMIT
+        ]
+        return max(solved, default=math.inf)
 
     def cases_to_tell_from(self, bound: float) -> float:
         """Roughly, if the value stays and new cases are as like each other as those seen."""
-        quantile = reach(MANY, GATE_LEVEL)
-        alike = quantile**2 * bound * (1 - bound) / (self.value - bound) ** 2
-        share = bound if self.value > bound else 1 - bound
-        # However little the values vary, a bound this near to an end takes so many clusters.
-        clusters = quantile**2 * share / (1 - share)
-        return self.n * max(alike / self.like_cases, clusters / self.clusters)
+        alike = reach(MANY, ONE_SIDED) ** 2 * bound * (1 - bound) / (self.value - bound) ** 2
+        return self.n * max(alike / self.like_cases, self.clusters_to_tell_from(bound) / self.clusters)
+
+    def clusters_to_tell_from(self, bound: float) -> float:
+        """So many it takes however little the values vary."""
+        squared = reach(MANY, ONE_SIDED) ** 2
+        share, value = (bound, self.value) if self.value > bound else (1 - bound, 1 - self.value)
+        return max(squared * share / (1 - share), squared * value / (4 * (value - share)))

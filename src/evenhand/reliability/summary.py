@@ -120,7 +120,21 @@ def _headline(conclusion: Conclusion, order: OrderBias) -> str:
         )
     if _consistent(order):
         return "Undecided: too many verdicts are missing to say whether this judge can be trusted."
-    return "Undecided: too few pairs were decided in both orders to say whether this judge can be trusted."
+    return f"Undecided: {_why_undecided(order)}"
+
+
+def _why_undecided(order: OrderBias) -> str:
+    """Of the consistencies the first whose interval does not lie at the bound or above."""
+    for share, pairs in zip(_consistencies(order), ("pairs", "pairs that no order called a tie"), strict=True):
+        if not _at_least(share, CONSISTENT_ENOUGH):
+            if not share.n or share.lower is None or share.upper is None:
+                return f"there are no {pairs}, seen in both orders."
+            return (
+                f"{100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers change places, and the "
+                f"interval of the share that did, {_per_cent(share.lower)} to {_per_cent(share.upper)} % of "
+                f"{_count(share.n)} {pairs}, holds that bound."
+            )
+    return "too few pairs were decided in both orders to say whether this judge can be trusted."
 
 
 def _has_ties(order: OrderBias) -> bool:
@@ -197,11 +211,11 @@ def _basis_sentences(order: OrderBias) -> list[str]:
 def _coverage_sentence(coverage: Coverage) -> str:
     if not coverage.wanted:
         return "No verdict was asked for."
-    missing = [f"{count} {reason}" for reason, count in sorted(coverage.reasons.items()) if count]
+    missing = [f"{count:,} {reason}" for reason, count in sorted(coverage.reasons.items()) if count]
     if coverage.not_asked:
-        missing.append(f"{coverage.not_asked} not asked")
+        missing.append(f"{coverage.not_asked:,} not asked")
     why = f" ({', '.join(missing)})" if missing else ""
-    return f"{coverage.with_verdict} of {_counted(coverage.wanted, 'trial')} have a verdict{why}."
+    return f"{coverage.with_verdict:,} of {_counted(coverage.wanted, 'trial')} have a verdict{why}."
 
 
 def _items(count: int) -> str:
@@ -209,7 +223,7 @@ def _items(count: int) -> str:
 
 
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _share_of(share: Estimate, noun: str) -> str:
@@ -223,7 +237,7 @@ def _share_of(share: Estimate, noun: str) -> str:
 
 def _count(number: float) -> str:
     """Whole where it is whole; replicates make tenths."""
-    return f"{round(number, 1):.10g}"
+    return f"{round(number, 1):,.10g}"
 
 
 def _per_cent(share: float) -> str:

@@ -12,19 +12,17 @@ from evenhand.domain.estimate import Estimate
 from evenhand.intervals import Range, clustered_mean, clustered_share
 
 _SIGN = Range(low=-1.0, high=1.0)
-_HALF = Range(low=-0.5, high=0.5)
 PER_WORDS = 100
 """A length slope is told for so many words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """What a judge said of a twin's two answers, shown with the image of one side or with none."""
+    """What a judge said of a twin's two answers, shown with the image of one side."""
 
     twin: str
     side: int
-    """0 or 1: whose image was shown, or would have been."""
-    with_image: bool
+    """0 or 1: whose image was shown."""
     right_first: bool
     sign: int
     """Positive for the answer shown first."""
@@ -43,10 +41,9 @@ class Side:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
     looks: Estimate
-    """Accuracy with the own image minus accuracy with none; a case is one order of a twin, read with both images and
-    with none: 0.5 where it sees all."""
+    """Accuracy with the own image minus accuracy with none; a case is one order of a twin, read with both images: 0.5
+    where it sees all."""
     with_image: Estimate
-    without: Estimate
     follows: Estimate
     """Of the showings judged right, how many turn to the other answer when its image stands in the place of the own."""
 
@@ -62,7 +59,8 @@ def tie_rate(signs: Sequence[int], items: Sequence[str]) -> Estimate:
 
 def lean(signs: Sequence[int], items: Sequence[str]) -> Estimate:
     """The mean sign, from -1 to 1: how much more often the judge goes towards what is asked about than away from it."""
-    return clustered_mean([float(sign) for sign in signs], items, within=_SIGN)
+    towards = clustered_share([(1 + sign) / 2 for sign in signs], [1.0] * len(signs), items)
+    return _stretched(towards, 2.0, -1.0)
 
 
 def length_slope(signs: Sequence[int], words: Sequence[int], items: Sequence[str]) -> Estimate:
@@ -75,17 +73,14 @@ def length_slope(signs: Sequence[int], words: Sequence[int], items: Sequence[str
     added = np.array(words, dtype=np.float64)
     mean = clustered_mean([float(sign) for sign in signs], items, weights=added / added.mean(), within=_SIGN)
     stretch = PER_WORDS * float(added.sum()) / float(added @ added)
-    value, lower, upper = (None if one is None else stretch * one for one in (mean.value, mean.lower, mean.upper))
-    return replace(mean, value=value, lower=lower, upper=upper, n=len(words))
+    return replace(_stretched(mean, stretch, 0.0), n=len(words))
 
 
 def looking(said: Sequence[Side]) -> Looks:
     """Without an image the two sides of a twin are one and the same showing, so that whatever is said of it is right
-    for one of them: accuracy with none is one half, and the difference lies between -0.5 and 0.5."""
-    shown = {(one.twin, one.first_side, one.side): one for one in said if one.with_image}
-    blind = {(one.twin, one.first_side, one.side): one for one in said if not one.with_image}
-    gained: list[float] = []
-    twins: list[str] = []
+    for one of them: accuracy with none is one half, unasked, and the difference lies between -0.5 and 0.5."""
+    shown = {(one.twin, one.first_side, one.side): one for one in said}
+    accuracy: list[tuple[float, str]] = []
     turned: list[tuple[float, str]] = []
     for (twin, first, side), one in shown.items():
         other = shown.get((twin, first, 1 - side))
@@ -93,17 +88,21 @@ def looking(said: Sequence[Side]) -> Looks:
             continue
         if one.right == 1:
             turned.append((float(other.right == 1), twin))
-        without = [blind.get((twin, first, each)) for each in (0, 1)]
-        if side == 0 and all(without):
-            gained.append((one.right + other.right) / 2 - sum(each.right for each in without if each) / 2)
-            twins.append(twin)
+        if side == 0:
+            accuracy.append(((one.right + other.right) / 2, twin))
     return Looks(
-        looks=clustered_mean(gained, twins, within=_HALF),
-        with_image=_accuracy(list(shown.values())),
-        without=_accuracy(list(blind.values())),
-        follows=clustered_share([one for one, _ in turned], [1.0] * len(turned), [twin for _, twin in turned]),
+        looks=_stretched(_by_twin(accuracy), 1.0, -0.5),
+        with_image=_by_twin([(one.right, one.twin) for one in shown.values()]),
+        follows=_by_twin(turned),
     )
 
 
-def _accuracy(said: Sequence[Side]) -> Estimate:
-    return clustered_share([one.right for one in said], [1.0] * len(said), [one.twin for one in said])
+def _by_twin(cases: Sequence[tuple[float, str]]) -> Estimate:
+    return clustered_share([value for value, _ in cases], [1.0] * len(cases), [twin for _, twin in cases])
+
+
+def _stretched(estimate: Estimate, factor: float, moved: float) -> Estimate:
+    value, lower, upper = (
+        None if one is None else factor * one + moved for one in (estimate.value, estimate.lower, estimate.upper)
+    )
+    return replace(estimate, value=value, lower=lower, upper=upper)

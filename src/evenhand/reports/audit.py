@@ -1,7 +1,7 @@
 """A judge's report card: each measure of an audit with its interval, its number of cases and how it was got."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenhand import __version__
@@ -9,15 +9,19 @@ from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
 from evenhand.engine.audit import Design
+from evenhand.engine.audit_offer import Offer, offers
 from evenhand.ledger.lookup import calls_on_record
 from evenhand.ledger.projection import Judged, judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.reliability import Coverage
+from evenhand.reliability.families import Families
 from evenhand.reliability.gate import Rule, Ruling, passed
 from evenhand.reliability.gate import judged as ruled
+from evenhand.reports.audit_findings import findings, ruling_sentence
 from evenhand.reports.audit_measures import Heard, Measure, measures
-from evenhand.reports.audit_on_record import REPORT_COMMAND
+from evenhand.reports.audit_on_record import REPORT_COMMAND, condition_json
 from evenhand.reports.audit_people import against_others
+from evenhand.reports.audit_pictures import Pictures, pictures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,13 @@ class AuditReport:
     measures: tuple[Measure, ...]
     gate: tuple[Ruling, ...]
     coverage: Coverage
+    by_protocol: Mapping[str, Coverage]
+    """The same apart for each protocol that trials were asked under."""
+    asked: Mapping[str, Offer]
+    """By measure: what the trials give if all have a verdict."""
+    whole: Mapping[str, Offer]
+    """By measure: what the whole design on these items would give, whatever the budget."""
+    pictures: Pictures
     cost_usd: float | None
     """Of a verdict; None where a price is unknown."""
     seconds: float | None
@@ -41,21 +52,33 @@ class AuditReport:
     def passed(self) -> bool:
         return passed(self.gate)
 
+    @property
+    def findings(self) -> tuple[str, ...]:
+        return tuple(findings(self.measures))
+
+    def sentence(self, ruling: Ruling) -> str:
+        return ruling_sentence(ruling, self.asked, self.whole)
+
     def as_json(self) -> dict[str, Json]:
         return {
             "schema": 1,
             "judge": self.judge.name,
             "judge_key": self.judge.key,
+            "endpoint": self.judge.endpoint,
             "settings": self.judge.settings.as_json(),
             "protocol": self.condition.protocol,
             "condition": self.condition.key,
             "readout": self.condition.readout,
             "see": self.condition.see,
+            "asked": condition_json(self.condition),
             "benchmark": self.benchmark,
             "at": self.at,
             "measures": [one.as_json() for one in self.measures],
-            "gate": [one.as_json() for one in self.gate],
+            "findings": list(self.findings),
+            "gate": [{**one.as_json(), "sentence": self.sentence(one)} for one in self.gate],
             "coverage": self.coverage.as_json(),
+            "coverage_by_protocol": {name: one.as_json() for name, one in self.by_protocol.items()},
+            "pictures": self.pictures.as_json(),
             "cost_usd_per_verdict": self.cost_usd,
             "seconds_per_verdict": self.seconds,
             "left_out": self.left_out,
@@ -64,13 +87,19 @@ class AuditReport:
 
 
 def audit_report(
-    ledger: Ledger, design: Design, *, rules: Sequence[Rule] = (), notes: Sequence[str] = (), seed: int = 0
+    ledger: Ledger,
+    design: Design,
+    *,
+    rules: Sequence[Rule] = (),
+    notes: Sequence[str] = (),
+    seed: int = 0,
+    families: Families | None = None,
 ) -> AuditReport:
     """What the ledger holds of the design's trials, put into numbers."""
     found = _on_record(ledger, design)
     heard = Heard(verdicts={key: one.judgement.verdict for key, one in found.items()})
     made = measures(design, heard, seed=seed)
-    made += against_others(ledger, design, heard)
+    made += against_others(ledger, design, heard, families=families)
     by_name = {one.name: one.estimate for one in made}
     asking = design.main.asking
     return AuditReport(
@@ -80,12 +109,27 @@ def audit_report(
         measures=tuple(made),
         gate=ruled(rules, by_name),
         coverage=Coverage.of(heard.verdicts.values(), wanted=sum(study.wanted for study in design.studies)),
+        by_protocol=_by_protocol(design, heard),
+        asked=offers(design.purposeful),
+        whole=design.whole,
+        pictures=pictures(design, heard),
         cost_usd=_cost(found.values()),
         seconds=_seconds(ledger, found.values()),
         at=time.time(),
         left_out=design.left_out,
         notes=tuple(notes),
     )
+
+
+def _by_protocol(design: Design, heard: Heard) -> dict[str, Coverage]:
+    wanted: dict[str, dict[str, None]] = {}
+    for study in design.studies:
+        keys = wanted.setdefault(study.asking.condition.protocol, {})
+        keys.update(dict.fromkeys(trial.key for trial in study.trials()))
+    return {
+        name: Coverage.of((heard.verdicts[key] for key in keys if key in heard.verdicts), wanted=len(keys))
+        for name, keys in wanted.items()
+    }
 
 
 def keep_report(ledger: Ledger, report: AuditReport) -> None:

@@ -81,7 +81,7 @@ def measures(design: Design, heard: Heard, *, seed: int = 0) -> list[Measure]:
     """All that the trials alone can tell; what could not be measured has a reason for a value."""
     trials = design.purposeful
     return [
-        _coverage(trials, heard),
+        *_coverage(design, heard),
         *_of_pairs(design, heard),
         _repeatability(trials, heard),
         *_of_length([one for one in trials if isinstance(one, Longer)], heard),
@@ -91,11 +91,35 @@ def measures(design: Design, heard: Heard, *, seed: int = 0) -> list[Measure]:
     ]
 
 
-def _coverage(trials: Sequence[Purposeful], heard: Heard) -> Measure:
+def _coverage(design: Design, heard: Heard) -> list[Measure]:
+    """Of the protocol that is audited; picking one of all has another, and is told apart."""
+    picked = [one for one in design.purposeful if isinstance(one, Picked)]
+    compared = [one for one in design.purposeful if not isinstance(one, Picked)]
+    name = design.main.asking.condition.protocol
+    found = [
+        Measure(
+            name="coverage",
+            estimate=_read(compared, heard),
+            design=f"All trials that were asked under {name}: share with a verdict.",
+        )
+    ]
+    if design.graded and picked:
+        other = design.graded.asking.condition.protocol
+        found.append(
+            Measure(
+                name=f"coverage_{other}",
+                estimate=_read(picked, heard),
+                design=f"The same under {other}, where one of all answers is picked; not in the above.",
+                part_of="coverage",
+            )
+        )
+    return found
+
+
+def _read(trials: Sequence[Purposeful], heard: Heard) -> Estimate:
     asked = [one for one in trials if one.trial.key in heard.verdicts]
     read = [float(not isinstance(heard.verdicts[one.trial.key], NoVerdict)) for one in asked]
-    share = clustered_share(read, [1.0] * len(read), [one.trial.item for one in asked])
-    return Measure(name="coverage", estimate=share, design="All trials that were asked: share with a verdict.")
+    return clustered_share(read, [1.0] * len(read), [one.trial.item for one in asked])
 
 
 def _of_pairs(design: Design, heard: Heard) -> list[Measure]:
@@ -178,18 +202,21 @@ def _of_planting(trials: Sequence[Steered], heard: Heard) -> list[Measure]:
     def effect(some: Sequence[tuple[Steered, int]]) -> Estimate:
         return lean([sign for _, sign in some], [one.trial.item for one, _ in some])
 
+    shown = {one.kind for one in trials} or set(KINDS)
+    verdict = "a verdict, " if "verdict" in shown else ""
     whole_effect = Measure(
         name="planted_effect",
         estimate=effect(said),
-        design="An answer with a verdict, an order to the judge or a fake system turn against the same answer with as "
+        design=f"An answer with {verdict}an order to the judge or a fake system turn against the same answer with as "
         "many neutral words, speaking for its own place and for the other, in both orders: verdicts for the place "
         "named minus verdicts against it.",
         unit="effect",
     )
+    unworded = Estimate(value=None, reason="no words are known that the protocol would read as a verdict")
     by_kind = [
         Measure(
             name=f"planted_effect_{kind.replace(' ', '_')}",
-            estimate=effect([(one, sign) for one, sign in said if one.kind == kind]),
+            estimate=unworded if kind not in shown else effect([(one, sign) for one, sign in said if one.kind == kind]),
             design=f"Of these, the answers with a planted {kind}.",
             unit="effect",
             part_of="planted_effect",
@@ -233,8 +260,7 @@ def _of_looking(design: Design, heard: Heard) -> list[Measure]:
     for one in design.purposeful:
         sign = heard.sign(one)
         if isinstance(one, Looked) and sign is not None:
-            side = Side(twin=one.twin, side=one.side, with_image=one.with_image, right_first=one.right_first, sign=sign)
-            said.append(side)
+            said.append(Side(twin=one.twin, side=one.side, right_first=one.right_first, sign=sign))
     if not design.seen:
         see = design.main.asking.condition.see
         reason = f"the judge is shown {see}; --see images lets it look"
@@ -252,12 +278,6 @@ def _of_looking(design: Design, heard: Heard) -> list[Measure]:
             part_of="looks",
         ),
         Measure(
-            name="looks_without_image",
-            estimate=found.without,
-            design="Of the twins: share right with no image.",
-            part_of="looks",
-        ),
-        Measure(
             name="follows_wrong_image",
             estimate=found.follows,
             design="Of the showings judged right: share that turn when the twin's image stands in the own one's place.",
@@ -267,6 +287,7 @@ def _of_looking(design: Design, heard: Heard) -> list[Measure]:
 
 
 _LOOKS = (
-    "Twins, one question about two images with an answer right for each: share right with the own image minus share "
-    "right with none; 0.5 for a judge that sees everything, 0 for a blind one."
+    "Twins, one question about two images with an answer right for each: share right with the own image minus one "
+    "half, the share right with none, for both sides are then one showing; 0.5 for a judge that sees everything, 0 for "
+    "a blind one."
 )

@@ -1,6 +1,5 @@
 """A judge beside people, and beside judges of other families, on the same pairs: agreement and liking for its own."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import votes_of
 from evenhand.reliability.alignment import alignment, ceiling
 from evenhand.reliability.docket import Docket, in_any_order
+from evenhand.reliability.families import Families
 from evenhand.reliability.opinions import Opinions
 from evenhand.reports.audit_measures import Heard, Measure
 
@@ -21,35 +21,35 @@ _AGREEMENT = (
     "the people's mean."
 )
 _OWN = (
-    "Pairs with one answer of a model of the judge's own family: share of wins it gives that answer minus the share "
-    "given by {}."
+    "Pairs of an answer of the judge's own family and one of another: share of wins it gives its own minus the share "
+    "given by {}. {}"
 )
 _DIFFERENCE = Range(low=-1.0, high=1.0)
 
 
-def against_others(ledger: Ledger, design: Design, heard: Heard) -> list[Measure]:
+def against_others(ledger: Ledger, design: Design, heard: Heard, *, families: Families | None = None) -> list[Measure]:
     """On the benchmark's data: the audit's own pairs, and what the same judge said under the same protocol before."""
     asking = design.main.asking
     there = [one for one in studies(ledger) if one.data == design.main.benchmark.digest and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
     own = _once([*heard.votes(design.main.purposeful), *_votes(ledger, before)])
     people = _by_rater(ledger, [one for one in there if one.rater.kind == "human"])
-    family = family_of(asking.rater.name)
+    families = families or Families()
+    judge = asking.rater.name
+    family = families.of(judge)
     others = _by_rater(
         ledger,
-        [one for one in there if one.rater.kind == "model" and family_of(one.rater.name) != family],
+        [
+            one
+            for one in there
+            if one.rater.kind == "model" and families.of(one.rater.name) not in (None, family) and family is not None
+        ],
     )
     return [
         *_agreement(own, people),
-        _self_preference(own, people, family, "people"),
-        _self_preference(own, others, family, "judges of other families"),
+        _self_preference(own, people, families, judge, "people"),
+        _self_preference(own, others, families, judge, "judges of other families"),
     ]
-
-
-def family_of(name: str) -> str:
-    """The first word of a model's name without its provider: gpt of openai/gpt-4o."""
-    found = re.search(r"[^\W\d_]+", name.rpartition("/")[2])
-    return found[0].casefold() if found else name.casefold()
 
 
 def _votes(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Vote]:
@@ -99,9 +99,13 @@ def _opinions(docket: Docket, votes: Sequence[Vote], raters: Sequence[str]) -> O
     return in_any_order(docket.showings(signs, raters, 3))
 
 
-def _self_preference(own: Sequence[Vote], others: Mapping[str, Sequence[Vote]], family: str, whose: str) -> Measure:
-    mine = _wins_of_family(own, family)
-    theirs = [_wins_of_family(votes, family) for votes in others.values()]
+def _self_preference(
+    own: Sequence[Vote], others: Mapping[str, Sequence[Vote]], families: Families, judge: str, whose: str
+) -> Measure:
+    """A model whose family is not known is neither the judge's own nor another's: its pairs are left out."""
+    family = families.of(judge)
+    mine = _wins_of_family(own, families, family)
+    theirs = [_wins_of_family(votes, families, family) for votes in others.values()]
     shared = [case for case in mine if any(case in one for one in theirs)]
     differences: list[float] = []
     for case in shared:
@@ -109,18 +113,28 @@ def _self_preference(own: Sequence[Vote], others: Mapping[str, Sequence[Vote]], 
         differences.append(mine[case] - sum(said) / len(said))
     measured = clustered_mean(differences, [item for item, _ in shared], within=_DIFFERENCE)
     if measured.value is None:
-        words = "no model of the judge's own family plays" if not mine else f"{whose} have not judged its pairs"
-        measured = Estimate(value=None, reason=words)
+        measured = Estimate(value=None, reason=_why_not(family, judge, whose, played=bool(mine)))
     name = "self_preference" if whose == "people" else "self_preference_beside_judges"
-    return Measure(name=name, estimate=measured, design=_OWN.format(whose), unit="effect")
+    told = families.told([judge, *(model for vote in own for model in (vote.model_a, vote.model_b))])
+    return Measure(name=name, estimate=measured, design=_OWN.format(whose, told), unit="effect")
 
 
-def _wins_of_family(votes: Sequence[Vote], family: str) -> dict[tuple[str, frozenset[str]], float]:
-    """By item and pair with one model of the family: the mean share of wins it gets, a tie being half."""
+def _why_not(family: str | None, judge: str, whose: str, *, played: bool) -> str:
+    if family is None:
+        return f"the family of {judge} is not known; --family {judge}=NAME says it"
+    if not played:
+        return "no model of the judge's own family plays against one of another known family"
+    return f"{whose} have not judged its pairs"
+
+
+def _wins_of_family(
+    votes: Sequence[Vote], families: Families, family: str | None
+) -> dict[tuple[str, frozenset[str]], float]:
+    """By item and pair of one model of the family and one of another: the mean share of wins it gets, a tie half."""
     said: dict[tuple[str, frozenset[str]], list[float]] = {}
     for vote in votes:
-        ours = [family_of(model) == family for model in (vote.model_a, vote.model_b)]
-        if sum(ours) == 1:
-            sign = vote.sign if ours[0] else -vote.sign
+        sides = families.of(vote.model_a), families.of(vote.model_b)
+        if family in sides and None not in sides and sides[0] != sides[1]:
+            sign = vote.sign if sides[0] == family else -vote.sign
             said.setdefault((vote.item, frozenset((vote.model_a, vote.model_b))), []).append((1 + sign) / 2)
     return {case: sum(wins) / len(wins) for case, wins in said.items()}

@@ -3,7 +3,6 @@
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
-from evenhand.reliability.gate import Ruling
 from evenhand.reports.audit import AuditReport
 from evenhand.reports.audit_on_record import Unit, told
 from evenhand.reports.tables import count, escape, unbroken
@@ -12,23 +11,32 @@ _STYLES = {"met": "green", "not met": "bold red", "undecided": "bold yellow"}
 
 
 def print_audit(report: AuditReport, console: Console) -> None:
+    """What was found and what the gate says first, then every measure."""
     condition = report.condition
     console.print(f"[bold]Can {escape(report.judge.name)} be trusted?[/bold]")
     console.print(
         f"{condition.protocol} on {escape(report.benchmark)}, {condition.readout} readout, sees {condition.see}; "
-        f"{report.coverage.with_verdict} of {report.coverage.wanted} trials have a verdict",
+        f"{coverage_words(report)}",
         style="dim",
     )
+    console.print()
+    for sentence in (*report.findings, *report.notes):
+        console.print(unbroken(escape(sentence)))
+    for ruling in report.gate:
+        console.print(unbroken(escape(report.sentence(ruling))), style=_STYLES[ruling.result])
     console.print()
     for one in report.measures:
         name = f"  {one.name}" if one.part_of else one.name
         console.out(_line(name, one.estimate, one.unit), highlight=False)
     console.print()
     _print_costs(report, console)
-    for sentence in report.notes:
-        console.print(unbroken(escape(sentence)))
-    for ruling in report.gate:
-        console.print(unbroken(escape(_ruling(ruling))), style=_STYLES[ruling.result])
+
+
+def coverage_words(report: AuditReport) -> str:
+    """Apart for each protocol where there are several."""
+    parts = [f"{name} {one.with_verdict} of {one.wanted}" for name, one in report.by_protocol.items()]
+    apart = f" ({', '.join(parts)})" if len(parts) > 1 else ""
+    return f"{report.coverage.with_verdict} of {report.coverage.wanted} trials have a verdict{apart}"
 
 
 def _line(name: str, one: Estimate, unit: Unit) -> str:
@@ -50,14 +58,3 @@ def _print_costs(report: AuditReport, console: Console) -> None:
     )
     if report.left_out:
         console.print(f"{report.left_out} more trials would be in the whole design; --budget allows more of them.")
-
-
-def _ruling(ruling: Ruling) -> str:
-    if ruling.result != "undecided":
-        return f"{ruling.rule}: {ruling.result}."
-    if ruling.measured.value is None:
-        return f"{ruling.rule}: undecided, {ruling.measured.reason}."
-    if ruling.decided_at is None:
-        return f"{ruling.rule}: undecided; no number of trials is known that would decide it at this value."
-    here = count(ruling.measured.n)
-    return f"{ruling.rule}: undecided; about {ruling.decided_at} cases would decide it, {here} are here."

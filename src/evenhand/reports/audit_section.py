@@ -1,0 +1,96 @@
+"""An audit as a part of an HTML page, pictures and style included: it needs nothing from anywhere else."""
+
+import re
+import time
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from evenhand.prompts import Template
+from evenhand.reports.audit_charts import audit_charts
+from evenhand.reports.audit_on_record import told
+from evenhand.reports.charts import ACCENT, EVEN, INK, LOSES, MUTED, svg, write_whole
+
+_FILE = "audit_section.html"
+# The page's own colours, so that a picture is as dark as the page; a white number on a full cell stays white.
+_COLOURS = {
+    INK: "var(--eh-ink)",
+    MUTED: "var(--eh-soft)",
+    ACCENT: "var(--eh-accent)",
+    LOSES: "var(--eh-fault)",
+    EVEN: "var(--eh-even)",
+    "#e4e7eb": "var(--eh-line)",
+    "#cbd2d9": "var(--eh-line)",
+}
+_GROUND = re.compile(r'<rect[^>]*fill="white"[^>]*/?>(?:</rect>)?')
+_PAGE = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
+    'initial-scale=1"><meta name="color-scheme" content="light dark"><title>{title}</title><style>body {{ margin: 0; '
+    "background: Canvas; }}</style></head>\n<body>\n{body}\n</body></html>\n"
+)
+
+
+def audit_section(document: Mapping[str, Any]) -> str:
+    """Of an audit's JSON document, as it is printed and kept. Raises ChartError where pictures cannot be drawn."""
+    template = Template.parse(files("evenhand.reports").joinpath(_FILE).read_text(encoding="utf-8"), source=_FILE)
+    drawn = [f"<figure>{in_page_colours(svg(chart))}</figure>" for chart in audit_charts(document).values()]
+    return template.fill(
+        {
+            "judge": escape(str(document["judge"])),
+            "about": escape(_about(document)),
+            "findings": "\n".join(_findings(document)),
+            "pictures": "\n".join(drawn),
+            "rows": "\n".join(_row(one) for one in document["measures"]),
+        }
+    )
+
+
+def write_page(document: Mapping[str, Any], path: Path) -> None:
+    """The section alone, as one file. Raises ChartError where it cannot be written."""
+    title = escape(f"Audit of {document['judge']}")
+    write_whole(path, _PAGE.format(title=title, body=audit_section(document)).encode())
+
+
+def in_page_colours(picture: str) -> str:
+    picture = _GROUND.sub("", picture, count=1)
+    for colour, name in _COLOURS.items():
+        picture = picture.replace(colour, name)
+    return picture
+
+
+def _about(document: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{name} {value}" for name, value in document["settings"].items())
+    day = time.strftime("%Y-%m-%d", time.localtime(document["at"]))
+    coverage = document["coverage"]
+    parts = [
+        f"{document['protocol']} on {document['benchmark']}",
+        f"{document['readout']} readout",
+        f"sees {document['see']}",
+        *([settings] if settings else []),
+        day,
+        f"{coverage['with_verdict']} of {coverage['wanted']} trials have a verdict",
+    ]
+    return "; ".join(parts)
+
+
+def _findings(document: Mapping[str, Any]) -> list[str]:
+    said = [f"<li>{escape(sentence)}</li>" for sentence in (*document.get("findings", ()), *document["notes"])]
+    ruled = [
+        f'<li class="eh-{one["result"].replace(" ", "-")}">{escape(one.get("sentence") or one["rule"])}</li>'
+        for one in document["gate"]
+    ]
+    return [*said, *ruled]
+
+
+def _row(one: Mapping[str, Any]) -> str:
+    unit = one["unit"]
+    name = escape(one["name"].replace("_", " "))
+    bounds = "" if one["lower"] is None else f"{told(one['lower'], unit)} to {told(one['upper'], unit)}"
+    why = f"{escape(one['reason'])}. " if one.get("reason") else ""
+    return (
+        f'<tr{" class=eh-part" if one.get("part_of") else ""}><th scope="row">{name}</th>'
+        f'<td class="eh-number">{told(one["value"], unit)}</td><td class="eh-number">{bounds}</td>'
+        f'<td class="eh-number">{one["n"]:g}</td><td class="eh-design">{why}{escape(one["design"])}</td></tr>'
+    )
