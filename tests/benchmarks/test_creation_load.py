@@ -17,7 +17,7 @@ from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.benchmarks.creation_mmbench.load import OFFICIAL_MD5
 from evenhand.benchmarks.creation_mmbench.tasks import categories, category_name, category_of
 from evenhand.benchmarks.data_error import BenchmarkError
-from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.images import digest
 from tests.benchmarks.creation_cases import COLUMNS, GeneratedCase, generated_cases, write_parquet, write_tsv
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
@@ -368,3 +368,10 @@ def test_a_nul_in_criteria_is_a_fault(tmp_path: Path):
 def test_the_generator_writes_all_official_columns(tmp_path: Path):
     path = write_tsv(tmp_path / "x.tsv", generated_cases(3))
     assert path.read_text().splitlines()[0].split("\t") == list(COLUMNS)
+
+
+def test_the_parts_of_a_question_are_kept_apart_where_the_file_has_them(tmp_path: Path) -> None:
+    given = one(tmp_path, role="a poet", background="nan", instruction="write a poem", requirement="1. Rhyme.")
+    assert given.brief == Brief(role="a poet", instruction="write a poem", requirement="1. Rhyme.")
+    assert given.instruction == "Write."
+    assert one(tmp_path, role="", background="").brief is None

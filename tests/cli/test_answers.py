@@ -73,7 +73,7 @@ def test_a_refusal_and_a_cut_answer_are_answers_and_flagged(tmp_path: Path, faul
         done = answer(tmp_path, server, "--limit", 2)
     assert (done.code, done.document["verdicts"]) == (0, 2), done.err
     said = "I can't help with that." if fault == "refusal" else "Once upo"
-    assert on_record(tmp_path) == {"1": (said, (flag,)), "2": (said, (flag,))}
+    assert on_record(tmp_path) == dict.fromkeys(("1", "2"), (said, (flag, "said by openai/m")))
     assert f"`m`: answers on record that are {told}" in done.err
 
 
@@ -161,3 +161,44 @@ def test_answers_asked_for_in_different_ways_are_not_mixed_under_one_name(tmp_pa
         assert answer(tmp_path, server, "--limit", 3, "--replace").code == 0
         assert answer(tmp_path, server, "--limit", 4).code == 0
     assert {text for text, _ in on_record(tmp_path).values()} == {"Yes.", "At 0.0."}
+
+
+def test_two_models_are_not_mixed_under_one_name(tmp_path: Path) -> None:
+    def model(body: Body) -> str:
+        same = words(body) == SAMPLE.items[1].instruction
+        return "Both of us say this." if same else f"I am {body['model']}."
+
+    with served(Script(judge=model)) as server:
+        assert answer(tmp_path, server, "--limit", 2).code == 0
+        mixed = answer(tmp_path, server, "--limit", 3, "--model", "openai/n")
+        told = "'m' on record is openai/m, and now openai/n would be asked under that name; give another --name"
+        assert (mixed.code, told in mixed.err) == (2, True), mixed.err
+        assert len(server.requests) == 2
+        assert answer(tmp_path, server, "--limit", 3).code == 0, "the same model goes on"
+        assert answer(tmp_path, server, "--limit", 3, "--model", "openai/n", "--replace").code == 0
+        assert answer(tmp_path, server, "--limit", 4, "--model", "openai/n").code == 0
+        assert answer(tmp_path, server, "--limit", 4).code == 2
+    assert {text for text, _ in on_record(tmp_path).values()} == {"I am n.", "Both of us say this."}
+
+
+def test_answers_from_a_file_may_be_completed(tmp_path: Path) -> None:
+    given = tmp_path / "answers.jsonl"
+    given.write_text(json.dumps({"item": "1", "model": "m", "response": "Mine."}) + "\n", encoding="utf-8")
+    with served(Script(judge=lambda _: "Asked.")) as server:
+        to = ("--responses", "--benchmark", "creation-mmbench-sample", "--store", store_in(tmp_path))
+        assert run("import", given, *to).code == 0
+        done = answer(tmp_path, server, "--limit", 2)
+        assert (done.code, done.document["called"]) == (0, 1), done.err
+    assert {text for text, _ in on_record(tmp_path).values()} == {"Mine.", "Asked."}
+
+
+def test_a_setting_that_the_endpoint_refuses_is_on_record_with_the_answer(tmp_path: Path) -> None:
+    refused = Canned(
+        status=400,
+        body={"error": {"message": "Unsupported value: 'temperature' does not support 0.", "param": "temperature",
+                        "code": "unsupported_value"}},
+    )  # fmt: skip
+    with served(Script(judge=lambda _: "Yes."), refused) as server:
+        assert answer(tmp_path, server, "--limit", 1).code == 0
+    ((_, flags),) = on_record(tmp_path).values()
+    assert flags[0].startswith("adapted: openai/m does not take temperature")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
+from tests.benchmarks.files import write_images, write_lines
 from tests.cli.served import served, words
 from tests.exchange.world import Ran, run, store_in
 from tests.scripted_server import Body, Script
@@ -61,7 +62,8 @@ def show(store: str, *more: object) -> Ran:
 def test_a_case_tells_what_is_asked_by_which_criteria_and_what_was_said_of_every_answer(store: str) -> None:
     page = show(store).out
     headings = [
-        f"{SAMPLE.name}, item {ITEM.label}", "Question", "Images", *(name for name, _ in ITEM.criteria), "Ground truth",
+        f"{SAMPLE.name}, item {ITEM.label}", "Role", "Background", "Instruction", "Requirements",
+        "Images", *(name for name, _ in ITEM.criteria), "Ground truth",
         "Images as openai/eye describes them (description-generic)", "Answer of reference", "Answer of plain",
         "Answer of vivid", "Answer of openai/eye (text-only-generic, truncated, described by openai/eye)",
         "plain against reference", "vivid against reference", "Trials",
@@ -69,7 +71,17 @@ def test_a_case_tells_what_is_asked_by_which_criteria_and_what_was_said_of_every
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)
     assert f"{ITEM.category} · {ITEM.task}" in page
-    texts = (ITEM.instruction, ITEM.ground_truth, ITEM.reference, *(text for _, text in ITEM.criteria))
+    assert ITEM.brief is not None
+    assert f"\nRole\n  {ITEM.brief.role}\n" in page
+    assert f"\nInstruction\n  {ITEM.brief.instruction}\n" in page
+    assert "\nQuestion\n" not in page
+    texts = (
+        ITEM.brief.background,
+        ITEM.brief.requirement,
+        ITEM.ground_truth,
+        ITEM.reference,
+        *(text for _, text in ITEM.criteria),
+    )
     for line in "\n".join(text or "" for text in texts).splitlines():
         assert line in page
     assert page.count("pixels, PNG") == len(ITEM.images)
@@ -124,6 +136,28 @@ def test_an_item_that_was_answered_and_not_judged_is_shown_and_a_lost_image_is_t
     assert page.count("not at hand") == len(ITEM.images)
     none = run("show", "--benchmark", "visit-bench", "--item", "1", "--store", store)
     assert (none.code, none.err) == (2, "Error: The ledger holds nothing of visit-bench.\n")
+
+
+def test_a_question_that_is_not_just_its_parts_put_together_is_shown_whole_beside_them(tmp_path: Path) -> None:
+    case: dict[str, str | None] = {
+        "index": "1", "role": "a poet", "background": "", "instruction": "write a poem.", "requirement": None,
+        "question": "Assume you are a poet\nPlease follow the requirements below to write a poem.",
+        "image_path": "images/red.png", "criteria": "{'subjective': 'taste'}", "reference_answer_by_gpt4o": "A rose.",
+    }  # fmt: skip
+    own = {**case, "index": "2", "question": "Write a poem in German."}
+    without = {**own, "index": "3", "role": None, "instruction": None, "question": "Write prose."}
+    write_images(tmp_path)
+    data = write_lines(tmp_path / "cases.jsonl", [case, own, without])
+    store = store_in(tmp_path)
+    with served(Script(judge=lambda _: "Mine.")) as server:
+        asked = ("--model", "openai/m", "--base-url", server.base_url, "--data", data, "--store", store)
+        assert run("answer", "creation-mmbench", *asked).code == 0
+    pages = [run("show", "--item", label, "--store", store).out for label in ("1", "2", "3")]
+    headings = [
+        [name for name in ("Role", "Background", "Instruction", "Requirements", "Question") if f"\n{name}\n" in page]
+        for page in pages
+    ]
+    assert headings == [["Role", "Instruction"], ["Role", "Instruction", "Question"], ["Question"]]
 
 
 @pytest.mark.parametrize("columns", [80, 120])

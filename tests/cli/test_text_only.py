@@ -144,7 +144,7 @@ def test_a_description_cut_at_the_limit_is_kept_and_flagged(tmp_path: Path) -> N
     with served(Script(judge=model, faults={"length": 1.0})) as server:
         done = describe(tmp_path, server, "--limit", 1)
     (one,) = held(tmp_path, "description-generic")
-    assert one.flags == ("truncated",)
+    assert one.flags == ("truncated", "said by openai/eye")
     assert "`eye`: answers on record that are cut at the token limit: 1." in done.err
 
 
@@ -164,7 +164,7 @@ def test_a_text_only_answer_is_to_the_description_and_no_image_is_sent(tmp_path:
         text_only_query(item.instruction, image_description=texts[item.digest].strip()) for item in ITEMS[:2]
     ]
     answers = held(tmp_path, f"text-only-{mode}")
-    assert {(one.model, one.flags) for one in answers} == {("m", ("described by eye",))}
+    assert {(one.model, one.flags) for one in answers} == {("m", ("described by eye", "said by openai/m"))}
     assert held(tmp_path, "") == [], "never mixed with answers to the images"
 
 
@@ -196,7 +196,7 @@ def test_descriptions_of_several_are_not_mixed(tmp_path: Path) -> None:
         plain = ask("answer", tmp_path, server, "--limit", 1, "--descriptions-by", "eye")
         assert "give --variant text-only." in plain.err
     (one,) = held(tmp_path, "text-only-generic")
-    assert one.flags == ("described by other",)
+    assert one.flags == ("described by other", "said by openai/m")
 
 
 def test_text_only_answers_are_judged_with_the_images_against_the_plain_baseline_and_apart(tmp_path: Path) -> None:
@@ -274,6 +274,24 @@ def test_a_file_tells_its_variant(tmp_path: Path) -> None:
         assert judge(tmp_path, server, *flags).code == 0
     run_board = run("rank", "--variant", "text-only-generic", "--json", "--store", store_in(tmp_path))
     assert run_board.code == 0, run_board.err
+
+
+@pytest.mark.parametrize("mode", ["generic", "query-specific"])
+def test_descriptions_asked_for_in_different_ways_are_not_mixed_under_one_name(tmp_path: Path, mode: str) -> None:
+    how, warm = ("--mode", mode), ("--max-tokens", 100, "--max-image-edge", 32)
+    with served(Script(judge=model)) as server:
+        assert describe(tmp_path, server, *how, "--limit", 2, *warm).code == 0
+        before = len(server.requests)
+        for more in ((), ("--limit", 1), ("--limit", 1, "--replace"), ("--model", "openai/x", *warm)):
+            mixed = describe(tmp_path, server, *how, *more)
+            assert mixed.code == 2, mixed.err
+            assert ("'eye' on record is openai/eye, and now openai/x" in mixed.err) is ("--model" in more)
+            told = "Descriptions of 'eye' on record were asked for with max_tokens 100, max_image_edge 32; give another"
+            assert (told in mixed.err) is ("--model" not in more)
+        assert len(server.requests) == before
+        assert describe(tmp_path, server, *how, "--limit", 3, *warm).code == 0
+        assert describe(tmp_path, server, *how, "--limit", 3, "--replace").code == 0
+        assert describe(tmp_path, server, *how, "--limit", 4).code == 0, "what was said is the same either way"
 
 
 def test_items_without_images_have_nothing_to_describe(tmp_path: Path) -> None:

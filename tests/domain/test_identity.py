@@ -17,7 +17,7 @@ from PIL import Image
 
 from evenhand.domain.call import Message, Offer, Picture, Request
 from evenhand.domain.identity import Json, bytes_hash, canonical_json, content_hash, draw
-from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition, Trial
 from evenhand.images import ImageStore
@@ -227,7 +227,11 @@ def test_one_pixel_changes_the_picture_and_so_the_call(tmp_path: Path):
 
 def test_a_label_is_only_a_name_and_every_other_field_of_an_item_is_its_content():
     assert replace(fixed.ITEM, label="8").digest == fixed.ITEM.digest
-    for name in {f.name for f in fields(Item) if f.init} - {"label"}:
+    with_brief = replace(fixed.ITEM, brief=Brief(role="a poet"))
+    assert (
+        len({fixed.ITEM.digest, with_brief.digest, replace(with_brief, brief=Brief(background="a poet")).digest}) == 3
+    )
+    for name in {f.name for f in fields(Item) if f.init} - {"label", "brief"}:
         assert replace(fixed.ITEM, **{name: emptied(getattr(fixed.ITEM, name))}).digest != fixed.ITEM.digest, name
 
 

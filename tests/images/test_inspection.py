@@ -30,6 +30,7 @@ def test_an_image_is_told_by_digest_type_size_frames_and_bytes() -> None:
         height=40,
         frames=1,
         bytes=len(data),
+        plain=True,
     )
 
 

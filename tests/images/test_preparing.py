@@ -52,6 +52,23 @@ def test_a_plain_upright_still_that_fits_goes_byte_for_byte(data: bytes, max_edg
     ready = prepared(data, max_edge=max_edge)
     assert ready.data == data
     assert ready.media_type == inspect(data).media_type
+    assert inspect(data).plain
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        encoded(photo(), "BMP"),
+        encoded(photo().convert("CMYK"), "JPEG"),
+        encoded(Image.new("RGBA", (5, 4), (9, 9, 9, 254)), "PNG"),
+        animation("GIF", 2),
+        sixteen_bit_rgb_png(),
+        with_orientation(photo(), 6, "JPEG"),
+    ],
+)
+def test_what_endpoints_may_show_differently_is_not_plain_and_is_sent_as_other_bytes(data: bytes) -> None:
+    assert not inspect(data).plain
+    assert prepared(data, max_edge=None).data != data
 
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP", "TIFF"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from PIL.PngImagePlugin import PngImageFile
 
 from evenhand.images import ImageError, ImageLimits, ImageStore, digest, inspect, prepared
 from evenhand.images.recent_bytes import RecentBytes
@@ -199,6 +200,22 @@ def test_a_data_url_holds_the_image_as_it_is_sent(tmp_path: Path) -> None:
         url = store.data_url(named, max_edge=max_edge)
         assert url == b"data:image/jpeg;base64," + base64.b64encode(ready.data)
         assert store.data_url(named, max_edge=max_edge) == url
+
+
+def test_a_plain_image_is_decoded_when_it_is_put_and_not_again_to_be_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[str] = []
+    load = PngImageFile.load
+    monkeypatch.setattr(PngImageFile, "load", lambda image: decoded.append("once") or load(image))
+    store = ImageStore(tmp_path)
+    data = encoded(photo(60, 40), "PNG")
+    named = store.put(data).digest
+    decoded.clear()
+    urls = {store.data_url(named, max_edge=max_edge) for max_edge in (None, 60, 1000)}
+    assert (urls, decoded) == ({b"data:image/png;base64," + base64.b64encode(data)}, [])
+    assert store.data_url(named, max_edge=59) not in urls
+    assert ImageStore(tmp_path).data_url(named) in urls
 
 
 def test_a_data_url_asked_for_again_is_the_same_object_without_the_file(tmp_path: Path) -> None:

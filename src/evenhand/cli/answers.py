@@ -22,10 +22,11 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.answering import Answering
-from evenhand.engine.item_errand import GREEDY, Addressee, ItemErrand, asked_with
+from evenhand.engine.item_errand import GREEDY, Addressee, ItemErrand, asked_with, said_by
 from evenhand.engine.pictures import refuse_addresses, with_fetched
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import run_errand
+from evenhand.engine.text_only import is_description
 from evenhand.exchange.tables import Table, check_target, write_table
 from evenhand.ledger.record import Ledger
 
@@ -43,6 +44,11 @@ class AnswerOrder:
     settings: Mapping[str, Json]
     again: bool
     """Ask also what the model has said before."""
+
+    @property
+    def noun(self) -> str:
+        """What the model's words are, at the beginning of a sentence."""
+        return "Descriptions" if is_description(self.errand.variant) else "Answers"
 
     def said(self) -> dict[str, Response]:
         """This model's words on record, by the item's digest."""
@@ -139,6 +145,7 @@ def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surro
         image_detail=flags["image_detail"],
         max_image_edge=flags["max_image_edge"],
         addresses=benchmark.addresses,
+        own_name=model.model.name,
     )
     if asked.name.casefold() == REFERENCE:
         raise WrongUse(
@@ -170,30 +177,39 @@ def answer_order(
     if text_only is not None and not order.again:
         refuse_other_describers(text_only, order.said().values())
     askable = [one for one in meeting.benchmark.items if text_only is None or one.digest in text_only.descriptions]
-    _refuse_other_settings(order, askable)
+    refuse_mixed(order, askable)
     return order
 
 
-def _refuse_other_settings(order: AnswerOrder, askable: Sequence[Item]) -> None:
-    """Raises WrongUse where answers that stay on record were asked for in another way: they are not mixed.
+def refuse_mixed(order: AnswerOrder, askable: Sequence[Item]) -> None:
+    """Raises WrongUse where what stays on record under the name is another model's, or was asked for in another way.
 
-    An answer that was also got in the present way, word for word, is the same answer.
+    What was also got in the present way, word for word, is the same.
     """
-    asked = order.errand.asked
     replaced = {item.digest for item in order.items} if order.again else set[str]()
     kept = (item.digest for item in order.benchmark.items if item.digest not in replaced)
-    now = asked_with(asked.flags)
-    others = {
-        answer.item: answer
-        for answer in order.ledger.responses_to(kept, variant=order.errand.variant)
-        if answer.model == asked.name and asked_with(answer.flags) != now
-    }
-    requests = {item.digest: order.errand.request(item).key for item in askable if item.digest in others}
-    calls = order.ledger.find_calls(requests.values())
-    for digest, answer in others.items():
-        call = calls.get(requests.get(digest, ""))
-        if call is None or call.reply.text != answer.text:
-            raise WrongUse(
-                f"Answers of '{asked.name}' on record were asked for with {asked_with(answer.flags)}; give another "
-                f"--name for those with {now}, or --replace them all."
-            )
+    items = {item.digest: item for item in askable}
+    for one in order.ledger.responses_to(kept, variant=order.errand.variant):
+        sentence = _otherwise(one, order) if one.model == order.errand.asked.name else None
+        item = items.get(one.item)
+        if sentence and (item is None or order.errand.on_record(item, order.ledger) != one):
+            raise WrongUse(sentence)
+
+
+def _otherwise(said: Response, order: AnswerOrder) -> str | None:
+    """How it came to be otherwise than it would now."""
+    asked = order.errand.asked
+    flags = asked.flags()
+    then, now = said_by(said.flags), said_by(flags) or asked.name
+    if then not in (None, now):
+        return (
+            f"'{asked.name}' on record is {then}, and now {now} would be asked under that name; give another --name, "
+            "or --replace all that is on record."
+        )
+    then, now = asked_with(said.flags), asked_with(flags)
+    if then == now:
+        return None
+    return (
+        f"{order.noun} of '{asked.name}' on record were asked for with {then}; give another --name for those with "
+        f"{now}, or --replace them all."
+    )

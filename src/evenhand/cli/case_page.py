@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from evenhand.benchmarks.creation_mmbench.queries import assembled_query
 from evenhand.cli.showing import PURPOSES, by_name, indented, lacking, lines_of, print_heading, print_lines
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.item import Item
@@ -18,6 +19,8 @@ from evenhand.images import ImageError, inspect
 from evenhand.ledger.lookup import calls_on_record, responses_by_digest
 from evenhand.ledger.projection import Judged, StudyOnRecord, benchmarks, items_of, judged, studies
 from evenhand.ledger.record import Ledger
+
+_PARTS = {"role": "Role", "background": "Background", "instruction": "Instruction", "requirement": "Requirements"}
 
 
 def case_document(ledger: Ledger, benchmark: str | None, label: str, *, models: Collection[str] = ()) -> dict[str, Any]:
@@ -157,7 +160,7 @@ def print_case(document: Mapping[str, Any]) -> None:
     kinds = [content[name] for name in ("category", "task") if content[name]]
     if kinds:
         click.echo(printable(" · ".join(kinds)))
-    _print_texts({"Question": content["instruction"]})
+    _print_question(content)
     _print_images(document["images"])
     _print_texts({"Caption": content["caption"]})
     _print_texts(dict(content["criteria"]))
@@ -180,6 +183,14 @@ def _print_texts(texts: Mapping[str, str | None]) -> None:
         if words and words.strip():
             print_heading(heading)
             click.echo(indented(words))
+
+
+def _print_question(content: Mapping[str, Any]) -> None:
+    """In its parts, as the paper prints a case; whole too where it is not just the parts put together."""
+    brief = cast(Mapping[str, str | None], content.get("brief") or {})
+    _print_texts({heading: brief.get(name) for name, heading in _PARTS.items()})
+    if not brief or assembled_query(brief).split() != content["instruction"].split():
+        _print_texts({"Question": content["instruction"]})
 
 
 def _print_images(images: Sequence[Mapping[str, Any]]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.answers import AnswerOrder, meeting_of
+from evenhand.cli.answers import AnswerOrder, meeting_of, refuse_mixed
 from evenhand.cli.asking_means import recorded
 from evenhand.cli.notes import say_notes
 from evenhand.cli.surroundings import Surroundings, WrongUse
@@ -24,7 +24,7 @@ def describe_order(
     if len(items) < len(meeting.items):
         say_notes([f"Without images, and so not described: {len(meeting.items) - len(items)} items."])
     refuse_addresses(items, meeting.benchmark.addresses)
-    return AnswerOrder(
+    order = AnswerOrder(
         ledger=ledger,
         benchmark=meeting.benchmark,
         items=items,
@@ -34,3 +34,5 @@ def describe_order(
         settings=recorded(flags),
         again=flags["replace"],
     )
+    refuse_mixed(order, items)
+    return order

@@ -7,6 +7,24 @@ from evenhand.domain.identity import Json, content_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """The parts of which an instruction was put together."""
+
+    role: str | None = None
+    background: str | None = None
+    instruction: str | None = None
+    requirement: str | None = None
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "role": self.role,
+            "background": self.background,
+            "instruction": self.instruction,
+            "requirement": self.requirement,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     label: str
     instruction: str
@@ -20,6 +38,8 @@ class Item:
     one about the facts in the image; judges read them as `subjective_criteria` and `factuality_criteria`."""
     task: str | None = None
     category: str | None = None
+    brief: Brief | None = None
+    """Where the data keeps the instruction's parts too; only the instruction is ever asked."""
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -44,6 +64,8 @@ class Item:
 
     def content(self) -> dict[str, Json]:
         """All that identity rests on: everything but the label."""
+        # An item without a brief is named as it was before there were any.
+        brief: dict[str, Json] = {"brief": self.brief.as_json()} if self.brief else {}
         return {
             "instruction": self.instruction,
             "images": list(self.images),
@@ -53,6 +75,7 @@ class Item:
             "criteria": [list(pair) for pair in self.criteria],
             "task": self.task,
             "category": self.category,
+            **brief,
         }
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenhand.domain.answer_flags import REFUSED, TRUNCATED
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.item import Item
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.errand import Due
-from evenhand.engine.item_errand import REFUSED, TRUNCATED, ItemErrand, nothing_said
+from evenhand.engine.item_errand import ItemErrand, nothing_said
 from evenhand.engine.text_only import TextOnly
 
 _FLAGS = {"length": (TRUNCATED,), "refused": (REFUSED,)}
@@ -34,7 +35,7 @@ class Answering(ItemErrand):
         """What was said counts, also when it was cut or a refusal; such answers are flagged."""
         reply = replies[0]
         described = self.text_only.flags if self.text_only else ()
-        flags = (*_FLAGS.get(reply.finish, ()), *described, *self.asked.flags)
+        flags = (*_FLAGS.get(reply.finish, ()), *described, *self.asked.flags(replies))
         answer = Response(
             item=due.subject.digest, model=self.asked.name, text=reply.text, variant=self.variant, flags=flags
         )

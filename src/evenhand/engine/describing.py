@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.benchmarks.creation_mmbench.queries import description_instruction, query_specific_part_prompt
+from evenhand.domain.answer_flags import REFUSED, TRUNCATED
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.item import Item
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.errand import Due
-from evenhand.engine.item_errand import REFUSED, TRUNCATED, ItemErrand, nothing_said
+from evenhand.engine.item_errand import ItemErrand, nothing_said
 from evenhand.engine.quote import UNLIMITED_OUTPUT
 from evenhand.engine.text_only import Mode, description_variant
 from evenhand.ledger.record import Ledger
@@ -40,7 +41,7 @@ class Describing(ItemErrand):
             if reply.finish == "length":
                 return NoVerdict(reason=TRUNCATED, detail="What to look at was cut at the token limit.")
             return self._looking_at(due.subject, reply.text)
-        flags = (TRUNCATED,) if reply.finish == "length" else ()
+        flags = (*((TRUNCATED,) if reply.finish == "length" else ()), *self.asked.flags(replies))
         return Response(
             item=due.subject.digest, model=self.asked.name, text=reply.text, variant=self.variant, flags=flags
         )

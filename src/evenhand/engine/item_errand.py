@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
+from evenhand.domain.answer_flags import ADAPTED, ASKED_WITH, REFUSED, SAID_BY, TRUNCATED
 from evenhand.domain.call import Message, Picture, Reply, Request
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.item import Item
@@ -19,11 +19,6 @@ from evenhand.ledger.work import Claimed, claim_calls
 GREEDY = Settings(temperature=0.0, max_tokens=4096)
 """As Creation-MMBench's authors let models answer; used where the user sets nothing else."""
 
-TRUNCATED: Final = "truncated"
-REFUSED: Final = "refused"
-"""Flags: cut at the token limit; a refusal by the endpoint's own word."""
-ASKED_WITH: Final = "asked with "
-"""How a flag begins that says what was set otherwise than GREEDY, and how images were sent where that was chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +35,16 @@ class Addressee:
     max_image_edge: int | None = None
     addresses: Mapping[str, str] = field(default_factory=dict[str, str])
     """Digests of the images that items name by a URL."""
+    own_name: str | None = None
+    """The model's own, where its name on record is another."""
 
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """What an answer's flags say about how it was asked; nothing where nothing was chosen."""
+    def flags(self, replies: Sequence[Reply] = ()) -> tuple[str, ...]:
+        """What an answer's flags say about how it was asked and by whom; nothing where nothing was chosen."""
+        adapted = dict.fromkeys(f"{ADAPTED}{words}" for reply in replies for words in reply.adapted)
+        said_by = (f"{SAID_BY}{self.own_name}",) if self.own_name not in (None, self.name) else ()
+        return (*self._asked_with(), *adapted, *said_by)
+
+    def _asked_with(self) -> tuple[str, ...]:
         sent: dict[str, Json] = {"image_detail": self.image_detail, "max_image_edge": self.max_image_edge}
         chosen, greedy = {**self.settings.as_json(), **sent}, GREEDY.as_json()
         parts = [f"{name} {canonical_json(value)}" for name, value in chosen.items() if value != greedy.get(name)]
@@ -69,6 +70,11 @@ def asked_with(flags: Sequence[str]) -> str:
     return next(chosen, "the defaults")
 
 
+def said_by(flags: Sequence[str]) -> str | None:
+    """The model that gave the answer with these flags; None where the answer's own name tells it."""
+    return next((flag.removeprefix(SAID_BY) for flag in flags if flag.startswith(SAID_BY)), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemErrand(ABC):
     """What the model says about an item becomes a Response of `variant`."""
@@ -90,6 +96,17 @@ class ItemErrand(ABC):
     def to_come(self, due: Due[Item], ledger: Ledger) -> Sequence[Request]:  # noqa: ARG002
         """The calls that it still takes; about as long as they can get."""
         return () if due.stored is not None else (due.request,)
+
+    def on_record(self, item: Item, ledger: Ledger) -> Response | None:
+        """What the calls on record come to that would be made now; None where one of them is missing."""
+        request, replies = self.request(item), list[Reply]()
+        while (call := ledger.find_calls([request.key]).get(request.key)) is not None:
+            replies.append(call.reply)
+            read = self.read(Due(key=request.key, subject=item, request=request, stored=call), replies)
+            if not isinstance(read, Request):
+                return read if isinstance(read, Response) else None
+            request = read
+        return None
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Item]], *, holder: str) -> Claimed:
         # A reply that is on record has only to be read and written down under this name.

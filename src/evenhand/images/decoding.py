@@ -33,6 +33,8 @@ _TRANSPOSED_FOR = {
 
 # Not among them: 32-bit integers and floats, whose black and white nobody knows.
 _KNOWN_MODES = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "LAB"})
+_SENT_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+_SENT_MODES = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA"})
 _SIXTEEN_BIT_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 
 
@@ -104,7 +106,21 @@ def upright_rgb(image: Image.Image) -> Image.Image:
     return rgb.transpose(turn) if turn is not None else rgb
 
 
-def is_see_through(image: Image.Image) -> bool:
+def is_plain(frame: FirstFrame, data: bytes, media_type: str) -> bool:
+    """Whether every endpoint shows these bytes alike. Raises ImageError as `first_frame` does."""
+    image = frame.image
+    with _faults_as_image_errors(media_type):
+        return (
+            media_type in _SENT_TYPES
+            and image.mode in _SENT_MODES
+            and frame.frames == 1
+            and orientation(image) == 1
+            and not _is_deeper_than_8_bits(image, data, media_type)
+            and not _is_see_through(image)
+        )
+
+
+def _is_see_through(image: Image.Image) -> bool:
     """Whether any pixel is less than opaque; an alpha channel alone, as in most screenshots, does not make it so."""
     if not image.has_transparency_data:
         return False
@@ -112,7 +128,7 @@ def is_see_through(image: Image.Image) -> bool:
     return least_opaque != 255
 
 
-def is_deeper_than_8_bits(image: Image.Image, data: bytes, media_type: str) -> bool:
+def _is_deeper_than_8_bits(image: Image.Image, data: bytes, media_type: str) -> bool:
     # Of 16-bit colour Pillow keeps 8 bits and does not tell; byte 24 of a PNG file is its bit depth.
     return image.mode in _SIXTEEN_BIT_MODES or (media_type == "image/png" and data[24] > 8)
 

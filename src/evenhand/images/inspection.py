@@ -28,6 +28,11 @@ class ImageInfo:
     height: int
     frames: int
     bytes: int
+    plain: bool
+    """Whether every endpoint shows it alike, so that it is sent as it is: still, upright, opaque, 8 bits a channel."""
+
+    def fits(self, max_edge: int | None) -> bool:
+        return max_edge is None or max(self.width, self.height) <= max_edge
 
 
 def digest(data: bytes) -> str:
@@ -43,7 +48,7 @@ def inspect(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> ImageInfo:
     """
     media_type = sniff(data)
     # Pillow with its readers takes 80 ms to import, and most commands never decode an image.
-    from evenhand.images.decoding import first_frame, upright_size
+    from evenhand.images.decoding import first_frame, is_plain, upright_size
 
     frame = first_frame(data, media_type, limits)
     width, height = upright_size(frame.image)
@@ -54,4 +59,5 @@ def inspect(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> ImageInfo:
         height=height,
         frames=frame.frames,
         bytes=len(data),
+        plain=is_plain(frame, data, media_type),
     )

@@ -10,8 +10,6 @@ from evenhand.images.sniffing import sniff
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_SENT_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
-_SENT_MODES = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA"})
 _JPEG_QUALITY = 95
 
 
@@ -39,15 +37,7 @@ def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT
     image = frame.image
     width, height = decoding.upright_size(image)
     size = _fitted(width, height, max_edge)
-    if (
-        media_type in _SENT_TYPES
-        and image.mode in _SENT_MODES
-        and frame.frames == 1
-        and size == (width, height)
-        and decoding.orientation(image) == 1
-        and not decoding.is_deeper_than_8_bits(image, data, media_type)
-        and not decoding.is_see_through(image)
-    ):
+    if size == (width, height) and decoding.is_plain(frame, data, media_type):
         return Prepared(data=data, media_type=media_type)
     picture = decoding.upright_rgb(image)
     if size != picture.size:

@@ -1,6 +1,5 @@
 """Images kept as files named by the SHA-256 of their bytes."""
 
-import base64
 import os
 import re
 import secrets
@@ -8,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import pybase64
 
 from evenhand.images.addresses import FILE_NAME, ImageAddresses
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, inspect
@@ -39,8 +40,8 @@ class ImageStore:
         self.addresses = ImageAddresses(root)
         self._limits = limits
         self._urls = RecentBytes(max_bytes=cache_bytes)
-        # Preparing decodes; what was found to go out unchanged need not be decoded again once its URL is forgotten.
-        self._unchanged: dict[tuple[str, int | None], str] = {}
+        # What was found when an image was decoded: one that goes out as it is need not be decoded again.
+        self._infos: dict[str, ImageInfo] = {}
 
     def path(self, digest: str) -> Path:
         """Where the image is, or would be."""
@@ -50,7 +51,7 @@ class ImageStore:
 
     def put(self, data: bytes) -> ImageInfo:
         """Keep an image; again is no change, but mends a file altered since. Raises ImageError as `inspect` does."""
-        info = inspect(data, limits=self._limits)
+        info = self._inspected(data)
         path = self.path(info.digest)
         if _bytes_at(path) != data:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,14 +94,17 @@ class ImageStore:
 
     def _made_url(self, digest: str, max_edge: int | None) -> bytes:
         data = self.get(digest)
-        media_type = self._unchanged.get((digest, max_edge))
-        if media_type is None:
+        info = self._infos.get(digest) or self._inspected(data)
+        media_type = info.media_type
+        if not info.plain or not info.fits(max_edge):
             ready = prepared(data, max_edge=max_edge, limits=self._limits)
-            media_type = ready.media_type
-            if ready.data is data:
-                self._unchanged[digest, max_edge] = media_type
-            data = ready.data
-        return b"data:%s;base64,%s" % (media_type.encode("ascii"), base64.b64encode(data))
+            media_type, data = ready.media_type, ready.data
+        return b"data:%s;base64,%s" % (media_type.encode("ascii"), pybase64.b64encode(data))
+
+    def _inspected(self, data: bytes) -> ImageInfo:
+        info = inspect(data, limits=self._limits)
+        self._infos[info.digest] = info
+        return info
 
     def _files(self) -> Iterator[Path]:
         if not self.root.is_dir():

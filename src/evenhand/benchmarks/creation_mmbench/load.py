@@ -1,6 +1,6 @@
 """Creation-MMBench: creative writing about images, each case with its own criteria and a reference answer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ from evenhand.benchmarks.data_file import md5_of
 from evenhand.benchmarks.fields import FieldReader
 from evenhand.benchmarks.items_file import ItemsFile, read_items, refuse_twice
 from evenhand.benchmarks.rows import Row, kind_of
-from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.item import Benchmark, Brief, Item
 
 OFFICIAL_MD5 = "870c0332a9c6a169d0ac9b8574c245fe"
 """Of Creation_MMBench.tsv, as the official code checks it."""
@@ -123,7 +123,8 @@ def _case(reader: FieldReader, images: CaseImages) -> _Case | None:
     label = reader.label(["index"])
     task = (reader.text("task_name") or "").strip() or None
     criteria = _criteria(reader)
-    question = reader.text("question") or _assembled(reader)
+    parts = {name: reader.text(name) for name in PARTS}
+    question = reader.text("question") or _assembled(parts, reader)
     reference, ground_truth = reader.text("reference_answer_by_gpt4o"), reader.text("ground_truth")
     names = images.names(reader) if not reader.faulty else ()
     if reader.faulty:
@@ -137,6 +138,7 @@ def _case(reader: FieldReader, images: CaseImages) -> _Case | None:
         criteria=criteria.pairs if criteria else (),
         task=task,
         category=category_of(task),
+        brief=Brief(**parts) if any(parts.values()) else None,
     )
     return _Case(
         row=Row(place=reader.row.place, fields={}),
@@ -165,8 +167,7 @@ def _criteria(reader: FieldReader) -> Criteria | None:
     return criteria
 
 
-def _assembled(reader: FieldReader) -> str:
-    parts = {name: reader.text(name) for name in PARTS}
+def _assembled(parts: Mapping[str, str | None], reader: FieldReader) -> str:
     if not parts["instruction"]:
         reader.fault("The fields `question` and `instruction` are both empty; one of them must say what is asked.")
         return ""

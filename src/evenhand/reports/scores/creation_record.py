@@ -97,10 +97,10 @@ def _by_model(judged: JudgedBattles | None, baseline: str) -> dict[str, list[Sho
     if judged is None:
         return {}
     found: dict[_Place, Showing] = {}
-    for one in judged.results:
-        place = _place(one.trial.item, one.models, baseline)
+    for item, models, ending in judged.results.each():
+        place = _place(item, models, baseline)
         before = found.get(place) or Showing(item=place[1], forward=place[2])
-        found[place] = _with(before, one.judgement.verdict)
+        found[place] = _with(before, ending)
     for one in judged.not_asked:
         place = _place(one.item, one.models, baseline)
         found.setdefault(place, Showing(item=place[1], forward=place[2]))
@@ -110,7 +110,7 @@ def _by_model(judged: JudgedBattles | None, baseline: str) -> dict[str, list[Sho
     return by_model
 
 
-def _place(item: str, models: tuple[str, ...], baseline: str) -> _Place:
+def _place(item: str, models: tuple[str, str], baseline: str) -> _Place:
     first, second = models
     return (second, item, True) if first == baseline else (first, item, False)
 
@@ -124,7 +124,7 @@ def _with(showing: Showing, verdict: Verdict | NoVerdict) -> Showing:
 
 def _refuse_others(judged: JudgedBattles, *, kind: type[Preference] | type[Grades]) -> None:
     name = judged.study.condition.protocol
-    for verdict in judged.verdicts:
+    for verdict in dict.fromkeys(ending for _, _, ending in judged.results.each()):
         if isinstance(verdict, NoVerdict):
             continue
         if not isinstance(verdict, kind):

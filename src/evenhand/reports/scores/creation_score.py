@@ -1,6 +1,5 @@
 """Creation-MMBench's table: every model against the baseline; overall, by category and by task."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,12 +8,11 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.item_errand import REFUSED, TRUNCATED
-from evenhand.engine.text_only import describer_in
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import JudgedBattles, judged_battles
 from evenhand.reports.evidence import record_notes
+from evenhand.reports.scores.creation_answers import AnswerFacts
 from evenhand.reports.scores.creation_choosing import PREFERENCE, CreationStudies
 from evenhand.reports.scores.creation_figures import Figures, Wanted, figures, graded, judged_items
 from evenhand.reports.scores.creation_record import ModelRecord, model_records
@@ -43,20 +41,14 @@ class ModelScore:
     categories: tuple[Part, ...]
     """The paper's four, then others; those of which the benchmark has items."""
     tasks: tuple[Part, ...]
-    flagged: Mapping[str, int]
-    """Answers that were judged though cut or refused, by flag."""
-    described: Mapping[str, int]
-    """Answers that were made from descriptions of the images, by who described them."""
+    answers: AnswerFacts
 
     def as_json(self) -> dict[str, Json]:
-        flagged: dict[str, Json] = {flag: count for flag, count in sorted(self.flagged.items())}
-        described: dict[str, Json] = {describer: count for describer, count in sorted(self.described.items())}
         return {
             "model": self.model,
             "rank": self.rank,
             **self.whole.as_json(),
-            "flagged": flagged,
-            "described_by": described,
+            **self.answers.as_json(),
             "categories": [{"category": part.name, **part.figures.as_json()} for part in self.categories],
             "tasks": [{"task": part.name, "category": part.category, **part.figures.as_json()} for part in self.tasks],
         }
@@ -199,15 +191,13 @@ def _model_score(record: ModelRecord, parts: _Parts, wanted: Wanted) -> ModelSco
     def part(name: str, category: str, items: frozenset[str]) -> Part:
         return Part(name=name, category=category, figures=figures(record, wanted.within(items)))
 
-    flags = [answer.flags for answer in record.answers.values()]
     return ModelScore(
         model=record.model,
         rank=None,
         whole=figures(record, wanted),
         categories=tuple(part(name, name, items) for name, items in parts.by_category.items()),
         tasks=tuple(part(task, category, items) for (category, task), items in parts.by_task.items()),
-        flagged=Counter(flag for of_answer in flags for flag in of_answer if flag in (TRUNCATED, REFUSED)),
-        described=Counter(describer for of_answer in flags if (describer := describer_in(of_answer)) is not None),
+        answers=AnswerFacts.of(record.answers.values()),
     )
 
 
@@ -246,7 +236,9 @@ def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: S
     yield from _gaps_by_model(evidence, records, models)
     yield from _not_ranked(models, preferred=evidence.preference is not None)
     for one in models:
-        yield from _about_answers(one)
+        yield from one.answers.sentences(one.model)
+    against = AnswerFacts.of(answer for answer in evidence.answers if answer.model == evidence.baseline)
+    yield from against.sentences(evidence.baseline)
     yield from _deviations(evidence)
     yield from told_once({one.study.condition.protocol: record_notes(one) for one in evidence.judgings})
 
@@ -304,18 +296,6 @@ def _not_ranked(models: Sequence[ModelScore], *, preferred: bool) -> Iterable[st
         said = ", ".join(f"{one.model} ({one.whole.judged})" for one in few)
         items = f"{100 * ENOUGH:.0f} % of the {few[0].whole.applicable} items"
         yield f"Not ranked, because fewer than {items} are judged: {said}."
-
-
-def _about_answers(one: ModelScore) -> Iterable[str]:
-    for flag, count in sorted(one.flagged.items()):
-        stand = (
-            "1 answer is {} and judged as it stands"
-            if count == 1
-            else f"{count} answers are {{}} and judged as they stand"
-        )
-        yield f"{one.model}: {stand.format(flag)}."
-    for describer, count in sorted(one.described.items()):
-        yield f"{one.model}: {count} of {one.whole.answered} items answered from descriptions by {describer}."
 
 
 def _deviations(evidence: CreationEvidence) -> Iterable[str]:
