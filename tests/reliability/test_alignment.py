@@ -1,11 +1,13 @@
 """Claims about raters held against people, and people against each other."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.reliability.alignment import Alignment, alignment, ceiling, disagreements
+from evenhand.reliability.alignment import Alignment, Ceiling, alignment, ceiling, disagreements
 from tests.reliability.said import Said, cases_of, opinions
 
 tables = st.lists(
@@ -111,18 +113,74 @@ def test_each_person_is_held_against_the_mean_of_the_others():
     assert [one.pooled.mae.n for one in top.raters] == [2, 2, 1]
     assert (top.mae.value, top.mae.n) == (pytest.approx(3 / 5), 5)
     assert (top.consistency.value, top.agreement.value) == (3 / 5, pytest.approx(4 / 5))
-    # Two items and three people: two groups at the least.
-    assert top.mae.clusters == 2
+    assert (top.mae.clusters, top.over_people.mae.clusters) == (2, 2)
 
 
-def test_the_ceiling_counts_people_as_well_as_items():
-    rng = np.random.default_rng(3)
-    harsh = np.array([-1, 0, 0, 1])
-    said = np.clip(rng.integers(-1, 2, (60, 1)) + harsh[None, :], -2, 2).astype(float)
-    top = ceiling(opinions(said.tolist()))
-    assert top.mae.clusters == 4
+def people_who_differ(*harsh: int, items: int = 60) -> Ceiling:
+    """Each says the same of an item but for a harshness of his own."""
+    truth = np.random.default_rng(3).integers(-1, 2, (items, 1))
+    return ceiling(opinions(np.clip(truth + np.array(harsh)[None, :], -2, 2).astype(float).tolist()))
+
+
+def test_the_ceiling_is_that_of_these_people_and_beside_it_that_of_any():
+    top = people_who_differ(-1, 0, 0, 1)
+    assert (top.mae.clusters, top.over_people.mae.clusters) == (60, 4)
+    assert top.mae.value == top.over_people.mae.value
     assert top.alpha.clusters == 60
-    assert top.as_json()["mae_n"] == 240
+    document = top.as_json()
+    assert document["mae_n"] == 240
+    beside = document["over_people"]
+    assert isinstance(beside, dict)
+    assert beside["agreement"] == document["agreement"]
+
+
+@pytest.mark.parametrize("people", [2, 3, 4])
+def test_with_few_people_the_ceiling_still_has_a_useful_interval(people: int):
+    top = people_who_differ(*[0, 1, -1, 0][:people], items=100)
+    for one, crossed in ((top.agreement, top.over_people.agreement), (top.consistency, top.over_people.consistency)):
+        assert one.lower is not None
+        assert one.upper is not None
+        assert crossed.lower is not None
+        assert crossed.upper is not None
+        assert one.upper - one.lower < 0.25
+        assert crossed.upper - crossed.lower >= one.upper - one.lower
+
+
+def test_over_many_samples_of_items_the_ceilings_interval_holds_what_these_people_reach():
+    rng = np.random.default_rng(11)
+
+    def said(items: int) -> list[list[float]]:
+        truth = rng.choice([-1.0, 1.0], (items, 1))
+        return np.where(rng.random((items, 3)) < np.array([0.9, 0.8, 0.7]), truth, -truth).tolist()
+
+    known = ceiling(opinions(said(200_000))).agreement.value
+    assert known is not None
+    held = 0
+    for _ in range(300):
+        found = ceiling(opinions(said(60))).agreement
+        assert found.lower is not None
+        assert found.upper is not None
+        held += found.lower <= known <= found.upper
+    assert 0.91 <= held / 300 <= 0.99
+
+
+def test_the_majority_is_of_signs_and_not_of_strength():
+    # Two slightly for, one strongly against: the mean is 0, the majority is for. Then a draw, and most say equal.
+    found = against([1, 1, 0], [[1, 1, -2], [1, -1, None], [0, 0, 2]]).pooled
+    assert (found.majority.value, found.majority.n) == (1, 2)
+    # The mean takes a side in the last case alone, and there the judge does not.
+    assert (found.agreement.value, found.agreement.n) == (0, 1)
+
+
+def test_each_person_is_held_against_the_majority_of_the_others():
+    # Of others: (+, -) none leads for the first two; for the third, against + and +.
+    top = ceiling(opinions([[1, 2, -1]]))
+    assert [(one.pooled.majority.value, one.pooled.majority.n) for one in top.raters] == [
+        (None, 0),
+        (None, 0),
+        (0, 1),
+    ]
+    assert (top.majority.value, top.majority.n) == (0, 1)
 
 
 @given(tables)
@@ -142,6 +200,15 @@ def test_an_independent_count_finds_the_same(table: list[tuple[int | None, list[
     assert found.agreement.n == len(decided)
     if decided:
         assert found.agreement.value == pytest.approx(np.mean(decided))
+    led: list[bool] = []
+    for judge, people in table:
+        signs = [int(np.sign(one)) for one in people if one is not None]
+        top = Counter(signs).most_common()
+        if judge is not None and top and (len(top) == 1 or top[0][1] > top[1][1]):
+            led.append(int(np.sign(judge)) == top[0][0])
+    assert found.majority.n == len(led)
+    if led:
+        assert found.majority.value == pytest.approx(np.mean(led))
 
 
 @given(tables)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.reliability.completions import MOST_COMPLETIONS, grade_bounds
-from evenhand.reliability.option_rows import OptionRow, blocks, without_unrelated
+from evenhand.reliability.option_rows import OptionRow, blocks
 from tests.reliability.option_judges import as_the_authors_count
 
 some_rows = st.integers(2, 5).flatmap(
@@ -58,12 +58,3 @@ def test_many_rows_at_once_are_each_bounded_by_themselves():
     bounds = grade_bounds(blocks([OptionRow(item="a", selected_positions=tuple(row)) for row in rows])[0])
     for number in range(0, 300, 29):
         assert (bounds.lowest[number], bounds.highest[number]) == pytest.approx(tried_one_by_one(rows[number]))
-
-
-def test_without_the_unrelated_option_a_showing_is_unread_when_none_of_its_trials_was_read():
-    # Orders 120, 012, 201 with id 2 unrelated: without it 10, 01, 01.
-    row = OptionRow(item="a", selected_positions=(1, 0, 1), unrelated=True)
-    assert row.selected_options == (2, 0, 0)
-    bounds = grade_bounds(without_unrelated(blocks([row])[0]))
-    # Read: option 0 at place 0. The other order, 1 0, gives either option 0 at place 1 (a score of 1) or place 0 again.
-    assert (bounds.lowest.tolist(), bounds.highest.tolist()) == ([0.0], [1.0])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
-from evenhand.reliability.docket import Docket, as_boards, in_any_order, read_twice
+from evenhand.reliability.docket import Docket, Heard, Showing, as_boards, heard, in_any_order
 
 
 def vote(item: str, first: str, second: str, value: int, rater: str = "gpt", *, turned: bool = False) -> Vote:
@@ -48,20 +48,51 @@ def test_a_value_speaks_for_the_evaluated_model_however_the_row_names_the_two(tu
     assert showings.reversed.tolist() == [False, True]
 
 
+def of_one(votes: list[Vote], *unread: Showing) -> Heard:
+    """What the rater gpt is taken to have said; `unread` was shown to it as well."""
+    docket = Docket.of(votes)
+    shown = [(one.item, one.first, one.model_b if one.first == one.model_a else one.model_a) for one in votes]
+    return heard(docket.showings(votes, ["gpt"], 5), docket.shown_twice([*shown, *unread]))
+
+
 def test_the_mean_of_two_orders_and_the_published_one():
     votes = [vote("1", "reference", "X", -2), vote("1", "X", "reference", 1), vote("2", "X", "reference", 1)]
-    both = read_twice(Docket.of(votes).showings(votes, ["gpt"], 5))
-    assert both is not None
-    assert both.dual.value.tolist() == [1.5]
+    both = of_one(votes)
+    assert both.opinions.value.tolist() == [1.5]
     assert both.published.value.tolist() == [2]
-    assert both.one_order_only == {"gpt": 1}
+    assert (both.one_order_only, both.models_in_one_order) == (1, ())
 
 
-def test_who_never_saw_both_orders_was_not_read_twice():
+def test_what_was_shown_in_one_order_only_is_taken_as_it_is():
+    votes = [vote("1", "X", "reference", 1), vote("2", "X", "reference", -2)]
+    found = of_one(votes)
+    assert found.opinions.value.tolist() == [1, -2]
+    assert len(found.published) == 0
+    assert (found.one_order_only, found.models_in_one_order) == (0, ("X",))
+
+
+def test_a_model_shown_in_one_order_keeps_its_cases_beside_one_shown_in_both():
+    votes = [
+        vote("1", "reference", "X", -2), vote("1", "X", "reference", 1),
+        vote("2", "X", "reference", 1),
+        vote("1", "reference", "Y", 1), vote("2", "reference", "Y", 2),
+    ]  # fmt: skip
+    found = of_one(votes)
+    assert found.opinions.value.tolist() == [1.5, -1, -2]
+    assert found.published.value.tolist() == [2]
+    assert (found.one_order_only, found.models_in_one_order) == (1, ("Y",))
+
+
+def test_an_order_that_was_never_read_is_not_taken_for_one_that_was_never_shown():
+    votes = [vote("1", "X", "reference", 1), vote("2", "X", "reference", -2)]
+    found = of_one(votes, ("1", "reference", "X"), ("2", "reference", "X"))
+    assert len(found.opinions) == 0
+    assert (found.one_order_only, found.models_in_one_order) == (2, ())
+
+
+def test_two_people_each_in_one_order_have_their_say():
     votes = [vote("1", "X", "reference", 1, "ann"), vote("1", "X", "reference", 1, "bob")]
-    showings = Docket.of(votes).showings(votes, ["ann", "bob"], 5)
-    assert read_twice(showings) is None
-    assert in_any_order(showings).value.tolist() == [1, 1]
+    assert in_any_order(Docket.of(votes).showings(votes, ["ann", "bob"], 5)).value.tolist() == [1, 1]
 
 
 def test_on_a_board_a_verdict_is_said_of_both_models():

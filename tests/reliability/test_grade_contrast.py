@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.domain.estimate import Estimate
-from evenhand.reliability.grade_comparison import paired_difference
-from evenhand.reliability.grade_contrast import Measure, Part, contrast, difference
+from evenhand.reliability.grade_contrast import Part, contrast, difference
 from evenhand.reliability.grade_score import GradeScore, grade_score
 from evenhand.reliability.option_rows import OptionRow, rotations
+from tests.reliability.option_judges import follows_content, follows_place, row_of
 
 STEADY = tuple(order.index(0) for order in rotations(3))
 FIRST = (0, 0, 0)
@@ -53,20 +52,31 @@ def test_a_contrast_of_nothing_is_refused():
         contrast([])
 
 
-@given(first=picks, second=picks)
-def test_one_run_against_another_is_the_paired_difference(first: list[tuple[int, ...]], second: list[tuple[int, ...]]):
-    one, other = run(*first), run(*second)
-    known = paired_difference(one, other)
-    measures: dict[Measure, Estimate] = {
-        "grade": known.grade_score,
-        "llm": known.llm_score,
-        "choice": known.choice_score,
-    }
-    for measure, estimate in measures.items():
-        found = difference([one], [other], measure=measure)
-        assert found.value.value == pytest.approx(estimate.value)
-        assert found.value.lower == pytest.approx(estimate.lower)
-    assert difference([one], [other]).p_value == pytest.approx(known.p_value)
+def test_the_difference_is_taken_item_by_item():
+    with_it = grade_score(
+        [row_of(item, 4, follows_content(0), unrelated=True) for item in "abc"] + [row_of("d", 4, follows_place(0))]
+    )
+    without = grade_score([row_of("a", 3, follows_content(0))] + [row_of(i, 3, follows_place(0)) for i in "bce"])
+    # a: 1 - 1, b and c: 1 - 0; d and e stand alone.
+    assert difference([with_it], [without]).value.value == pytest.approx(2 / 3)
+    assert difference([with_it], [without], measure="llm").value.value == pytest.approx(2 / 3)
+    assert difference([with_it], [without], measure="choice").value.value == pytest.approx(2 / 3 * 2 / 3)
+    # Of two differences not 0, both up, 2 of 4 signs are as far.
+    assert difference([with_it], [without]).p_value == 0.5
+
+
+def test_above_chance_a_steady_judge_has_one_and_a_follower_of_place_less_than_nothing():
+    # Three options: chance .579977, so that a score of 0 is at -.579977 / .420023.
+    found = difference([run(STEADY, STEADY)], [run(STEADY, FIRST)], measure="above")
+    assert found.value.value == pytest.approx((1 + 0.579977 / 0.420023) / 2, abs=1e-5)
+    assert found.value.upper is not None
+    assert found.value.upper <= 1 + 0.579977 / 0.420023 + 1e-5
+
+
+def test_replicates_are_averaged_before_they_are_compared():
+    one = grade_score([row_of("a", 2, follows_content(0)), row_of("a", 2, follows_place(0), replicate=1)])
+    other = grade_score([row_of("a", 2, follows_place(0))])
+    assert difference([one], [other]).value.value == 0.5
 
 
 @given(first=picks, second=picks)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import clustered_share
-from evenhand.reliability.grade_score import GradeScore, Policy, grade_score, modal_agreement
+from evenhand.reliability.grade_score import GradeScore, grade_score, modal_agreement
 from evenhand.reliability.option_rows import OptionRow
+from evenhand.reliability.scored_rows import Policy
 from tests.reliability.option_judges import as_the_authors_count, follows_content, follows_place, row_of
 
 places_of_a_row = st.integers(2, 7).flatmap(
@@ -187,20 +188,51 @@ def test_a_judge_who_follows_content_scores_one_without_the_unrelated_option_too
         rows = [row_of("a", 5, follows_content(favourite), unrelated=True) for favourite in range(4)]
         score = grade_score(rows, policy=policy, remove_unrelated=True)
         assert values(score) == pytest.approx((1, 1, 1))
-        assert score.chance is None
-        assert score.above_chance.reason == "no chance level"
+        assert score.above_chance.value == pytest.approx(1)
 
 
-def test_trials_that_chose_the_unrelated_option_count_as_unread_once_it_is_removed():
+@pytest.mark.parametrize("policy", ["strict", "gradelab"])
+def test_trials_that_chose_the_unrelated_option_are_left_out_once_it_is_removed(policy: Policy):
     # Orders 2301 1230 0123 3012, id 3 unrelated: favourite 0 but for the first trial, which takes the unrelated one.
     row = OptionRow(item="a", selected_positions=(1, 3, 0, 1), unrelated=True)
     assert row.selected_options == (3, 0, 0, 0)
+    score = grade_score([row], policy=policy, remove_unrelated=True)
+    # Places 2 and 0 of three, in two orders: entropy 1 of log2 3 bits, as much as these two allow.
+    assert values(score) == pytest.approx((0.773706, 0.630930, 1), abs=1e-6)
+    assert score.attainable == pytest.approx(0.773706, abs=1e-6)
+    assert score.above_chance.value == pytest.approx(1)
+    # Nine ways to pick in two orders of three: three take one place twice (0), three one option twice (.773706), and
+    # the others another place and another option (entropy .630930, choice 1/2: .557886).
+    assert score.chance is not None
+    assert score.chance.grade == pytest.approx((0.773706 + 0.557886) / 3, abs=1e-6)
+    assert (score.incomplete, score.lowest, score.highest) == (0, None, None)
+
+
+def test_of_two_trials_that_show_the_others_in_the_same_order_each_counts_half():
+    # The last two of 2301 1230 0123 3012: places 1, 2 and then option 0 (place 0) or option 1 (place 1) of three.
+    row = OptionRow(item="a", selected_positions=(2, 3, 0, 2), unrelated=True)
+    assert row.selected_options == (0, 0, 0, 1)
+    found = grade_score([row], remove_unrelated=True)
+    one, other = scored(1, 2, 0), scored(1, 2, 1)
+    assert values(one) == pytest.approx((1, 1, 1))
+    for both, first, second in zip(values(found), values(one), values(other), strict=True):
+        assert first is not None
+        assert second is not None
+        assert both == pytest.approx((first + second) / 2)
+
+
+def test_an_unread_trial_leaves_a_row_out_of_strict_also_without_the_unrelated_option():
+    row = OptionRow(item="a", selected_positions=(2, None, 0, 1), unrelated=True)
     strict = grade_score([row], remove_unrelated=True)
-    assert (strict.incomplete, strict.grade_score.value) == (1, None)
-    assert (strict.lowest, strict.highest) == (pytest.approx(2 * (0.579380 * 2 / 3) / (0.579380 + 2 / 3), abs=1e-5), 1)
-    lenient = grade_score([row], policy="gradelab", remove_unrelated=True)
-    # Places 2 and 0 of three, one weight each, of two showings read.
-    assert values(lenient) == pytest.approx((0.773706, 0.630930, 1), abs=1e-6)
+    assert (strict.incomplete, strict.grade_score.value, strict.chance) == (1, None, None)
+    assert grade_score([row], policy="gradelab", remove_unrelated=True).above_chance.value == pytest.approx(1)
+
+
+def test_a_row_that_took_the_unrelated_option_but_once_tells_nothing_of_the_others():
+    row = OptionRow(item="a", selected_positions=(1, 2, 3, 1), unrelated=True)
+    assert row.selected_options == (3, 3, 3, 0)
+    score = grade_score([row], remove_unrelated=True)
+    assert (score.grade_score.value, score.incomplete) == (None, 1)
 
 
 def test_of_two_trials_that_show_the_same_order_one_read_is_enough():

@@ -31,7 +31,7 @@ def test_majority_and_mean_by_hand():
     assert found.mean.agreement.value == 0
     assert found.mean.mae.value == pytest.approx((1 + 1 + 1 + 4 / 3) / 4)
     assert found.majority.mae.reason == "verdicts on different scales are compared by sign only"
-    assert (found.cases, found.left_out) == (4, 0)
+    assert (found.cases, found.left_out, found.majority_ties) == (4, 0, 1)
 
 
 @pytest.mark.parametrize("people_say", [-1, 1])
@@ -40,6 +40,8 @@ def test_a_split_jury_says_tie(people_say: int):
     judges = opinions([[1, -1, 1, -1], [1, -1, 0, 0]], cases=cases, names="judge")
     found = jury(judges, opinions([[people_say]] * 2, cases=cases), folds=2)
     assert found.majority.agreement.value == 0
+    # In the second case "equal" leads with two of four.
+    assert (found.majority_ties, found.as_json()["majority_ties"]) == (1, 1)
 
 
 def test_equal_judges_are_better_together():

@@ -88,18 +88,28 @@ def test_removing_the_unrelated_option_closes_the_gap_it_leaves():
     # Orders 2 3 0 1 ... with id 3 unrelated and base 3 0 1 2: 2301, 1230, 0123, 3012.
     row = OptionRow(item="a", selected_positions=(2, 1, 3, 2), unrelated=True)
     assert row.selected_options == (0, 2, 3, 1)
-    removed = without_unrelated(blocks([row])[0])
-    assert removed.options == 3
-    assert removed.orders.tolist() == [[2, 0, 1], [1, 2, 0], [0, 1, 2]]
-    assert removed.place.tolist() == [[1, 1, -1, 1]]
-    assert removed.option.tolist() == [[0, 2, -1, 1]]
-    # Unrelated last and unrelated first: the same order of the others.
-    assert removed.showing.tolist() == [0, 1, 2, 2]
+    for removed in without_unrelated(blocks([row])[0]):
+        assert removed.options == 3
+        assert removed.orders.tolist() == [[2, 0, 1], [1, 2, 0], [0, 1, 2]]
+        # Unrelated last and unrelated first: the same order of the others. The third trial does not count, so the
+        # fourth stands for both.
+        assert removed.place.tolist() == [[1, 1, 1]]
+        assert removed.option.tolist() == [[0, 2, 1]]
 
 
-@given(st.integers(3, 9))
-def test_without_the_unrelated_option_every_other_still_takes_every_place_once(options: int):
-    row = OptionRow(item="a", selected_positions=(0,) * options, unrelated=True)
-    orders = without_unrelated(blocks([row])[0]).orders.tolist()
-    for place in range(options - 1):
-        assert sorted(order[place] for order in orders) == list(range(options - 1))
+@given(st.integers(3, 8).flatmap(lambda n: st.lists(st.none() | st.integers(0, n - 1), min_size=n, max_size=n)))
+def test_without_the_unrelated_option_every_choice_is_where_it_stands_in_a_rotation_of_the_others(
+    places: list[int | None],
+):
+    row = OptionRow(item="a", selected_positions=tuple(places), unrelated=True)
+    own = row.options - 1
+    chosen = [option if option is not None and option < own else -1 for option in row.selected_options]
+    one, other = without_unrelated(blocks([row])[0])
+    shown = rotations(own)
+    for block in (one, other):
+        assert block.option[0, :-1].tolist() == chosen[: own - 1]
+        for place, option, order in zip(block.place[0].tolist(), block.option[0].tolist(), shown, strict=True):
+            assert option == -1 == place or order[place] == option
+    first, second = chosen[own - 1], chosen[own]
+    assert one.option[0, -1] == (second if first < 0 else first)
+    assert other.option[0, -1] == (first if second < 0 else second)

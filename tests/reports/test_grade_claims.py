@@ -53,12 +53,24 @@ def test_one_prompt_that_falls_refutes_a_claim_about_all_of_them():
     assert answer(UNRELATED, *pair(0, 30), *pair(20, 4, prompt=2)) == "does not hold here"
 
 
+def test_one_of_many_prompts_that_falls_a_little_refutes_nothing():
+    # Six rows that all went down: p = 2 / 2**6 for one pair, four times that for four.
+    falls, others = pair(10, 4), [one for prompt in (2, 3, 4) for one in pair(15, 17, prompt=prompt)]
+    alone = told(*falls)[UNRELATED]
+    assert (alone.answer, alone.comparisons, alone.p_value) == ("does not hold here", 1, 2 / 2**6)
+    assert alone.evidence.endswith("It clearly falls in 1: p = 0.031.")
+    among = told(*falls, *others)[UNRELATED]
+    assert (among.answer, among.comparisons, among.p_value) == ("cannot be told", 4, 8 / 2**6)
+
+
 def test_the_unrelated_option_may_be_left_out_of_the_scoring():
     found = told(*pair(5, 25))[REMOVED]
     assert found.answer == "holds here"
     assert found.value is not None
-    # The first place is the unrelated option's in one trial, and the next one shows the others in the same order.
-    assert (found.value.value, found.value.clusters) == (pytest.approx(20 / ROWS), ROWS)
+    # The first place is the unrelated option's in one trial, and the next one shows the others in the same order; so a
+    # follower of place scores 0 either way, which is -.579977 / .420023 above chance.
+    assert found.value.value == pytest.approx(20 / ROWS * (1 + 0.579977 / 0.420023), abs=1e-5)
+    assert found.value.clusters == ROWS
 
 
 def test_a_pick_of_the_unrelated_option_costs_nothing_where_it_is_left_out_of_the_scoring():
@@ -79,7 +91,7 @@ def test_judges_may_differ():
     found = told(good, bad, like)
     assert found[VARIES].answer == "holds here"
     assert found[VARIES].evidence.startswith("good minus bad, the widest gap, is +0.733")
-    assert found[VARIES].evidence.endswith("over 3 pairs.")
+    assert found[VARIES].evidence.endswith("(Holm, 3 comparisons).")
     assert found[HIGHEST].answer == "holds here"
     assert answer(VARIES, bad, like) == "cannot be told"
     assert answer(HIGHEST, bad, like) == "cannot be told"
@@ -100,7 +112,27 @@ def test_a_judge_beaten_in_one_row_is_not_highest_in_every_row():
     )  # fmt: skip
     found = told(*cells)[HIGHEST]
     assert found.answer == "does not hold here"
-    assert found.evidence == "good is highest in 2 of 3 rows of the table; bad clearly beats it in 1."
+    assert (
+        found.evidence
+        == "good is highest in 2 of 3 rows of the table; bad clearly beats it in 1: p = 4.9e-06 (Holm, 3 comparisons)."
+    )
+
+
+def test_a_judge_beaten_a_little_in_one_of_many_rows_may_still_be_highest():
+    beaten = (cell(4, judge="good"), cell(10, judge="other"))
+    others = [
+        cell(steady, judge=judge, prompt=prompt)
+        for prompt in (2, 3, 4)
+        for judge, steady in (("good", 25), ("other", 5))
+    ]
+    assert told(*beaten)[HIGHEST].evidence == "other is highest in 1 of 1 rows of the table."
+    found = told(*beaten, *others)[HIGHEST]
+    # Holm: the fourth smallest of four is not multiplied, so the row itself is still a defeat ...
+    assert found.answer == "does not hold here"
+    # ... and it is none among rows in which the two do not differ.
+    flat = [cell(15, judge=judge, prompt=prompt) for prompt in (2, 3, 4) for judge in ("good", "other")]
+    assert told(*beaten, *flat)[HIGHEST].answer == "cannot be told"
+    assert told(*beaten, *flat)[HIGHEST].comparisons == 4
 
 
 def test_the_warning_of_order_may_help_and_help_some_more():

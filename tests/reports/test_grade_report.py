@@ -113,9 +113,11 @@ def test_the_page_draws_a_bar_for_each_place():
     assert bars[0].count("█") == 20
 
 
-def test_the_page_of_several_cells_begins_with_the_tables_and_ends_with_the_claims():
+def test_the_page_of_several_cells_begins_with_the_findings_and_then_has_the_tables():
     said = page(SEVERAL)
-    assert said.index("Table 1") < said.index("Table 3") < said.index("What the paper found")
+    assert (
+        said.index("What the paper found") < said.index("Holm's method") < said.index("Table 1") < said.index("Table 3")
+    )
     assert "The unrelated option was picked in 8.3 % of the trials read" in " ".join(said.split()).replace(
         "\u00a0", " "
     )

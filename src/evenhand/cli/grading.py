@@ -24,7 +24,7 @@ from evenhand.ledger.choices import keep_options
 from evenhand.ledger.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from evenhand.reliability.grade_score import Policy
+from evenhand.reliability.scored_rows import Policy
 from evenhand.reports.grade_report import GradeReport, graded_cell
 from evenhand.reports.grade_sheets import row_words
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evenhand.engine.people_sample import PeopleSample
     from evenhand.ledger.record import Ledger
 
+_QUESTION = 70
+"""Characters of a question that are printed of it."""
+
 
 @click.command("sample")
 @click.argument("benchmark")
@@ -117,10 +120,10 @@ def _document(sample: "PeopleSample", seed: int) -> "dict[str, Json]":
 
 def _print(sample: "PeopleSample") -> None:
     from evenhand.engine.people_sample import task_of
-    from evenhand.reports.tables import console, print_rows
+    from evenhand.reports.tables import console, excerpt, print_rows
 
     terminal = console()
-    rows = [(item.label, task_of(item), " ".join(item.instruction.split())[:70]) for item in sample.items]
+    rows = [(item.label, task_of(item), excerpt(item.instruction, _QUESTION)) for item in sample.items]
     print_rows(("item", "task", "question"), rows, terminal)
     terminal.print()
     terminal.print(

@@ -1,8 +1,8 @@
 """From rows of options and a judge to a study whose trials show every row in each of its rotations."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from evenhand.benchmarks.options.option_set import OptionSet
 from evenhand.domain.identity import content_hash, draw
@@ -19,7 +19,7 @@ from evenhand.ledger.choices import Choices
 from evenhand.models.errors import Misuse
 from evenhand.protocols.protocol import Protocol
 from evenhand.reliability.coverage import Coverage
-from evenhand.reliability.option_rows import OptionRow, rotations
+from evenhand.reliability.option_rows import OptionRow, first_shown, rotations
 
 UNRELATED = "unrelated"
 """The name under which the answer to another prompt is on record, and the alteration that it is."""
@@ -47,6 +47,11 @@ class ShownRow:
     def orders(self) -> tuple[tuple[int, ...], ...]:
         return rotations(len(self.options), unrelated=self.unrelated)
 
+    @property
+    def firsts(self) -> tuple[int, ...]:
+        """Of each order the option that stands first in it: no two begin alike."""
+        return first_shown(len(self.options), unrelated=self.unrelated)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedGrade(Prepared):
@@ -69,25 +74,23 @@ class PreparedGrade(Prepared):
 
     def option_rows(self, found: Choices) -> list[OptionRow]:
         """What was chosen in each row, replicate by replicate."""
-        firsts = [[row.options[order[0]].digest for order in row.orders] for row in self.rows]
+        firsts = [row.options[option].digest for row in self.rows for option in row.firsts]
         graded: list[OptionRow] = []
         for replicate in range(self.study.replicates):
-            place = found.places(replicate).get
+            chosen = map(found.places(replicate).get, firsts)
             graded += [
                 OptionRow(
                     item=row.item.label,
-                    selected_positions=tuple(map(place, first)),
+                    selected_positions=tuple(islice(chosen, len(row.options))),
                     unrelated=row.unrelated,
                     replicate=replicate,
                 )
-                for row, first in zip(self.rows, firsts, strict=True)
+                for row in self.rows
             ]
         return graded
 
     def coverage(self, found: Choices) -> Coverage:
-        ended = Counter[Reason | None](
-            outcome.reason for of_one in found.outcomes.values() for outcome in of_one.values()
-        )
+        ended = found.reasons()
         reasons: dict[Reason, int] = {reason: count for reason, count in ended.items() if reason is not None}
         return Coverage(wanted=self.wanted, with_verdict=ended[None], reasons=reasons)
 

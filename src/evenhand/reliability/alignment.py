@@ -12,7 +12,7 @@ from evenhand.domain.identity import Json
 from evenhand.intervals import Range, clustered_mean, clustered_share
 from evenhand.reliability.alpha import krippendorff_alpha
 from evenhand.reliability.kappa import cohens_kappa
-from evenhand.reliability.opinions import HIGHEST, Opinions
+from evenhand.reliability.opinions import HIGHEST, Opinions, majority
 from evenhand.reliability.option_rows import BoolArray, FloatArray, IntArray
 
 NEAR = 1.0
@@ -31,6 +31,8 @@ class Figures:
     """Share with |J - P| of at most 1; of five-level verdicts only."""
     agreement: Estimate
     """Share whose sign is that of P, over the cases where P is not 0."""
+    majority: Estimate
+    """Share whose sign is the one that most people gave, over the cases where one sign leads alone; it may be 0."""
     kappa: Estimate
     """Cohen's, of the signs: better, equal, worse."""
     kappa_weighted: Estimate
@@ -41,6 +43,7 @@ class Figures:
             **self.mae.as_json("mae"),
             **self.consistency.as_json("consistency"),
             **self.agreement.as_json("agreement"),
+            **self.majority.as_json("majority"),
             **self.kappa.as_json("kappa"),
             **self.kappa_weighted.as_json("kappa_weighted"),
         }
@@ -59,15 +62,29 @@ class Alignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """All people pooled, each against the others."""
+
+    mae: Estimate
+    consistency: Estimate
+    agreement: Estimate
+    majority: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
     """People against people: what a judge can be expected to reach."""
 
     raters: tuple[Alignment, ...]
     """Each against the mean of the others on the cases that others judged too."""
     mae: Estimate
-    """Over all people and cases; these three intervals are over items and people, crossed."""
+    """All people pooled, as the next three. Intervals over items: of these very people, on other items of the kind."""
     consistency: Estimate
     agreement: Estimate
+    majority: Estimate
+    over_people: Together
+    """The same with intervals over items and people, crossed: of other people; with two to four it says next to
+    nothing."""
     alpha: Estimate
     """Krippendorff's, ordinal."""
 
@@ -75,10 +92,18 @@ class Ceiling:
         raters: list[Json] = [one.as_json() for one in self.raters]
         return {
             "raters": raters,
-            **self.mae.as_json("mae"),
-            **self.consistency.as_json("consistency"),
-            **self.agreement.as_json("agreement"),
+            **_together_json(self),
+            "over_people": _together_json(self.over_people),
         }
+
+
+def _together_json(found: Together | Ceiling) -> dict[str, Json]:
+    return {
+        **found.mae.as_json("mae"),
+        **found.consistency.as_json("consistency"),
+        **found.agreement.as_json("agreement"),
+        **found.majority.as_json("majority"),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +124,8 @@ class Compared:
     case: IntArray
     judged: FloatArray
     people: FloatArray
+    majority: FloatArray
+    """The sign most people gave; NaN where none leads alone."""
     item: IntArray
     model: IntArray
     rater: IntArray
@@ -110,6 +137,7 @@ class Compared:
             case=self.case[rows],
             judged=self.judged[rows],
             people=self.people[rows],
+            majority=self.majority[rows],
             item=self.item[rows],
             model=self.model[rows],
             rater=self.rater[rows],
@@ -132,14 +160,27 @@ def ceiling(people: Opinions) -> Ceiling:
         _alignment(name, compared.only(compared.rater == code), people.cases.models)
         for code, name in enumerate(people.raters)
     )
-    decided = compared.only(compared.people != 0)
-    near = _near(compared)
+    here = _together(compared, crossed=False)
     return Ceiling(
         raters=each,
-        mae=_mae(compared, crossed=True),
-        consistency=near if isinstance(near, Estimate) else _crossed(near, compared),
-        agreement=_crossed(np.sign(decided.judged) == np.sign(decided.people), decided),
+        mae=here.mae,
+        consistency=here.consistency,
+        agreement=here.agreement,
+        majority=here.majority,
+        over_people=_together(compared, crossed=True),
         alpha=krippendorff_alpha(people),
+    )
+
+
+def _together(compared: Compared, *, crossed: bool) -> Together:
+    near = _near(compared)
+    sides, most = _sided(compared), _led(compared)
+    share = _crossed if crossed else _share
+    return Together(
+        mae=_mae(compared, crossed=crossed),
+        consistency=near if isinstance(near, Estimate) else share(near, compared),
+        agreement=share(_same_sign(sides, sides.people), sides),
+        majority=share(_same_sign(most, most.majority), most),
     )
 
 
@@ -164,24 +205,29 @@ def against_people(raters: Opinions, people: Opinions) -> Compared:
     sums, count = people.per_case()
     rows = raters.only(count[raters.case] > 0)
     levels = raters.levels if raters.levels == people.levels else None
-    return _compared(rows, sums[rows.case] / count[rows.case], levels)
+    mean = sums[rows.case] / count[rows.case]
+    return _compared(rows, mean, majority(people.signs_per_case()[rows.case]), levels)
 
 
 def against_others(people: Opinions) -> Compared:
     """Each person's verdicts beside the mean of the other people's on the same case."""
     sums, count = people.per_case()
     rows = people.only(count[people.case] > 1)
-    return _compared(rows, (sums[rows.case] - rows.value) / (count[rows.case] - 1), people.levels)
+    mean = (sums[rows.case] - rows.value) / (count[rows.case] - 1)
+    others = people.signs_per_case()[rows.case]
+    others[np.arange(len(rows)), np.sign(rows.value).astype(np.int64) + 1] -= 1
+    return _compared(rows, mean, majority(others), people.levels)
 
 
 def figures(compared: Compared) -> Figures:
-    decided = compared.only(compared.people != 0)
+    sides, most = _sided(compared), _led(compared)
     near = _near(compared)
     signs = np.sign(compared.judged), np.sign(compared.people)
     return Figures(
         mae=_mae(compared),
         consistency=near if isinstance(near, Estimate) else _share(near, compared),
-        agreement=_share(np.sign(decided.judged) == np.sign(decided.people), decided),
+        agreement=_share(_same_sign(sides, sides.people), sides),
+        majority=_share(_same_sign(most, most.majority), most),
         kappa=cohens_kappa(*signs, compared.item),
         kappa_weighted=_other_scale()
         if compared.levels is None
@@ -189,13 +235,28 @@ def figures(compared: Compared) -> Figures:
     )
 
 
-def _compared(rows: Opinions, held_against: FloatArray, levels: int | None) -> Compared:
+def _sided(compared: Compared) -> Compared:
+    """Where the people's mean takes a side."""
+    return compared.only(compared.people != 0)
+
+
+def _led(compared: Compared) -> Compared:
+    """Where one sign leads alone among the people's."""
+    return compared.only(~np.isnan(compared.majority))
+
+
+def _same_sign(compared: Compared, other: FloatArray) -> BoolArray:
+    return np.sign(compared.judged) == np.sign(other)
+
+
+def _compared(rows: Opinions, held_against: FloatArray, most: FloatArray, levels: int | None) -> Compared:
     # A mean that is 0 but for rounding is a tie.
     people = np.where(np.abs(held_against) < _ROUNDING, 0.0, held_against)
     return Compared(
         case=rows.case,
         judged=rows.value,
         people=people,
+        majority=most,
         item=rows.cases.item[rows.case],
         model=rows.cases.model[rows.case],
         rater=rows.rater,

@@ -1,7 +1,5 @@
 """Krippendorff's alpha: how far raters agree beyond chance, with any number of raters and any verdict missing."""
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
@@ -10,14 +8,12 @@ from evenhand.reliability.kappa import fisher_estimate, standard_error, summed_b
 from evenhand.reliability.opinions import Opinions
 from evenhand.reliability.option_rows import FloatArray
 
-Metric: TypeAlias = Literal["ordinal", "nominal", "interval"]
-
 MOST_VALUES = 100
 _STEP = 1e-5
 
 
-def krippendorff_alpha(opinions: Opinions, *, metric: Metric = "ordinal", level: float = LEVEL) -> Estimate:
-    """1 - observed / expected disagreement over all pairs of verdicts on one case (Krippendorff 2019, chapter 12).
+def krippendorff_alpha(opinions: Opinions, *, level: float = LEVEL) -> Estimate:
+    """Ordinal: 1 - observed / expected disagreement over all pairs of verdicts on a case (Krippendorff 2019, ch. 12).
 
     A case with one verdict has no pair and counts nowhere; `n` is the number of verdicts that can be paired. The
     interval is the delta method's over items, the raters held fixed: drawing raters anew would pair some with
@@ -37,41 +33,30 @@ def krippendorff_alpha(opinions: Opinions, *, metric: Metric = "ordinal", level:
     n = float(counts.sum())
     if np.count_nonzero(met.sum(axis=1)) == 1:
         return Estimate(value=None, n=n, reason="all raters gave one and the same verdict throughout")
-    pull = _slopes(met, values, metric)
+    pull = _slopes(met)
     influence = each * (((counts @ pull) * counts).sum(axis=1) - counts @ np.diagonal(pull))
     sums = summed_by_item(influence, opinions.cases.item[paired])
-    value = _alpha(met, values, metric)
+    value = _alpha(met)
     return fisher_estimate(value, standard_error(sums), n=n, clusters=len(sums), level=level)
 
 
-def _alpha(met: FloatArray, values: FloatArray, metric: Metric) -> float:
+def _alpha(met: FloatArray) -> float:
     """Of the coincidences: how often each value met each other one on a case."""
     total = met.sum(axis=1)
-    apart = _apart(total, values, metric)
+    # Two values are as far apart as there are verdicts between them, with half of those at either.
+    rank = np.cumsum(total) - total / 2
+    apart = (rank[:, None] - rank[None, :]) ** 2
     return 1 - (float(total.sum()) - 1) * float((met * apart).sum()) / float(total @ apart @ total)
 
 
-def _apart(total: FloatArray, values: FloatArray, metric: Metric) -> FloatArray:
-    """The squared distance of every two values."""
-    match metric:
-        case "nominal":
-            return 1 - np.eye(len(values))
-        case "interval":
-            return (values[:, None] - values[None, :]) ** 2
-        case "ordinal":
-            # All verdicts between the two, and half of those at either.
-            rank = np.cumsum(total) - total / 2
-            return (rank[:, None] - rank[None, :]) ** 2
-
-
-def _slopes(met: FloatArray, values: FloatArray, metric: Metric) -> FloatArray:
+def _slopes(met: FloatArray) -> FloatArray:
     """What one more coincidence in a cell does to alpha, by central differences; alpha is smooth in all of them."""
     step = _STEP * float(met.sum())
     slopes = np.zeros_like(met)
-    for one in range(len(values)):
-        for other in range(one, len(values)):
+    for one in range(len(met)):
+        for other in range(one, len(met)):
             nudge = np.zeros_like(met)
             nudge[one, other] = nudge[other, one] = step
-            rise = _alpha(met + nudge, values, metric) - _alpha(met - nudge, values, metric)
+            rise = _alpha(met + nudge) - _alpha(met - nudge)
             slopes[one, other] = slopes[other, one] = rise / (2 * step) / (1 if one == other else 2)
     return slopes

@@ -3,21 +3,20 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-
-import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.reliability.chance_table import EXACT, Expected, scores_of_places
+from evenhand.reliability.chance_pattern import MOST_WAYS, Expected, Pattern, Simulated, enumerated, simulated
+from evenhand.reliability.chance_table import EXACT
 
 DRAWS = 100_000
-_AT_ONCE = 2_000_000
+DRAWS_OF_A_PART = 10_000
+"""Of rows that do not count whole: there may be very many patterns, each with few rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """Of judges whose every reply is read. The standard error of the Grade Score is 0 where the value is exact."""
+    """The standard error of the Grade Score is 0 where the value is exact."""
 
     llm: float
     choice: float
@@ -33,48 +32,42 @@ class Chance:
         }
 
 
-def chance_level(rows: Mapping[int, float], *, seed: int = 0) -> Chance | None:
-    """The mean over rows: how many (or what weight of) rows there are for each number of options, 2 or more.
+def chance_level(rows: Mapping[Pattern, float], *, seed: int = 0) -> Chance | None:
+    """The mean over rows: how many (or what weight of) rows there are for each pattern of rotations that count.
 
-    Exact to eight options; beyond them simulated once for each number of options. None without rows.
+    A random judge's choices in the trials that count say nothing of which trials do, as long as a place is no reason
+    for a reply not to be read; so its mean score over rows is the mean of these levels, whatever the patterns.
+    Exact to eight options; beyond them simulated once for each pattern. None without rows.
     """
     total = sum(rows.values())
     if not total:
         return None
-    found = [(weight / total, *_expected(options, seed)) for options, weight in sorted(rows.items())]
+    found = [(weight / total, expected(pattern, seed=seed)) for pattern, weight in rows.items()]
     return Chance(
-        llm=sum(share * one.llm for share, one, _ in found),
-        choice=sum(share * one.choice for share, one, _ in found),
-        grade=sum(share * one.grade for share, one, _ in found),
-        standard_error=math.hypot(*(share * error for share, _, error in found)),
+        llm=math.fsum(share * one.expected.llm for share, one in found),
+        choice=math.fsum(share * one.expected.choice for share, one in found),
+        grade=math.fsum(share * one.expected.grade for share, one in found),
+        standard_error=math.hypot(*(share * one.standard_error for share, one in found)),
     )
 
 
-def above_chance(score: Estimate, chance: float) -> Estimate:
-    """(score - chance) / (1 - chance): 0 for a judge who picks at random, 1 for one who is never moved by order."""
+def above_chance(score: Estimate, chance: float, *, attainable: float = 1.0) -> Estimate:
+    """(score - chance) / (attainable - chance): 0 for a judge who picks at random, 1 for one never moved by order."""
 
     def lifted(value: float | None) -> float | None:
-        return None if value is None else (value - chance) / (1 - chance)
+        return None if value is None else (value - chance) / (attainable - chance)
 
     return replace(score, value=lifted(score.value), lower=lifted(score.lower), upper=lifted(score.upper))
 
 
-def _expected(options: int, seed: int) -> tuple[Expected, float]:
-    if options < 2:
-        raise ValueError(f"A judge with {options} option has no choice, so there is no chance level.")
-    return (EXACT[options], 0.0) if options in EXACT else _simulated(options, seed)
+def expected(pattern: Pattern, *, seed: int = 0) -> Simulated:
+    """What a judge who picks at random scores on average on a row of which these rotations count."""
+    if pattern.is_whole and pattern.options in EXACT:
+        return _exact(EXACT[pattern.options])
+    if pattern.options ** (len(pattern.kept) - 1) <= MOST_WAYS:
+        return _exact(enumerated(pattern.turned()))
+    return simulated(pattern.turned(), draws=DRAWS if pattern.is_whole else DRAWS_OF_A_PART, seed=seed)
 
 
-@cache
-def _simulated(options: int, seed: int) -> tuple[Expected, float]:
-    rng = np.random.default_rng([seed, options])
-    at_once = max(1, _AT_ONCE // options)
-    parts = [
-        scores_of_places(rng.integers(0, options, (min(at_once, DRAWS - begun), options)))
-        for begun in range(0, DRAWS, at_once)
-    ]
-    llm, choice, grade = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("llm", "choice", "grade")
-    )
-    expected = Expected(llm=float(llm.mean()), choice=float(choice.mean()), grade=float(grade.mean()))
-    return expected, float(grade.std(ddof=1)) / math.sqrt(DRAWS)
+def _exact(known: Expected) -> Simulated:
+    return Simulated(expected=known, standard_error=0.0)

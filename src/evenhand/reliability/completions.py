@@ -25,14 +25,14 @@ def grade_bounds(block: Block) -> GradeBounds:
     tally = tallies(block)
     whole = scores(tally).grade
     bounds = GradeBounds(lowest=whole.copy(), highest=whole.copy(), exact=np.ones(len(whole), dtype=np.bool_))
-    unread = block.read_in_showing() == 0
-    patterns, of_row = np.unique(unread, axis=0, return_inverse=True)
+    partly = np.flatnonzero(~block.counts.all(axis=1))
+    patterns, of_row = np.unique(~block.counts[partly], axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
-        rows = np.flatnonzero(of_row.ravel() == number)
+        rows = partly[of_row.ravel() == number]
         missing = np.flatnonzero(pattern)
         if block.options ** len(missing) > MOST_COMPLETIONS:
             bounds.lowest[rows], bounds.highest[rows], bounds.exact[rows] = 0.0, 1.0, False
-        elif len(missing):
+        else:
             alike, which = _alike(block, rows)
             low, high = _extremes(block, Tallies(places=tally.places[alike], options=tally.options[alike]), missing)
             bounds.lowest[rows], bounds.highest[rows] = low[which], high[which]
@@ -72,9 +72,9 @@ def _completions(block: Block, missing: IntArray) -> tuple[FloatArray, FloatArra
     rest = np.arange(count)
     every = np.arange(count)
     places, options = np.zeros((count, block.options)), np.zeros((count, block.options))
-    for showing in missing:
+    for trial in missing:
         place = rest % block.options
         rest = rest // block.options
         places[every, place] += 1
-        options[every, block.orders[showing, place]] += 1
+        options[every, block.orders[trial, place]] += 1
     return places, options

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.verdict import Levels
 from evenhand.domain.vote import Vote
-from evenhand.reliability.opinions import BothOrders, Cases, Opinions, OrderedOpinions, both_orders
-from evenhand.reliability.option_rows import FloatArray
+from evenhand.reliability.opinions import Cases, Opinions, OrderedOpinions, both_orders
+from evenhand.reliability.option_rows import BoolArray, FloatArray
+
+Showing: TypeAlias = tuple[str, str, str]
+"""Item, the model shown first, the model shown second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,6 +50,19 @@ class Docket:
             models=tuple(named),
         )
         return cls(cases=cases, items=tuple(item for item, _, _ in met), sides=tuple(sides), baseline=baseline)
+
+    def shown_twice(self, shown: Iterable[Showing]) -> BoolArray:
+        """Of each of `cases.models`: whether some case of it was shown in both orders."""
+        model = {
+            (item, *side): code
+            for item, side, code in zip(self.items, self.sides, self.cases.model.tolist(), strict=True)
+        }
+        twice = np.zeros(len(self.cases.models), dtype=np.bool_)
+        orders = set(shown)
+        for item, first, second in orders:
+            if (item, second, first) in orders and (code := model.get((item, first, second))) is not None:
+                twice[code] = True
+        return twice
 
     def showings(self, votes: Sequence[Vote], raters: Sequence[str], levels: Levels) -> OrderedOpinions:
         """One row for each vote of these raters. Without a baseline no order is the published one, and neither counts
@@ -92,10 +109,36 @@ def in_any_order(showings: OrderedOpinions) -> Opinions:
     )
 
 
-def read_twice(showings: OrderedOpinions) -> BothOrders | None:
-    """The cases read in both orders; None where none was."""
-    both = both_orders(showings)
-    return both if len(both.dual) else None
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Heard:
+    """What one rater is taken to have said of each case."""
+
+    opinions: Opinions
+    """The mean of both orders; of models that it was shown in one order only, its verdicts as they are."""
+    published: Opinions
+    """The published order alone, on the cases read in both."""
+    one_order_only: int
+    """Cases left out: of models shown in both orders, those read in one."""
+    models_in_one_order: tuple[str, ...]
+
+
+def heard(showings: OrderedOpinions, shown_twice: BoolArray) -> Heard:
+    """Of one rater's showings that were read. `shown_twice`: of each model whether any case of it was shown in both
+    orders, read or not; so an order that was never read is not taken for one that was never asked."""
+    both = both_orders(showings.only(shown_twice[showings.cases.model[showings.case]]))
+    once = in_any_order(showings.only(~shown_twice[showings.cases.model[showings.case]]))
+    met: list[int] = np.unique(showings.cases.model[once.case]).tolist()
+    return Heard(
+        opinions=replace(
+            once,
+            case=np.concatenate([both.dual.case, once.case]),
+            rater=np.concatenate([both.dual.rater, once.rater]),
+            value=np.concatenate([both.dual.value, once.value]),
+        ),
+        published=both.published,
+        one_order_only=sum(both.one_order_only.values()),
+        models_in_one_order=tuple(showings.cases.models[code] for code in met),
+    )
 
 
 def as_boards(docket: Docket, *opinions: Opinions) -> tuple[Opinions, ...]:

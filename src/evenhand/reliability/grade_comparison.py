@@ -1,4 +1,4 @@
-"""Two Grade Score runs on the same items, paired; and one run repeated, for its spread."""
+"""Grade Score runs item by item: the spread of one run repeated, and whether differences lean to a side."""
 
 import math
 import statistics
@@ -7,38 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.intervals import Range, clustered_mean
-from evenhand.reliability.grade_score import GradeScore, Policy, ScoredRows, grade_score
+from evenhand.reliability.grade_score import grade_score
 from evenhand.reliability.option_rows import FloatArray, OptionRow
+from evenhand.reliability.scored_rows import Policy, ScoredRows
 
 _EXACT_UP_TO = 20
 """Differences whose signs are all turned, one way and the other: 2 ** 20 sums."""
-
-_DIFFERENCE = Range(low=-1.0, high=1.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedDifference:
-    """The first run's score minus the second's on the items scored in both; intervals by item."""
-
-    grade_score: Estimate
-    llm_score: Estimate
-    choice_score: Estimate
-    p_value: float | None
-    """Of no difference in the Grade Score, two-sided; None without a common item."""
-    left_out: int
-    """Items scored in one of the two only."""
-
-    def as_json(self) -> dict[str, Json]:
-        return {
-            **self.grade_score.as_json("grade_score_difference"),
-            **self.llm_score.as_json("llm_score_difference"),
-            **self.choice_score.as_json("choice_score_difference"),
-            "p_value": self.p_value,
-            "left_out": self.left_out,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,21 +39,6 @@ class RunSpread:
             "standard_deviation": self.standard_deviation,
             "widest_difference": self.widest,
         }
-
-
-def paired_difference(first: GradeScore, second: GradeScore) -> PairedDifference:
-    """An item's replicates are averaged first."""
-    one, other = by_item(first.rows), by_item(second.rows)
-    common = sorted(one.keys() & other.keys())
-    change = np.array([one[item] - other[item] for item in common]).reshape(len(common), 3)
-    llm, choice, grade = (clustered_mean(column, common, within=_DIFFERENCE) for column in change.T)
-    return PairedDifference(
-        grade_score=grade,
-        llm_score=llm,
-        choice_score=choice,
-        p_value=sign_flip_p_value(change[:, 2]) if common else None,
-        left_out=len(one.keys() ^ other.keys()),
-    )
 
 
 def run_spread(rows: Sequence[OptionRow], *, policy: Policy = "strict") -> RunSpread:
@@ -110,9 +70,13 @@ def sign_flip_p_value(differences: FloatArray) -> float:
 
 
 def by_item(table: ScoredRows) -> dict[str, FloatArray]:
-    """Of each item scored: LLM Score, Choice Score and Grade Score, the means of its replicates."""
-    found: dict[str, list[FloatArray]] = {}
-    columns = np.stack([table.llm, table.choice, table.grade], axis=1)
-    for number in np.flatnonzero(table.scored):
-        found.setdefault(table.rows[number].item, []).append(columns[number])
-    return {item: np.mean(several, axis=0) for item, several in found.items()}
+    """Of each item scored: LLM Score, Choice Score, Grade Score and how far the latter is above chance (0) towards what
+    can be attained (1); the means of its replicates."""
+    number: dict[str, int] = {}
+    rows = np.flatnonzero(table.scored)
+    item = np.array([number.setdefault(table.rows[row].item, len(number)) for row in rows.tolist()], dtype=np.int64)
+    times = np.bincount(item, minlength=len(number))
+    columns = [table.llm, table.choice, table.grade, table.above]
+    sums = [np.bincount(item, weights=column[rows], minlength=len(number)) for column in columns]
+    means = np.stack(sums, axis=1) / times[:, None]
+    return dict(zip(number, means, strict=True))

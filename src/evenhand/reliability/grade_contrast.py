@@ -11,8 +11,9 @@ from evenhand.intervals import Range, clustered_mean
 from evenhand.reliability.grade_comparison import by_item, sign_flip_p_value
 from evenhand.reliability.grade_score import GradeScore
 
-Measure: TypeAlias = Literal["llm", "choice", "grade"]
-_COLUMNS: tuple[Measure, ...] = ("llm", "choice", "grade")
+Measure: TypeAlias = Literal["llm", "choice", "grade", "above"]
+"""`above`: how far the row's Grade Score is above chance (0) towards what its trials allow (1)."""
+_COLUMNS: tuple[Measure, ...] = ("llm", "choice", "grade", "above")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +44,20 @@ def contrast(parts: Sequence[Part], *, measure: Measure = "grade") -> Contrast:
         [sum(part.weight * float(table[item][column]) for part, table in zip(parts, tables, strict=True))
          for item in common]
     )  # fmt: skip
-    within = Range(
-        low=sum(part.weight for part in parts if part.weight < 0),
-        high=sum(part.weight for part in parts if part.weight > 0),
-    )
+    ends = [sorted((part.weight * _lowest(part.score, measure), part.weight)) for part in parts]
+    within = Range(low=sum(low for low, _ in ends), high=sum(high for _, high in ends))
     # Sums of floats may pass the range by a hair.
     value = clustered_mean(np.clip(values, within.low, within.high), common, within=within)
     return Contrast(value=value, p_value=sign_flip_p_value(values) if common else None)
+
+
+def _lowest(score: GradeScore, measure: Measure) -> float:
+    """What a row of the run can have; the highest is 1."""
+    if measure != "above":
+        return 0.0
+    table = score.rows
+    room = table.attainable - table.chance
+    return float(np.min(-table.chance / np.where(room > 0, room, np.inf), initial=0.0))
 
 
 def difference(first: Sequence[GradeScore], second: Sequence[GradeScore], *, measure: Measure = "grade") -> Contrast:

@@ -5,7 +5,6 @@ Definitions: Iourovitski 2024, arXiv 2406.12043, section 4; how the authors' cod
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -13,76 +12,10 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.intervals import clustered_mean, clustered_share
 from evenhand.reliability.chance import Chance, above_chance, chance_level
-from evenhand.reliability.completions import MOST_COMPLETIONS, GradeBounds, grade_bounds
-from evenhand.reliability.option_rows import (
-    Block,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    OptionRow,
-    blocks,
-    item_numbers,
-    one_option_rows,
-    scores,
-    tallies,
-    without_unrelated,
-)
+from evenhand.reliability.chance_pattern import Pattern
+from evenhand.reliability.option_rows import FloatArray, IntArray, OptionRow, blocks, item_numbers
 from evenhand.reliability.place_shares import PlaceShares, place_shares, unrelated_pick_rate
-
-Policy: TypeAlias = Literal["strict", "gradelab"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoredRows:
-    """Columns, one entry a row given; a number means nothing where `scored` (or `bounded`) is false."""
-
-    rows: tuple[OptionRow, ...]
-    scored: BoolArray
-    llm: FloatArray
-    choice: FloatArray
-    grade: FloatArray
-    bounded: BoolArray
-    """Rows with unread trials under `strict`: what their Grade Score could have been."""
-    lowest: FloatArray
-    highest: FloatArray
-    exact: BoolArray
-    """False where there are too many completions to try, so that the bounds are 0 and 1."""
-    options_scored: FloatArray
-    """N of the score: one less than shown where the unrelated option was removed."""
-
-    @classmethod
-    def empty(cls, rows: Sequence[OptionRow]) -> "ScoredRows":
-        """Nothing scored yet; the columns are there to be filled."""
-        numbers = [np.zeros(len(rows)) for _ in range(6)]
-        masks = [np.zeros(len(rows), dtype=np.bool_) for _ in range(3)]
-        return cls(
-            rows=tuple(rows), llm=numbers[0], choice=numbers[1], grade=numbers[2], lowest=numbers[3],
-            highest=numbers[4], options_scored=numbers[5], scored=masks[0], bounded=masks[1], exact=masks[2],
-        )  # fmt: skip
-
-    def as_json(self) -> list[Json]:
-        return [self._row(number) for number in range(len(self.rows))]
-
-    def _row(self, number: int) -> dict[str, Json]:
-        row = self.rows[number]
-        scored, bounded = bool(self.scored[number]), bool(self.bounded[number])
-        fields: dict[str, Json] = {
-            "item": row.item,
-            "replicate": row.replicate,
-            "options": row.options,
-            "unrelated": row.options - 1 if row.unrelated else None,
-            "selected_positions": list(row.selected_positions),
-            "selected_options": list(row.selected_options),
-            "grade_score": float(self.grade[number]) if scored else None,
-            "llm_score": float(self.llm[number]) if scored else None,
-            "choice_score": float(self.choice[number]) if scored else None,
-        }
-        if bounded:
-            fields["grade_score_lowest"] = float(self.lowest[number])
-            fields["grade_score_highest"] = float(self.highest[number])
-            if not self.exact[number]:
-                fields["note"] = f"More than {MOST_COMPLETIONS} completions: nothing is claimed but 0 to 1."
-        return fields
+from evenhand.reliability.scored_rows import Policy, ScoredRows, scored_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,14 +30,20 @@ class GradeScore:
     choice_score: Estimate
     harmonic_of_means: float | None
     chance: Chance | None
+    """Of a judge who picks at random, counted by the same policy over the same trials."""
+    attainable: float | None
+    """What a judge who always picks the same option would have on the trials that count; 1 where all of them do."""
     above_chance: Estimate
+    """(score - chance) / (1 - chance); where the unrelated option was removed, attainable stands for 1."""
     rows: ScoredRows
     one_option: int
     """Rows left out because there was nothing to choose."""
     incomplete: int
-    """Rows left out by `strict` because some rotation was not read."""
+    """Rows left out by `strict` because some rotation was not read; where the unrelated option was removed also those
+    with fewer than two trials left."""
     lowest: float | None
-    """The mean Grade Score if every unread trial had gone the worst way; None under `gradelab`."""
+    """The mean Grade Score if every unread trial had gone the worst way; None under `gradelab`, and where the unrelated
+    option was removed."""
     highest: float | None
     trials: int
     trials_read: int
@@ -122,6 +61,7 @@ class GradeScore:
             **chance,
             **self.above_chance.as_json("above_chance"),
             "policy": self.policy,
+            "attainable": self.attainable,
             "unrelated_removed": self.unrelated_removed,
             "rows": self.rows.as_json(),
             "one_option": self.one_option,
@@ -142,22 +82,21 @@ def grade_score(
     with none as 0; so an unread reply lowers its entropy and raises its choice. A reply "Option 0", which the authors'
     code takes for the last option, is unread here.
 
-    With `remove_unrelated` the trials that chose the unrelated option count as unread, and no chance level is given.
+    With `remove_unrelated` rows with an unrelated option are scored as if it had not been there, over the trials that
+    chose another one: see `without_unrelated`.
     """
-    found = blocks(rows)
-    if remove_unrelated:
-        found = [without_unrelated(one) if rows[int(one.rows[0])].unrelated else one for one in found]
-        found = [one for one in found if one.options > 1]
-    table = _scored_rows(rows, found, policy)
-    item = item_numbers(rows)
+    found, item = blocks(rows), item_numbers(rows)
+    table = scored_rows(rows, found, policy=policy, remove_unrelated=remove_unrelated, seed=seed)
     of_scored = item[table.scored]
+    weight = _shared(of_scored)
     llm, choice, grade = (
-        clustered_mean(column[table.scored], of_scored, weights=_shared(of_scored))
+        clustered_mean(column[table.scored], of_scored, weights=weight)
         for column in (table.llm, table.choice, table.grade)
     )
-    chance = None if remove_unrelated else chance_level(_weight_by_options(table, of_scored), seed=seed)
-    lowest, highest = _band(table, item) if policy == "strict" else (None, None)
-    trials = [place for row in rows if row.options > 1 for place in row.selected_positions]
+    chance = chance_level(_weight_by_pattern(table, item), seed=seed)
+    attainable = float(np.average(table.attainable[table.scored], weights=weight)) if len(weight) else None
+    banded = policy == "strict" and not remove_unrelated
+    lowest, highest = _band(table, item) if banded else (None, None)
     return GradeScore(
         policy=policy,
         unrelated_removed=remove_unrelated,
@@ -166,16 +105,17 @@ def grade_score(
         choice_score=choice,
         harmonic_of_means=_harmonic(llm.value, choice.value),
         chance=chance,
-        above_chance=above_chance(grade, chance.grade) if chance else Estimate(value=None, reason="no chance level"),
+        attainable=attainable,
+        above_chance=_above(grade, chance, attainable if remove_unrelated else 1.0),
         rows=table,
-        one_option=one_option_rows(rows),
+        one_option=len(rows) - sum(len(block.rows) for block in found),
         incomplete=int(table.bounded.sum()),
         lowest=lowest,
         highest=highest,
-        trials=len(trials),
-        trials_read=sum(place is not None for place in trials),
-        places=place_shares(rows, found),
-        unrelated_pick_rate=unrelated_pick_rate(rows),
+        trials=sum(block.place.size for block in found),
+        trials_read=sum(int(block.counts.sum()) for block in found),
+        places=place_shares(found, item),
+        unrelated_pick_rate=unrelated_pick_rate(found, item),
     )
 
 
@@ -199,35 +139,23 @@ def modal_agreement(score: GradeScore, best: Mapping[str, int]) -> Estimate:
     return clustered_share(hits, _shared(items), items)
 
 
-def _scored_rows(rows: Sequence[OptionRow], found: Sequence[Block], policy: Policy) -> ScoredRows:
-    table = ScoredRows.empty(rows)
-    for block in found:
-        score = scores(tallies(block))
-        table.llm[block.rows], table.choice[block.rows], table.grade[block.rows] = score.llm, score.choice, score.grade
-        table.options_scored[block.rows] = block.options
-        complete = (block.read_in_showing() > 0).all(axis=1)
-        scored = complete | (policy == "gradelab")
-        table.scored[block.rows], table.bounded[block.rows] = scored, ~scored
-        bounds = _bounds(block, score.grade, policy)
-        table.lowest[block.rows], table.highest[block.rows] = bounds.lowest, bounds.highest
-        table.exact[block.rows] = bounds.exact
-    return table
-
-
-def _bounds(block: Block, grade: FloatArray, policy: Policy) -> GradeBounds:
-    if policy == "strict":
-        return grade_bounds(block)
-    return GradeBounds(lowest=grade, highest=grade, exact=np.ones(len(grade), dtype=np.bool_))
-
-
 def _shared(items: IntArray) -> FloatArray:
     """Of each row: one over the rows of its item."""
     return 1 / np.bincount(items)[items]
 
 
-def _weight_by_options(table: ScoredRows, item: IntArray) -> dict[int, float]:
-    weight = np.bincount(table.options_scored[table.scored].astype(np.int64), weights=_shared(item))
-    return {options: float(weight[options]) for options in np.flatnonzero(weight).tolist()}
+def _weight_by_pattern(table: ScoredRows, item: IntArray) -> dict[Pattern, float]:
+    weight = np.zeros(len(item))
+    weight[table.scored] = _shared(item[table.scored])
+    return {pattern: float(weight[rows].sum()) for pattern, rows in table.patterns.items()}
+
+
+def _above(grade: Estimate, chance: Chance | None, attainable: float | None) -> Estimate:
+    if chance is None or attainable is None:
+        return grade
+    if attainable <= chance.grade:
+        return Estimate(value=None, reason="the trials that count cannot tell a judge from chance")
+    return above_chance(grade, chance.grade, attainable=attainable)
 
 
 def _band(table: ScoredRows, item: IntArray) -> tuple[float | None, float | None]:

@@ -8,7 +8,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.intervals import Range, clustered_mean
 from evenhand.reliability.alignment import Compared, Figures, against_people, figures
-from evenhand.reliability.opinions import Opinions
+from evenhand.reliability.opinions import Opinions, majority
 from evenhand.reliability.option_rows import BoolArray, FloatArray, IntArray
 
 FOLDS = 5
@@ -21,7 +21,9 @@ class Jury:
 
     judges: tuple[tuple[str, Figures], ...]
     majority: Figures
-    """The sign most judges gave; a tie where two signs are equally frequent at the top. Compared by sign only."""
+    """The sign most judges gave; where none leads alone the jury says equal. Compared by sign only."""
+    majority_ties: int
+    """Cases in which no sign leads alone: an even jury may split, and three judges may say three things."""
     mean: Figures
     """The mean of the judges' verdicts."""
     best_single: Figures
@@ -40,6 +42,7 @@ class Jury:
         return {
             "judges": judges,
             "majority": self.majority.as_json(),
+            "majority_ties": self.majority_ties,
             "mean": self.mean.as_json(),
             "best_single": self.best_single.as_json(),
             "chosen": list(self.chosen),
@@ -58,15 +61,17 @@ def jury(judges: Opinions, people: Opinions, *, folds: int = FOLDS, seed: int = 
     fold = _folds(bench[0].item, folds, seed)
     best, chosen = _held_out(bench, fold)
     verdicts = np.stack([one.judged for one in bench])
-    majority = replace(bench[0], judged=_majority(verdicts), levels=None)
+    led = _majority(verdicts)
+    most = replace(bench[0], judged=np.nan_to_num(led), levels=None)
     mean = replace(bench[0], judged=verdicts.mean(axis=0))
     return Jury(
         judges=tuple((name, figures(one)) for name, one in zip(judges.raters, bench, strict=True)),
-        majority=figures(majority),
+        majority=figures(most),
+        majority_ties=int(np.isnan(led).sum()),
         mean=figures(mean),
         best_single=figures(best),
         chosen=tuple(judges.raters[one] for one in chosen),
-        majority_gain=_gain(majority, best),
+        majority_gain=_gain(most, best),
         mean_gain=_gain(mean, best),
         cases=len(best.judged),
         left_out=left_out,
@@ -122,9 +127,8 @@ def _agreed(compared: Compared) -> BoolArray:
 
 
 def _majority(verdicts: FloatArray) -> FloatArray:
-    votes = np.stack([(np.sign(verdicts) == sign).sum(axis=0) for sign in (-1, 0, 1)])
-    alone = (votes == votes.max(axis=0)).sum(axis=0) == 1
-    return np.where(alone, votes.argmax(axis=0) - 1.0, 0.0)
+    """Judges x cases: the sign that most gave."""
+    return majority(np.stack([(np.sign(verdicts) == sign).sum(axis=0) for sign in (-1, 0, 1)], axis=-1))
 
 
 def _gain(together: Compared, single: Compared) -> Estimate:

@@ -10,7 +10,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL, reach, wilson
 from evenhand.reliability.option_rows import FloatArray, IntArray
 
-Weighting: TypeAlias = Literal["none", "linear", "quadratic"]
+Weighting: TypeAlias = Literal["none", "quadratic"]
 
 MOST_VALUES = 2_000
 """Different values that a table of every pair of them can hold."""
@@ -42,7 +42,7 @@ def cohens_kappa(
 ) -> Estimate:
     """1 - observed / expected disagreement (Cohen 1960 and 1968); 0 for verdicts that have nothing in common.
 
-    Where this package says weighted kappa it means the quadratic one, which takes means of several people as they are
+    Weighted kappa is the quadratic one, which takes means of several people as they are
     and does not depend on how they are binned. Distances are those of the values themselves. The interval is the delta
     method's, clustered by item, on Fisher's z.
     """
@@ -68,8 +68,6 @@ def _cost(values: FloatArray, weighting: Weighting) -> FloatArray:
     match weighting:
         case "none":
             return (apart > 0).astype(np.float64)
-        case "linear":
-            return apart
         case "quadratic":
             return apart**2
 

@@ -69,6 +69,11 @@ class Opinions:
         sums = np.bincount(self.case, weights=self.value, minlength=len(self.cases))
         return sums.astype(np.float64, copy=False), np.bincount(self.case, minlength=len(self.cases))
 
+    def signs_per_case(self) -> IntArray:
+        """Cases x (against, equal, for): how many raters said so."""
+        cell = 3 * self.case + np.sign(self.value).astype(np.int64) + 1
+        return np.bincount(cell, minlength=3 * len(self.cases)).reshape(-1, 3)
+
     def _refuse_twice(self) -> None:
         cell = np.sort(self.case * len(self.raters) + self.rater)
         again = np.flatnonzero(cell[1:] == cell[:-1])
@@ -90,6 +95,15 @@ class OrderedOpinions:
     reversed: BoolArray
     levels: Levels
 
+    def only(self, rows: BoolArray) -> "OrderedOpinions":
+        return replace(
+            self,
+            case=self.case[rows],
+            rater=self.rater[rows],
+            value=self.value[rows],
+            reversed=self.reversed[rows],
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BothOrders:
@@ -101,6 +115,12 @@ class BothOrders:
     """The published order alone."""
     one_order_only: Mapping[str, int]
     """By rater: cases left out of both because one order was not read."""
+
+
+def majority(counts: IntArray) -> FloatArray:
+    """The sign that most gave, of counts of (against, equal, for); NaN where none leads alone."""
+    alone = (counts == counts.max(axis=-1, keepdims=True)).sum(axis=-1) == 1
+    return np.where(alone, counts.argmax(axis=-1) - 1.0, np.nan)
 
 
 def both_orders(showings: OrderedOpinions) -> BothOrders:

@@ -1,5 +1,6 @@
 """One prompt whose options were shown to a judge in every rotation, and which of them it chose each time."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -50,6 +51,12 @@ def rotations(options: int, *, unrelated: bool = False) -> tuple[tuple[int, ...]
     return tuple(base[-turn:] + base[:-turn] for turn in range(1, options + 1))
 
 
+@cache
+def first_shown(options: int, *, unrelated: bool = False) -> tuple[int, ...]:
+    """Of each rotation the option that stands first in it."""
+    return tuple(order[0] for order in rotations(options, unrelated=unrelated))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
     """Rows with the same orders, as arrays: rows x trials."""
@@ -57,20 +64,17 @@ class Block:
     rows: IntArray
     """Where they stand in the list given."""
     options: int
+    unrelated: bool
+    """Whether the option with the last id is the answer to another prompt."""
     orders: IntArray
-    """Showings x places: the option id shown there."""
-    showing: IntArray
-    """Of each trial: which of the orders it was. Two trials of one showing share its weight."""
+    """Trials x places: the option id shown there."""
     place: IntArray
     option: IntArray
     """Both `UNREAD` where no option that counts was chosen."""
 
-    def read_in_showing(self) -> IntArray:
-        """Rows x showings: how many of its trials were read."""
-        read = np.zeros((len(self.rows), len(self.orders)), dtype=np.int64)
-        for trial, showing in enumerate(self.showing):
-            read[:, showing] += self.place[:, trial] != UNREAD
-        return read
+    @property
+    def counts(self) -> BoolArray:
+        return self.place != UNREAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,60 +94,64 @@ class Scores:
 
 def blocks(rows: Sequence[OptionRow]) -> list[Block]:
     """Rows of one option are in none. Raises ValueError where a place chosen was not offered."""
-    alike: dict[tuple[int, bool], list[int]] = {}
+    alike: defaultdict[tuple[int, bool], list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        if row.options > 1:
-            alike.setdefault((row.options, row.unrelated), []).append(number)
-    return [_block(rows, numbers, options, unrelated) for (options, unrelated), numbers in alike.items()]
+        alike[len(row.selected_positions), row.unrelated].append(number)
+    return [_block(rows, numbers, options, unrelated) for (options, unrelated), numbers in alike.items() if options > 1]
 
 
 def _block(rows: Sequence[OptionRow], numbers: list[int], options: int, unrelated: bool) -> Block:
     orders = np.array(rotations(options, unrelated=unrelated), dtype=np.int64)
-    place = np.array(
-        [[UNREAD if one is None else one for one in rows[number].selected_positions] for number in numbers],
-        dtype=np.int64,
-    )
-    asked = np.array([[one is not None for one in rows[number].selected_positions] for number in numbers])
-    wrong = asked & ((place < 0) | (place >= options))
+    # None becomes NaN.
+    chosen = np.array([rows[number].selected_positions for number in numbers], dtype=np.float64)
+    read = ~np.isnan(chosen)
+    place = np.where(read, chosen, UNREAD).astype(np.int64)
+    wrong = read & ((place < 0) | (place >= options))
     if wrong.any():
         row, trial = (int(where[0]) for where in np.nonzero(wrong))
-        item, chosen = rows[numbers[row]].item, int(place[row, trial])
         raise ValueError(
-            f"Item {item}: place {chosen} was chosen in trial {trial + 1}, but its options stand in places 0 to "
-            f"{options - 1}."
+            f"Item {rows[numbers[row]].item}: place {place[row, trial]} was chosen in trial {trial + 1}, but its "
+            f"options stand in places 0 to {options - 1}."
         )
-    option = orders[np.arange(options), place]
-    option[place == UNREAD] = UNREAD
+    option = np.where(read, orders[np.arange(options), place], UNREAD)
     return Block(
-        rows=np.array(numbers), options=options, orders=orders, showing=np.arange(options), place=place, option=option
+        rows=np.array(numbers), options=options, unrelated=unrelated, orders=orders, place=place, option=option
     )
 
 
-def without_unrelated(block: Block) -> Block:
-    """The same trials as if the unrelated option (the one with the last id) had not been there.
+def without_unrelated(block: Block) -> tuple[Block, Block]:
+    """The same trials as if the unrelated option had not been there: two blocks of one option less, whose scores are
+    to be averaged.
 
-    A trial that chose it says nothing about the others. The unrelated option first or last leaves the same order of
-    the others, so these two trials are one showing.
+    A trial that chose it says nothing of the others and does not count; the places behind it move up by one. The
+    unrelated option first and last leaves the same order of the others, so that N trials show N - 1 orders, one of them
+    twice: each of the two blocks takes one of these two trials, or both the one that counts.
     """
     own = block.options - 1
-    orders = np.array([[one for one in order if one != own] for order in block.orders.tolist()], dtype=np.int64)
     where = np.argmax(block.orders == own, axis=1)
-    place = block.place - (block.place > where)
-    kept = (block.option != own) & (block.option != UNREAD)
-    showing = np.minimum(np.arange(block.options), own - 1)
-    return Block(
-        rows=block.rows,
-        options=own,
-        orders=orders[:own],
-        showing=showing,
-        place=np.where(kept, place, UNREAD),
-        option=np.where(kept, block.option, UNREAD),
-    )
+    kept = block.counts & (block.option != own)
+    place = np.where(kept, block.place - (block.place > where), UNREAD)
+    option = np.where(kept, block.option, UNREAD)
+    trial = np.tile(np.arange(own), (len(place), 1))
+    again = trial.copy()
+    trial[:, -1] = np.where(kept[:, own - 1], own - 1, own)
+    again[:, -1] = np.where(kept[:, own], own, own - 1)
+
+    def of(trials: IntArray) -> Block:
+        return Block(
+            rows=block.rows,
+            options=own,
+            unrelated=False,
+            orders=np.array(rotations(own), dtype=np.int64),
+            place=np.take_along_axis(place, trials, axis=1),
+            option=np.take_along_axis(option, trials, axis=1),
+        )
+
+    return of(trial), of(again)
 
 
 def tallies(block: Block) -> Tallies:
-    read = block.read_in_showing()[:, block.showing]
-    weight = np.where(block.place == UNREAD, 0.0, 1.0 / np.maximum(read, 1))
+    weight = block.counts.astype(np.float64)
     return Tallies(
         places=counted(block.place, weight, block.options), options=counted(block.option, weight, block.options)
     )
@@ -173,7 +181,3 @@ def item_numbers(rows: Iterable[OptionRow]) -> IntArray:
     """Of each row the number of its item, from 0 in the order met."""
     number: dict[str, int] = {}
     return np.array([number.setdefault(row.item, len(number)) for row in rows], dtype=np.int64)
-
-
-def one_option_rows(rows: Iterable[OptionRow]) -> int:
-    return sum(row.options <= 1 for row in rows)

@@ -7,8 +7,8 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.intervals import clustered_share, share_of_sums
-from evenhand.reliability.option_rows import UNREAD, Block, BoolArray, IntArray, OptionRow, item_numbers
+from evenhand.intervals import share_of_sums
+from evenhand.reliability.option_rows import Block, IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,49 +28,50 @@ class PlaceShares:
         return {"positions": list(self.shares), "pick_rates": rates}
 
 
-def place_shares(rows: Sequence[OptionRow], found: Sequence[Block]) -> PlaceShares:
-    """Trials that were not read, and picks of an option that was removed, count nowhere."""
+def place_shares(found: Sequence[Block], item: IntArray) -> PlaceShares:
+    """`item`: of each row the number of its item. Trials that were not read count nowhere."""
     widest = max((block.options for block in found), default=0)
-    place, options, item = _trials(rows, found)
-    counts = np.bincount(place, minlength=widest)
+    of_block = [item[block.rows] for block in found]
+    trials = [block.counts.sum(axis=1) for block in found]
+    picks: list[int] = []
     rates: list[Estimate] = []
     fair: list[float | None] = []
-    for one in range(widest):
-        had = options > one
-        rates.append(_pick_rate(place[had] == one, item[had]))
-        fair.append(float((1 / options[had]).mean()) if had.any() else None)
-    shares = tuple((counts / len(place)).tolist()) if len(place) else ()
+    for place in range(widest):
+        there = [number for number, block in enumerate(found) if block.options > place]
+        picked = [(found[number].place == place).sum(axis=1) for number in there]
+        picks.append(sum(int(one.sum()) for one in picked))
+        rates.append(
+            _pick_rate(
+                _joined(picked), _joined([trials[one] for one in there]), _joined([of_block[one] for one in there])
+            )
+        )
+        read = [int(trials[one].sum()) for one in there]
+        even = sum(count / found[one].options for count, one in zip(read, there, strict=True))
+        fair.append(even / sum(read) if sum(read) else None)
+    total = sum(picks)
+    shares = tuple(one / total for one in picks) if total else ()
     return PlaceShares(shares=shares, pick_rates=tuple(rates), fair_rates=tuple(fair))
 
 
-def _pick_rate(picked: BoolArray, item: IntArray) -> Estimate:
-    """A clustered share; the items are numbers already, so nothing has to be sorted."""
-    trials = np.bincount(item)
-    share = float(picked.mean()) if len(picked) else 0.0
-    residuals = np.bincount(item, weights=picked) - share * trials
-    return share_of_sums(share, len(picked), float(residuals @ residuals), int(np.count_nonzero(trials)))
-
-
-def unrelated_pick_rate(rows: Sequence[OptionRow]) -> Estimate:
+def unrelated_pick_rate(found: Sequence[Block], item: IntArray) -> Estimate:
     """Over the trials read of rows with an unrelated option; a judge who picks at random takes it one time in N."""
-    hits: list[float] = []
-    items: list[str] = []
-    for row in rows:
-        if row.unrelated and row.options > 1:
-            chosen = [option for option in row.selected_options if option is not None]
-            hits.extend(float(option == row.options - 1) for option in chosen)
-            items.extend([row.item] * len(chosen))
-    return clustered_share(hits, [1.0] * len(hits), items)
+    there = [block for block in found if block.unrelated]
+    return _pick_rate(
+        _joined([(block.option == block.options - 1).sum(axis=1) for block in there]),
+        _joined([block.counts.sum(axis=1) for block in there]),
+        _joined([item[block.rows] for block in there]),
+    )
 
 
-def _trials(rows: Sequence[OptionRow], found: Sequence[Block]) -> tuple[IntArray, ...]:
-    """Of each trial read: the place picked, how many places there were, the number of its item."""
-    code = item_numbers(rows)
-    parts: list[list[IntArray]] = [[], [], []]
-    for block in found:
-        read = block.place != UNREAD
-        picked = block.place[read]
-        parts[0].append(picked)
-        parts[1].append(np.full(len(picked), block.options))
-        parts[2].append(np.repeat(code[block.rows], read.sum(axis=1)))
-    return tuple(np.concatenate([np.zeros(0, dtype=np.int64), *part]) for part in parts)
+def _pick_rate(picked: IntArray, trials: IntArray, item: IntArray) -> Estimate:
+    """A share of trials clustered by item, from how many each row has; the items are numbers, so nothing is sorted."""
+    total = int(trials.sum())
+    share = int(picked.sum()) / total if total else 0.0
+    of_item = np.bincount(item, weights=picked - share * trials)
+    clusters = int(np.count_nonzero(np.bincount(item, weights=trials)))
+    # Not the product of vectors, which wakes a thread for each core.
+    return share_of_sums(share, total, float(np.square(of_item).sum()), clusters)
+
+
+def _joined(parts: Sequence[IntArray]) -> IntArray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

@@ -10,7 +10,7 @@ from evenhand.domain.verdict import Levels
 from evenhand.reliability import Coverage
 from evenhand.reliability.alignment import Alignment, Ceiling, alignment, ceiling, disagreements
 from evenhand.reliability.board_correlation import BoardCorrelation, board_correlation
-from evenhand.reliability.docket import Docket, as_boards, in_any_order, read_twice
+from evenhand.reliability.docket import Docket, as_boards, heard, in_any_order
 from evenhand.reliability.jury import Jury, jury
 from evenhand.reliability.opinions import Opinions
 from evenhand.reports.alignment_evidence import Testimony
@@ -54,12 +54,15 @@ class Aligned:
     """One judge against people."""
 
     alignment: Alignment
-    """Of the mean of both orders; of one order where the judge never saw both."""
+    """Of the mean of both orders; of one order where the judge was never shown both."""
     published: Alignment | None
     """Of the published order alone, on the same cases; None without a baseline or without both orders."""
     one_order_only: int
-    """Cases left out of both, because one order was not read."""
+    """Cases left out, because one of their two orders was not read."""
     both_orders: bool
+    """Whether some model was shown in both orders."""
+    models_in_one_order: tuple[str, ...]
+    """Those that it was shown in one order only, whose verdicts are taken as they are."""
     levels: Levels
     board: BoardCorrelation
     """Of the models' means over the cases that the judge and people share."""
@@ -73,6 +76,7 @@ class Aligned:
             **self.alignment.as_json(),
             "levels": self.levels,
             "both_orders": self.both_orders,
+            "models_in_one_order": list(self.models_in_one_order),
             "published_order": pub,
             "one_order_only": self.one_order_only,
             "board": self.board.as_json(),
@@ -145,15 +149,16 @@ def _aligned(
     name: str, said: Testimony, docket: Docket, people: Opinions, *, most: int, seed: int
 ) -> tuple[Opinions, Aligned]:
     levels = said.levels([name])
-    showings = docket.showings(said.votes, [name], levels)
-    both = read_twice(showings)
-    opinions = in_any_order(showings) if both is None else both.dual
-    published = None if both is None or docket.baseline is None else alignment(both.published, people)[0]
+    twice = docket.shown_twice(said.shown[name])
+    found = heard(docket.showings(said.votes, [name], levels), twice)
+    opinions = found.opinions
+    dual = docket.baseline is not None and len(found.published) > 0
     one = Aligned(
         alignment=alignment(opinions, people)[0],
-        published=published,
-        one_order_only=0 if both is None else both.one_order_only[name],
-        both_orders=both is not None,
+        published=alignment(found.published, people)[0] if dual else None,
+        one_order_only=found.one_order_only,
+        both_orders=bool(twice.any()),
+        models_in_one_order=found.models_in_one_order,
         levels=levels,
         board=board_correlation(*as_boards(docket, *_shared(opinions, people)), seed=seed),
         coverage=said.coverage[name],

@@ -14,6 +14,7 @@ from evenhand.ledger.projection import Judged, StudyOnRecord, items_of, judged, 
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import votes_of
 from evenhand.reliability import Coverage
+from evenhand.reliability.docket import Showing
 from evenhand.reports.choosing import MixedError
 from evenhand.reports.errors import AlignmentError
 
@@ -26,6 +27,8 @@ class Testimony:
     people: tuple[str, ...]
     coverage: Mapping[str, Coverage]
     """Of each rater."""
+    shown: Mapping[str, frozenset[Showing]]
+    """Of each rater: what it was shown, with a verdict or without."""
     benchmark: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of items that the votes name otherwise than people do."""
@@ -64,13 +67,16 @@ def of_files(paths: Sequence[Path], *, levels: Levels | None = None, judges: Seq
     named = tuple(dict.fromkeys(judges)) or tuple(name for name, kind in raters.items() if kind == "model")
     people = tuple(name for name, kind in raters.items() if kind == "human" and name not in named)
     verdicts: dict[str, list[Preference | NoVerdict]] = {}
+    shown: dict[str, set[Showing]] = {}
     for one in given:
         verdicts.setdefault(one.rater.name, []).append(one.verdict)
+        shown.setdefault(one.rater.name, set()).add((one.item, *one.models))
     return Testimony(
         votes=tuple(_votes(given)),
         judges=named,
         people=people,
         coverage={name: Coverage.of(each) for name, each in verdicts.items()},
+        shown={name: frozenset(each) for name, each in shown.items()},
     )
 
 
@@ -151,6 +157,10 @@ def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnR
         judges=tuple(label for label in results if label not in kept),
         people=tuple(label for label in results if label in kept),
         coverage={label: Coverage.of(one.judgement.verdict for one in group) for label, group in results.items()},
+        shown={
+            label: frozenset((one.trial.item, one.models[0], one.models[1]) for one in group)
+            for label, group in results.items()
+        },
         benchmark=human[0].benchmark,
         labels={one.trial.item: one.label for one in every},
         instructions={item.digest: item.instruction for item in items_of(ledger, human[0].data)},

@@ -1,17 +1,17 @@
 """Judges held against people, as text for a terminal."""
 
 from collections.abc import Sequence
-from textwrap import shorten
 
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
 from evenhand.reliability.alignment import Alignment, Figures
+from evenhand.reliability.coverage import Coverage
 from evenhand.reliability.jury import Jury
 from evenhand.reports.alignment import Aligned, AlignmentReport, Parting
 from evenhand.reports.sheet import MISSING, Sheet
 from evenhand.reports.sheet_table import print_sheet
-from evenhand.reports.tables import count, escape, per_cent, unbroken
+from evenhand.reports.tables import count, escape, excerpt, per_cent, unbroken
 
 _COLUMNS = 6
 """Models beyond which a table of them would be wider than a page."""
@@ -43,6 +43,8 @@ def print_alignment(report: AlignmentReport, console: Console) -> None:
 
 def _print_judge(one: Aligned, console: Console) -> None:
     orders = "the mean of both orders" if one.both_orders else "one order only"
+    if one.both_orders and one.models_in_one_order:
+        orders += f" (one order only of {escape(', '.join(one.models_in_one_order))})"
     console.print(f"[bold]{escape(one.alignment.rater)}[/bold], {orders}, {one.levels} levels")
     _print_figures(one.alignment.pooled, console)
     _print_line("rank correlation of boards", one.board.spearman, console, noun="models")
@@ -51,15 +53,20 @@ def _print_judge(one: Aligned, console: Console) -> None:
         _print_line("MAE", one.published.pooled.mae, console, indent=4)
         _print_line("Consistency", one.published.pooled.consistency, console, share=True, indent=4)
     if one.one_order_only:
-        console.print(f"  left out: {one.one_order_only} cases read in one order only")
-    missing = one.coverage.wanted - one.coverage.with_verdict
-    if missing:
-        console.print(f"  {missing} of {one.coverage.wanted} showings have no verdict")
+        console.print(f"  left out: {one.one_order_only} cases of which one order was not read")
+    _print_coverage(one.coverage, console)
     console.print()
 
 
+def _print_coverage(coverage: Coverage, console: Console) -> None:
+    missing = coverage.wanted - coverage.with_verdict
+    why = ", ".join(f"{number} {reason}" for reason, number in sorted(coverage.reasons.items()))
+    console.print(f"  {missing} of {coverage.wanted} showings have no verdict{f': {why}' if why else ''}")
+
+
 def _print_figures(figures: Figures, console: Console) -> None:
-    _print_line("agreement with the majority", figures.agreement, console, share=True)
+    _print_line("same side as the mean", figures.agreement, console, share=True)
+    _print_line("agreement with majority", figures.majority, console, share=True)
     _print_line("MAE", figures.mae, console)
     _print_line("Consistency", figures.consistency, console, share=True)
     _print_line("kappa, three classes", figures.kappa, console)
@@ -68,11 +75,13 @@ def _print_figures(figures: Figures, console: Console) -> None:
 
 def _print_people(report: AlignmentReport, console: Console) -> None:
     humans = report.humans
-    console.print(f"[bold]People[/bold], each against the mean of the others, {report.human_levels} levels")
-    _print_line("agreement with the majority", humans.agreement, console, share=True)
+    console.print(f"[bold]People[/bold], each against the others, {report.human_levels} levels")
+    _print_line("same side as the mean", humans.agreement, console, share=True)
+    _print_line("agreement with majority", humans.majority, console, share=True)
     _print_line("MAE", humans.mae, console)
     _print_line("Consistency", humans.consistency, console, share=True)
     _print_line("Krippendorff's alpha", humans.alpha, console, noun="verdicts")
+    console.print("  intervals over items, these people taken as they are", style="dim")
     console.print()
 
 
@@ -125,6 +134,11 @@ def _print_jury(found: Jury, console: Console) -> None:
     _print_line("agreement, best single judge", found.best_single.agreement, console, share=True)
     _print_line("majority minus best single", found.majority_gain, console)
     _print_line("mean minus best single", found.mean_gain, console)
+    if found.majority_ties:
+        even = f" A jury of {len(found.judges)} can split evenly." if len(found.judges) % 2 == 0 else ""
+        console.print(
+            f"  no verdict leads alone in {found.majority_ties} cases, which count as equal for the majority.{even}"
+        )
     console.print()
 
 
@@ -140,5 +154,5 @@ def _print_partings(rater: str, partings: Sequence[Parting], console: Console) -
         texts = (("asked", one.instruction), (one.model, one.response), (one.against, one.against_response))
         for name, text in texts:
             if text is not None:
-                console.print(f"    {escape(name)}: {escape(shorten(text, _EXCERPT, placeholder=' …'))}", style="dim")
+                console.print(f"    {escape(name)}: {escape(excerpt(text, _EXCERPT))}", style="dim")
     console.print()

@@ -1,6 +1,6 @@
 """The findings of the Grade Score paper's sections 6.1 to 6.5 and 7 as claims, tested on the data at hand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -10,6 +10,7 @@ from evenhand.domain.identity import Json
 from evenhand.reliability.grade_comparison import RunSpread
 from evenhand.reliability.grade_contrast import Contrast, Measure, Part, contrast, difference
 from evenhand.reliability.grade_score import GradeScore
+from evenhand.reliability.multiplicity import holm
 
 Answer: TypeAlias = Literal["holds here", "does not hold here", "cannot be told"]
 
@@ -17,6 +18,10 @@ HARDLY_LESS = 0.05
 """A Choice Score that falls by less than this "remains relatively high": the low end of the authors' own spread."""
 _AUTHORS_SPREAD = (0.05, 0.12)
 _SIGNIFICANT = 0.05
+HOW_TESTED = (
+    "Each claim is tested at the 5 % level on the rows that all of its runs scored. Where it takes several "
+    "comparisons, their p-values are corrected for their number by Holm's method."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,9 @@ class Claim:
     evidence: str
     """A sentence with the numbers, or with what would have to be asked."""
     value: Estimate | None = None
+    comparisons: int = 1
+    p_value: float | None = None
+    """The smallest of the comparisons, corrected for their number; None where the interval of one alone decides."""
 
     def as_json(self) -> dict[str, Json]:
         value = self.value.as_json("difference") if self.value else {}
@@ -48,6 +56,8 @@ class Claim:
             "claim": self.claim,
             "answer": self.answer,
             "evidence": self.evidence,
+            "comparisons": self.comparisons,
+            "p_value": self.p_value,
             **value,
         }
 
@@ -69,6 +79,15 @@ def risen(value: Estimate) -> Answer:
     return "cannot be told"
 
 
+def _corrected(several: Sequence[Contrast]) -> tuple[float, ...]:
+    """Their p-values by Holm; one without a common row proves nothing."""
+    return holm([1.0 if one.p_value is None else one.p_value for one in several])
+
+
+def _p(corrected: float, comparisons: int) -> str:
+    return f"p = {corrected:.2g}" + (f" (Holm, {comparisons} comparisons)" if comparisons > 1 else "")
+
+
 def _pairs(cells: Sequence[Graded]) -> list[tuple[Graded, Graded]]:
     """With and without the unrelated option: same judge, same prompt."""
     plain = {(cell.judge, cell.prompt): cell for cell in cells if not cell.unrelated}
@@ -82,27 +101,37 @@ def _unrelated(cells: Sequence[Graded]) -> Iterator[Claim]:
         yield _untested(section, claim, "a prompt asked both with and without the unrelated option: --prompts")
         return
     change = _changed(pairs, "grade")
-    each = [difference([one.score], [other.score]).value for one, other in pairs]
-    up = sum(one.value is not None and one.value > 0 for one in each)
-    fell = any(risen(one) == "does not hold here" for one in each)
-    answer = "does not hold here" if fell else risen(change.value)
+    each = [difference([one.score], [other.score]) for one, other in pairs]
+    adjusted = _corrected(each)
+    changes = [one.value.value or 0.0 for one in each]
+    fell = [p for p, moved in zip(adjusted, changes, strict=True) if moved < 0 and p < _SIGNIFICANT]
     words = (
-        f"The Grade Score changes by {_said(change)}{_by_chance(pairs, 'grade')}; it is higher in {up} of {len(pairs)} "
-        "judge and prompt pairs."
+        f"The Grade Score changes by {_said(change)}{_by_chance(pairs, 'grade')}; it is higher in "
+        f"{sum(moved > 0 for moved in changes)} of {len(pairs)} judge and prompt pairs."
     )
-    yield Claim(section=section, claim=claim, answer=answer, evidence=words, value=change.value)
+    if fell:
+        words += f" It clearly falls in {len(fell)}: {_p(min(fell), len(pairs))}."
+    answer = "does not hold here" if fell else risen(change.value)
+    yield Claim(
+        section=section, claim=claim, answer=answer, evidence=words, value=change.value, comparisons=len(pairs),
+        p_value=min(adjusted),
+    )  # fmt: skip
     yield _removed(pairs)
     yield _most_for_first_two(pairs)
 
 
 def _removed(pairs: Sequence[tuple[Graded, Graded]]) -> Claim:
+    """Above chance, because a row with trials left out has another chance level, and cannot attain 1."""
     own = [one.own for one, _ in pairs if one.own is not None]
-    change = difference(own, [other.score for _, other in pairs])
+    change = difference(own, [other.score for _, other in pairs], measure="above")
     return Claim(
         section="6.1",
         claim="It does so as well when the unrelated option, which changes N, is left out of the scoring.",
         answer=risen(change.value),
-        evidence=f"Scored on the row's own options alone, the Grade Score changes by {_said(change)}.",
+        evidence=(
+            "Scored on the row's own options alone, over the trials that chose one of them, the Grade Score above "
+            f"chance (0 at random, 1 at best) changes by {_said(change)}."
+        ),
         value=change.value,
     )
 
@@ -133,12 +162,17 @@ def _judges(cells: Sequence[Graded]) -> Iterator[Claim]:
         return
     of_pair = {pair: _between(cells, *pair) for pair in combinations(names, 2)}
     (first, second), widest = max(of_pair.items(), key=lambda one: abs(one[1].value.value or 0.0))
-    chance = min((one.p_value for one in of_pair.values() if one.p_value is not None), default=1.0)
-    adjusted = min(1.0, chance * len(of_pair))
-    words = f"{first} minus {second}, the widest gap, is {_said(widest)}; p = {adjusted:.2g} over {len(of_pair)} pairs."
-    answer: Answer = "holds here" if adjusted < _SIGNIFICANT else "cannot be told"
-    yield Claim(section="6.2", claim=varies, answer=answer, evidence=words, value=widest.value)
-    yield _highest(cells, highest)
+    adjusted = _corrected(list(of_pair.values()))
+    words = f"{first} minus {second}, the widest gap, is {_said(widest)}; {_p(min(adjusted), len(of_pair))}."
+    yield Claim(
+        section="6.2", claim=varies, answer=_differs(adjusted), evidence=words, value=widest.value,
+        comparisons=len(of_pair), p_value=min(adjusted),
+    )  # fmt: skip
+    yield _highest(cells, highest, dict(zip(of_pair, adjusted, strict=True)))
+
+
+def _differs(adjusted: Sequence[float]) -> Answer:
+    return "holds here" if min(adjusted) < _SIGNIFICANT else "cannot be told"
 
 
 def _between(cells: Sequence[Graded], first: str, second: str) -> Contrast:
@@ -148,30 +182,35 @@ def _between(cells: Sequence[Graded], first: str, second: str) -> Contrast:
     return difference([of[(first, *row)] for row in both], [of[(second, *row)] for row in both])
 
 
-def _highest(cells: Sequence[Graded], claim: str) -> Claim:
+def _highest(cells: Sequence[Graded], claim: str, overall: Mapping[tuple[str, str], float]) -> Claim:
+    """`overall`: of each two judges the corrected p-value of their difference over all rows of the table.
+
+    Which judge is best is seen in the same data, so every two judges of every row are counted as compared.
+    """
     rows: dict[tuple[int, bool], list[Graded]] = {}
     for cell in cells:
         rows.setdefault((cell.prompt, cell.unrelated), []).append(cell)
     tops = [max(row, key=lambda cell: cell.score.grade_score.value or 0.0).judge for row in rows.values()]
     best = max(dict.fromkeys(tops), key=tops.count)
-    beaten = [
-        other.judge
-        for row in rows.values()
-        for own in row
-        if own.judge == best
-        for other in row
-        if other.judge != best and risen(difference([other.score], [own.score]).value) == "holds here"
-    ]
-    rivals = list(dict.fromkeys(cell.judge for cell in cells if cell.judge != best))
-    clear = all(risen(_between(cells, best, rival).value) == "holds here" for rival in rivals)
+    met = [pair for row in rows.values() for pair in combinations(row, 2)]
+    apart = [difference([one.score], [other.score]) for one, other in met]
+    adjusted = _corrected(apart)
+    beaten: list[tuple[float, str]] = []
+    for (one, other), found, p in zip(met, apart, adjusted, strict=True):
+        winner, loser = (one, other) if (found.value.value or 0.0) > 0 else (other, one)
+        if p < _SIGNIFICANT and loser.judge == best:
+            beaten.append((p, winner.judge))
     answer: Answer = "cannot be told"
     if beaten:
         answer = "does not hold here"
-    elif tops.count(best) == len(tops) and clear:
+    elif tops.count(best) == len(tops) and all(p < _SIGNIFICANT for pair, p in overall.items() if best in pair):
         answer = "holds here"
     words = f"{best} is highest in {tops.count(best)} of {len(tops)} rows of the table"
-    lost = f"; {', '.join(dict.fromkeys(beaten))} clearly beats it in {len(beaten)}." if beaten else "."
-    return Claim(section="6.2", claim=claim, answer=answer, evidence=words + lost)
+    lost = "."
+    if beaten:
+        names = ", ".join(dict.fromkeys(name for _, name in beaten))
+        lost = f"; {names} clearly beats it in {len(beaten)}: {_p(min(beaten)[0], len(met))}."
+    return Claim(section="6.2", claim=claim, answer=answer, evidence=words + lost, comparisons=len(met))
 
 
 def _order_warning(cells: Sequence[Graded]) -> Iterator[Claim]:
@@ -193,10 +232,12 @@ def _order_warning(cells: Sequence[Graded]) -> Iterator[Claim]:
         for one, other in combinations(effects, 2)
     }
     (one, other), widest = max(of_pair.items(), key=lambda item: abs(item[1].value.value or 0.0))
-    adjusted = min(1.0, len(of_pair) * min(c.p_value if c.p_value is not None else 1.0 for c in of_pair.values()))
-    answer: Answer = "holds here" if adjusted < _SIGNIFICANT else "cannot be told"
-    words = f"Its effect on {one} is larger than on {other} by {_said(widest)}; p = {adjusted:.2g}."
-    yield Claim(section="6.3", claim=mixed, answer=answer, evidence=words, value=widest.value)
+    adjusted = _corrected(list(of_pair.values()))
+    words = f"Its effect on {one} is larger than on {other} by {_said(widest)}; {_p(min(adjusted), len(of_pair))}."
+    yield Claim(
+        section="6.3", claim=mixed, answer=_differs(adjusted), evidence=words, value=widest.value,
+        comparisons=len(of_pair), p_value=min(adjusted),
+    )  # fmt: skip
 
 
 def _prompt_effects(cells: Sequence[Graded], wanted: Sequence[int], others: Sequence[int]) -> dict[str, list[Part]]:
@@ -292,4 +333,5 @@ def _said(found: Contrast) -> str:
     between = ""
     if value.lower is not None and value.upper is not None:
         between = f" (95 % {value.lower:+.3f} to {value.upper:+.3f}; {value.clusters} rows)"
-    return f"{value.value:+.3f}{between}"
+    # Sums of floats can leave a hair below 0.
+    return f"{round(value.value, 3) + 0.0:+.3f}{between}"

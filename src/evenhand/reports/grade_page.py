@@ -8,7 +8,7 @@ from rich.table import Table
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.trial import Readout
-from evenhand.reports.grade_claims import Claim
+from evenhand.reports.grade_claims import HOW_TESTED, Claim
 from evenhand.reports.grade_report import GradeCell, GradeReport
 from evenhand.reports.grade_sheets import row_words, tables
 from evenhand.reports.sheet_table import print_sheet
@@ -26,7 +26,8 @@ _READOUTS: dict[Readout, str] = {"free": "free readout", "constrained": "constra
 
 
 def print_report(report: GradeReport, console: Console) -> None:
-    """The tables where there are several cells, then each cell, then what the data say of the paper's findings."""
+    """What the data say of the paper's findings, the tables where there are several cells, then each cell."""
+    _print_claims(report.claims, console)
     if len(report.cells) > 1:
         for sheet in tables(report):
             print_sheet(sheet, console)
@@ -36,7 +37,6 @@ def print_report(report: GradeReport, console: Console) -> None:
         counted = ", ".join(f"{count} with {_LEFT_OUT.get(why, why)}" for why, count in report.left_out.items())
         _say(f"Rows left out: {counted}.", console)
         console.print()
-    _print_claims(report.claims, console)
 
 
 def _print_cell(cell: GradeCell, report: GradeReport, console: Console) -> None:
@@ -125,18 +125,24 @@ def _of_unrelated(cell: GradeCell) -> Iterator[str]:
     rate = cell.score.unrelated_pick_rate
     if rate.value is not None:
         yield f"The unrelated option was picked in {per_cent(rate.value)} of the trials read{_between(rate)}."
-    if cell.own is not None and cell.own.grade_score.value is not None:
-        own = cell.own.grade_score
-        yield (
-            f"Scored without the unrelated option the Grade Score is {_number(own.value)} ({_interval(own)}), on "
-            f"{own.clusters} rows."
-        )
+    if cell.own is None or cell.own.grade_score.value is None:
+        return
+    own, above = cell.own.grade_score, cell.own.above_chance
+    yield (
+        f"Scored without the unrelated option, over the trials that picked another, the Grade Score is "
+        f"{_number(own.value)} ({_interval(own)}) on {own.clusters} rows; there a judge who picks at random has "
+        f"{_number(cell.own.chance and cell.own.chance.grade)} and one who is never moved "
+        f"{_number(cell.own.attainable)}, so it is {_number(above.value)} ({_interval(above)}) above chance."
+    )
+    if cell.own.incomplete:
+        yield f"{cell.own.incomplete} rows have a trial unread or fewer than two left, and count nowhere in that."
 
 
 def _print_claims(claims: tuple[Claim, ...], console: Console) -> None:
     if not claims:
         return
     console.print("[bold]What the paper found, on these data[/bold]")
+    console.print(unbroken(HOW_TESTED), style="dim")
     console.print()
     for claim in claims:
         console.print(f"[bold]{claim.answer}[/bold]  {claim.section}: {escape(claim.claim)}")

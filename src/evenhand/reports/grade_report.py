@@ -12,8 +12,12 @@ from evenhand.ledger.projection import adaptations
 from evenhand.ledger.record import Ledger
 from evenhand.reliability.coverage import Coverage
 from evenhand.reliability.grade_comparison import RunSpread, run_spread
-from evenhand.reliability.grade_score import GradeScore, Policy, grade_score, modal_agreement
+from evenhand.reliability.grade_score import GradeScore, grade_score, modal_agreement
+from evenhand.reliability.scored_rows import Policy
 from evenhand.reports.grade_claims import Claim, Graded, claims
+
+_OF_OWN_OPTIONS = ("grade_score", "llm_score", "choice_score", "chance", "attainable", "above_chance", "incomplete")
+"""Names, or beginnings of names, of what is told of the scores without the unrelated option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +53,8 @@ class GradeCell:
     def as_json(self) -> dict[str, Json]:
         own: dict[str, Json] = {}
         if self.own is not None:
-            kept = ("grade_score", "llm_score", "choice_score")
             document = self.own.as_json()
-            own = {name: value for name, value in document.items() if name.startswith(kept)}
+            own = {name: value for name, value in document.items() if name.startswith(_OF_OWN_OPTIONS)}
         return {
             "judge": self.judge,
             "prompt": self.prompt,
