@@ -65,7 +65,7 @@ def test_the_result_that_counts(
 ):
     found = choices(recorded(tmp_path, *results), STUDY.key)
     assert found.places(0) == {FIRST: place}
-    assert found.outcomes[0][FIRST].reason == reason
+    assert found.reasons() == {reason: 1}
 
 
 def test_replicates_and_showings_are_kept_apart(tmp_path: Path):
@@ -79,7 +79,7 @@ def test_replicates_and_showings_are_kept_apart(tmp_path: Path):
 
 
 def test_trials_of_other_studies_are_not_here(tmp_path: Path):
-    assert choices(recorded(tmp_path, (TRIAL, Choice(value=0)), study="another"), STUDY.key).outcomes == {}
+    assert choices(recorded(tmp_path, (TRIAL, Choice(value=0)), study="another"), STUDY.key).places(0) == {}
 
 
 @pytest.mark.parametrize("others", [1, 20])

@@ -3,50 +3,52 @@
 Also the keeping of options, which are shown but stand for no model.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple, cast
+from itertools import count
 
-from sqlalchemy import Connection, Executable, func, select
+import numpy as np
+from sqlalchemy import Connection, func, select
 
 from evenhand.domain.response import Response
-from evenhand.domain.verdict import Choice, Reason
+from evenhand.domain.verdict import Choice, NoVerdict, Reason, Verdict
 from evenhand.ledger import rows, schema
-from evenhand.ledger.projection import supersedes
+from evenhand.ledger.columns import Coded, Interning, joint
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.results import ending_of, outcomes
+from evenhand.ledger.scan import Scope, in_columns, judgements_in, rows_where, scope_of
+from evenhand.ratings.codes import Codes
 
 _DIGEST = 64
 """Characters of a response's digest; the first stands after the bracket and the quotation mark of a JSON list."""
 
-_WALKED = 4
-"""Up to how many judgements in the ledger for each trial of a study all of them are walked through."""
 
-
-class Outcome(NamedTuple):
-    """How a trial ended."""
-
-    attempt: int
-    verdict: str | None
-    """As it is stored."""
-    reason: Reason | None
-
-    @property
-    def place(self) -> int | None:
-        return None if self.verdict is None else _place(self.verdict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Choices:
-    outcomes: dict[int, dict[str, Outcome]]
-    """By replicate, then by the digest of the response shown first: a rotation is known by what stands first in it."""
+    """One row for each trial."""
+
+    first: Coded
+    """Digest of the response shown first: a rotation is known by what stands first in it."""
+    replicate: Codes
+    ending: Codes
+    endings: tuple[Verdict | NoVerdict, ...]
 
     def places(self, replicate: int) -> dict[str, int | None]:
-        """None where the reply holds no choice; trials that were not asked are not here."""
-        # There are few different outcomes, and very many trials.
-        place = {outcome: outcome.place for outcome in set(self.outcomes.get(replicate, {}).values())}
-        return {first: place[outcome] for first, outcome in self.outcomes.get(replicate, {}).items()}
+        """By what stood first; None where the reply holds no choice. Trials that were not asked are not here."""
+        ours = self.replicate == replicate
+        ending: list[int] = self.ending[ours].tolist()
+        place = {code: _place(self.endings[code]) for code in set(ending)}
+        first = map(self.first.names.__getitem__, self.first.code[ours].tolist())
+        return dict(zip(first, map(place.__getitem__, ending), strict=True))
+
+    def reasons(self) -> Counter[Reason | None]:
+        """How many trials have each reason why there is no verdict; None counts those that have one."""
+        found: Counter[Reason | None] = Counter()
+        for ending, trials in zip(self.endings, np.bincount(self.ending, minlength=len(self.endings)), strict=True):
+            if trials:
+                found[ending.reason if isinstance(ending, NoVerdict) else None] += int(trials)
+        return found
 
 
 def choices(ledger: Ledger, study: str) -> Choices:
@@ -54,60 +56,54 @@ def choices(ledger: Ledger, study: str) -> Choices:
 
     No two showings of the study may begin with the same response.
     """
-    found: defaultdict[int, dict[str, Outcome]] = defaultdict(dict)
-    # One object for all trials that ended alike: a hundred thousand would keep the garbage collector busy.
-    known: dict[tuple[int, str | None, Reason | None], Outcome] = {}
     with ledger.reading() as connection:
-        shown = {row[0]: row for row in _shown(connection, study)}
-        for trial, verdict, reason in _results(connection, study, trials=len(shown)):
-            if (showing := shown.get(trial)) is None:
-                continue
-            _, first, replicate, attempt = showing
-            key = (attempt, verdict, reason)
-            outcome = known.get(key) or known.setdefault(key, Outcome(*key))
-            of_replicate = found[replicate]
-            before = of_replicate.setdefault(first, outcome)
-            if before is not outcome and supersedes(cast(Any, outcome), cast(Any, before)):
-                of_replicate[first] = outcome
-    return Choices(outcomes=dict(found))
-
-
-def _shown(connection: Connection, study: str) -> Iterable[Any]:
-    """Of each trial: its key, what stood first, replicate, attempt."""
-    links, trials = schema.study_trials, schema.trials
-    query = (
-        select(trials.c.key, func.substr(trials.c.responses, 3, _DIGEST), trials.c.replicate, trials.c.attempt)
-        .join(links, links.c.trial == trials.c.key)
-        .where(links.c.study == study)
+        scope = scope_of(connection, [study])
+        shown = _shown(connection, scope)
+        judgements = judgements_in(connection, scope, shown.rows)
+    endings = tuple(map(ending_of, judgements.ending.names))
+    place = np.arange(len(shown.attempt), dtype=np.int32)
+    if shown.attempt.any():
+        place = joint(shown.first.code, shown.replicate)
+    counting = outcomes(judgements, endings, place=place, attempt=shown.attempt).counting()
+    trial = judgements.trial[counting]
+    return Choices(
+        first=shown.first.rows(trial),
+        replicate=shown.replicate[trial],
+        ending=judgements.ending.code[counting],
+        endings=endings,
     )
-    return _fetched(connection, query)
 
 
-def _results(connection: Connection, study: str, *, trials: int) -> Iterable[Any]:
-    """Trial, verdict and reason in the order of the record; those of other studies may be among them.
-
-    `trials`: how many the study has.
-    """
-    links, table = schema.study_trials, schema.judgements
-    query = select(table.c.trial, table.c.verdict, table.c.reason).order_by(table.c.seq)
-    last = connection.execute(select(func.max(table.c.seq))).scalar() or 0
-    # To walk through all judgements costs a fraction of looking up each, unless the study is a small part of them.
-    if last > _WALKED * trials:
-        query = query.where(table.c.trial.in_(select(links.c.trial).where(links.c.study == study)))
-    return _fetched(connection, query)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Shown:
+    rows: dict[str, int]
+    """By the trial's key."""
+    first: Coded
+    replicate: Codes
+    attempt: Codes
 
 
-def _fetched(connection: Connection, query: Executable) -> Iterable[Any]:
-    # The driver's own cursor: through SQLAlchemy's rows the same reading costs a third more.
-    return cast(Any, connection.execute(query)).cursor
+def _shown(connection: Connection, scope: Scope) -> _Shown:
+    trials = schema.trials
+    query = select(trials.c.key, func.substr(trials.c.responses, 3, _DIGEST), trials.c.replicate, trials.c.attempt)
+    at: dict[str, int] = {}
+    number = count()
+    firsts = Interning()
+    parts: list[tuple[Codes, ...]] = []
+    for some in rows_where(connection, query, scope.trials):
+        keys, first, replicate, attempt = zip(*some, strict=True)
+        at.update(zip(keys, number, strict=False))
+        parts.append((firsts.codes(first), np.array(replicate, np.int32), np.array(attempt, np.int32)))
+    first, replicate, attempt = in_columns(parts, 3)
+    return _Shown(rows=at, first=Coded(names=firsts.values, code=first), replicate=replicate, attempt=attempt)
 
 
-@cache
-def _place(verdict: str) -> int:
-    choice = rows.verdict_of(verdict, None, "")
-    if not isinstance(choice, Choice):
-        raise TypeError(f"A trial with options ends in a choice, not in {choice}.")
-    return choice.value
+def _place(ending: Verdict | NoVerdict) -> int | None:
+    if isinstance(ending, NoVerdict):
+        return None
+    if not isinstance(ending, Choice):
+        raise TypeError(f"A trial with options ends in a choice, not in {ending}.")
+    return ending.value
 
 
 def keep_options(ledger: Ledger, options: Sequence[Response]) -> None:

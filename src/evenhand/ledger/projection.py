@@ -1,21 +1,22 @@
 """What the record says: studies, and for each trial the one result that counts."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, bindparam, func, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
-from evenhand.domain.response import REFERENCE
-from evenhand.domain.study import Orders, Purpose, wanted
+from evenhand.domain.study import Orders, Purpose
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
+from evenhand.domain.verdict import UNDECIDED
 from evenhand.ledger import rows, schema
+from evenhand.ledger.answers import response_models
 from evenhand.ledger.record import Ledger, chunks
+from evenhand.ledger.results import results_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,8 @@ class StudyOnRecord:
     rater: Rater
     condition: Condition
     variant: str
+    extractor: Rater | None = None
+    """Who finds the decision in a reply that has no readable one; None where nobody does, or an old ledger forgot."""
     against: str | None = None
     """The model that every other one meets; None where it is not the study's kind of pairing."""
     orders: Orders = "both"
@@ -67,15 +70,11 @@ def studies(
     with ledger.reading() as connection:
         raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
         conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
+        reached = dict(connection.execute(_links_by_study()).all())
         # A trial asked again has a link of its own and is still one of the wanted.
-        first = links.join(schema.trials, schema.trials.c.key == links.c.trial)
-        counts = (
-            select(links.c.study, func.count())
-            .select_from(first)
-            .where(schema.trials.c.attempt == 0)
-            .group_by(links.c.study)
-        )
-        reached = dict(connection.execute(counts).all())
+        again = select(schema.trials.c.key).where(schema.trials.c.attempt > 0)
+        for study, number in connection.execute(_links_by_study().where(links.c.trial.in_(again))):
+            reached[study] -= number
         decided = set(connection.execute(_decided_studies()).scalars())
         samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).all())
         query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
@@ -91,6 +90,7 @@ def studies(
                 rater=raters[row.rater],
                 condition=conditions[row.condition],
                 variant=content["variant"],
+                extractor=raters.get(conditions[row.condition].extractor or ""),
                 against=content["against"],
                 orders=content["orders"],
                 replicates=content["replicates"],
@@ -101,6 +101,11 @@ def studies(
             for row in connection.execute(query)
             for content in [json.loads(row.content)]
         ]
+
+
+def _links_by_study() -> Select[str, int]:
+    # Counted in the links alone: to look up the trial of each takes ten times as long.
+    return select(schema.study_trials.c.study, func.count()).group_by(schema.study_trials.c.study)
 
 
 def _decided_studies() -> Select[tuple[str]]:
@@ -133,106 +138,32 @@ def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection
     `items`: only trials on these.
     """
     chosen = list(chosen)
+    results = results_of(ledger, [study.key for study in chosen], items=items)
     labels = item_labels(ledger, {study.data for study in chosen})
-    results: dict[tuple[Any, ...], Row[Any]] = {}
-    links, trials, table = schema.study_trials, schema.trials, schema.judgements
+    stands = dict(zip(results.seq.tolist(), results.stands.tolist(), strict=True))
+    table, trials = schema.judgements, schema.trials
+    query = select(table, trials).join(trials, trials.c.key == table.c.trial).order_by(table.c.seq)
+    query = query.where(table.c.seq.in_(bindparam("keys", expanding=True)))
     with ledger.reading() as connection:
-        for study in chosen:
-            query = (
-                select(table, trials)
-                .join(trials, trials.c.key == table.c.trial)
-                .join(links, links.c.trial == trials.c.key)
-                .where(links.c.study == study.key)
-                .order_by(table.c.seq)
-            )
-            if items is not None:
-                query = query.where(trials.c.item.in_(items))
-            for row in connection.execute(query):
-                # The attempt is left out: a trial asked again is still one trial.
-                showing = (row.item, row.responses, row.rater, row.condition, row.replicate)
-                before = results.get(showing)
-                if before is None or supersedes(row, before):
-                    results[showing] = row
-    ordered = sorted(results.values(), key=lambda row: row.seq)
-    models = response_models(ledger, {digest for row in ordered for digest in json.loads(row.responses)})
-    standing = standing_responses(ledger, {row.item for row in ordered})
-    return [_judged(row, labels, models, standing) for row in ordered]
+        found = [row for some in chunks(stands) for row in connection.execute(query, {"keys": some})]
+    shown = [rows.trial_from(row) for row in found]
+    models = response_models(ledger, {digest for trial in shown for digest in trial.responses})
+    return [
+        _judged(row, trial, labels, models, stands=stands[row.seq]) for row, trial in zip(found, shown, strict=True)
+    ]
 
 
-def standing_responses(ledger: Ledger, items: Iterable[str]) -> set[str]:
-    """Digests of the responses that stand for their models on these items."""
-    table = schema.response_choices
-    newest: dict[tuple[str, str, str], str] = {}
-    with ledger.reading() as connection:
-        for some in chunks(sorted(items)):
-            for row in connection.execute(select(table).where(table.c.item.in_(some)).order_by(table.c.seq)):
-                newest[row.item, row.model, row.variant] = row.response
-    return set(newest.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotAsked:
-    """A showing that is wanted and was neither asked nor known."""
-
-    item: str
-    models: tuple[str, ...]
-    """In the order shown."""
-
-
-def not_reached(
-    ledger: Ledger,
-    chosen: Iterable[StudyOnRecord],
-    results: Iterable[Judged],
-    *,
-    items: Collection[str] | None = None,
-) -> list[NotAsked]:
-    """Each showing these studies want that was neither asked nor known.
-
-    `items`: only showings of these. Only studies that were cut short are worked out again, against the answers that
-    stand now.
-    """
-    short = [study.key for study in chosen if study.reached < study.wanted]
-    if not short:
-        return []
-    with ledger.reading() as connection:
-        table = schema.studies
-        found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
-    showings: dict[str, NotAsked] = {}
-    for study in map(rows.study_from, found):
-        answers: dict[str, dict[str, str]] = {}
-        plain = {REFERENCE, study.against or REFERENCE}
-        for response in ledger.responses_to(study.items, variant=study.variant, plain=plain):
-            if response.model in study.models:
-                answers.setdefault(response.item, {})[response.model] = response.digest
-        named = {digest: model for of_item in answers.values() for model, digest in of_item.items()}
-        for trial in wanted(study, answers):
-            if items is not None and trial.item not in items:
-                continue
-            models = tuple(named[digest] for digest in trial.responses)
-            showings[replace(trial, replicate=0).key] = NotAsked(item=trial.item, models=models)
-    reached = {replace(one.trial, attempt=0, replicate=0).key for one in results}
-    return [showing for key, showing in showings.items() if key not in reached]
-
-
-def _judged(row: Row[Any], labels: dict[str, str], models: dict[str, str], standing: set[str]) -> Judged:
-    trial = rows.trial_from(row)
+def _judged(
+    row: Row[Any], trial: Trial, labels: Mapping[str, str], models: Mapping[str, str], *, stands: bool
+) -> Judged:
     return Judged(
         seq=row.seq,
         trial=trial,
         label=labels.get(trial.item, trial.item[:12]),
         models=tuple(models[digest] for digest in trial.responses),
         judgement=rows.judgement_from(row),
-        stands=standing.issuperset(trial.responses),
+        stands=stands,
     )
-
-
-def supersedes(new: Row[Any], old: Row[Any]) -> bool:
-    if new.reason in CALL_FAILED:
-        return old.reason in CALL_FAILED
-    if new.attempt == old.attempt:
-        return True  # read again by a newer reader, or a person changed their mind
-    # A newer reader may find a verdict in an earlier attempt: the first got counts.
-    return old.verdict is None or (new.verdict is not None and new.attempt < old.attempt)
 
 
 def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:
@@ -263,16 +194,6 @@ def items_of(ledger: Ledger, data: str) -> list[Item]:
         return [rows.item_from(content, label) for label, content in connection.execute(query)]
 
 
-def response_models(ledger: Ledger, digests: Iterable[str]) -> dict[str, str]:
-    table = schema.responses
-    found: dict[str, str] = {}
-    with ledger.reading() as connection:
-        for some in chunks(digests):
-            query = select(table.c.digest, table.c.model).where(table.c.digest.in_(some))
-            found.update(connection.execute(query).all())
-    return found
-
-
 def adaptations(ledger: Ledger, rater: str) -> set[str]:
     """Sentences: which default settings were not sent as asked to this rater, as far as is on record."""
     table, trials = schema.judgements, schema.trials
@@ -283,4 +204,6 @@ def adaptations(ledger: Ledger, rater: str) -> set[str]:
         .distinct()
     )
     with ledger.reading() as connection:
-        return {words for notes in connection.execute(query).scalars() for words in json.loads(notes)["adapted"]}
+        return {
+            words for notes in connection.execute(query).scalars() for words in json.loads(notes).get("adapted", ())
+        }

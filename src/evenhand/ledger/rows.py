@@ -8,7 +8,7 @@ from sqlalchemy import Row
 
 from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.identity import canonical_json
-from evenhand.domain.item import Item
+from evenhand.domain.item import Brief, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
@@ -23,6 +23,8 @@ def item_from(content: str, label: str) -> Item:
     fields: Fields = json.loads(content)
     fields["images"] = tuple(fields["images"])
     fields["criteria"] = tuple((name, words) for name, words in fields["criteria"])
+    if "brief" in fields:
+        fields["brief"] = Brief(**fields["brief"])
     return Item(label=label, **fields)
 
 
@@ -84,6 +86,8 @@ def condition_from(row: Row[Any]) -> Condition:
 def study_from(content: str) -> Study:
     fields: Fields = json.loads(content)
     fields["items"], fields["models"] = tuple(fields["items"]), tuple(fields["models"])
+    if "showings" in fields:
+        fields["showings"] = tuple((item, first, second) for item, first, second in fields["showings"])
     return Study(**fields)
 
 

@@ -1,91 +1,131 @@
-"""The votes of what was judged: each preference mapped to its two models."""
+"""What was judged in studies that make one board: results, votes, and what is missing."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from sqlalchemy import select
+import numpy as np
 
 from evenhand.domain.rater import PEOPLE
-from evenhand.domain.verdict import NoVerdict, Preference, Verdict
+from evenhand.domain.verdict import NoVerdict, Preference, Reason
 from evenhand.domain.vote import Vote
-from evenhand.ledger import schema
-from evenhand.ledger.projection import Judged, NotAsked, StudyOnRecord, judged, not_reached
-from evenhand.ledger.record import Ledger, chunks
-from evenhand.ledger.waiting import Battle, waiting_battles
+from evenhand.ledger.answers import word_counts
+from evenhand.ledger.columns import Coded
+from evenhand.ledger.projection import Judged, StudyOnRecord
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.results import Results, results_of
+from evenhand.ledger.unasked import NotAsked, not_reached
+from evenhand.ledger.vote_columns import Votes, cast_votes, preferring
+from evenhand.ledger.waiting import Waiting, waiting_battles
+from evenhand.ratings.sums import FloatArray
+from evenhand.reliability import Coverage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedBattles:
     """What was judged in studies that agree on judge, protocol and data."""
 
     study: StudyOnRecord
     """The first of them."""
-    results: tuple[Judged, ...]
+    results: Results
     """Of answers that still stand for their models."""
     replaced: int
     """Results left out because an answer was replaced since."""
-    showings: tuple[Judged, ...]
-    """One result for each showing, however many replicates: one with a verdict where any was read."""
     not_asked: tuple[NotAsked, ...]
     """Showings wanted that were neither asked nor known."""
-    missing: tuple[tuple[str, ...], ...]
-    """The models of each showing wanted that has no verdict, whether it was asked or not."""
-    votes: tuple[Vote, ...]
+    lengths: FloatArray
+    """Words of each response."""
 
     @property
     def judge(self) -> str:
         """Several people are together `people`."""
-        several = self.study.rater.kind == "human" and len({one.trial.rater for one in self.results}) > 1
+        several = self.study.rater.kind == "human" and len(np.unique(self.results.rater.code)) > 1
         return PEOPLE if several else self.study.rater.name
 
     @property
     def not_reached(self) -> int:
         return len(self.not_asked)
 
-    @property
-    def waiting(self) -> frozenset[Battle]:
+    @cached_property
+    def showings(self) -> Results:
+        """One result for each showing, however many replicates: the first verdict read, else the last reason.
+
+        In the order in which each showing was first judged.
+        """
+        results = self.results
+        rows = np.arange(len(results))
+        number = int(results.showing.max(initial=-1)) + 1
+        counts, begins = np.full(number, -1), np.full(number, -1)
+        counts[results.showing] = rows  # of several the last stays
+        read = rows[results.decided][::-1]
+        counts[results.showing[read]] = read
+        begins[results.showing[::-1]] = rows[::-1]
+        there = np.flatnonzero(begins >= 0)
+        return results.rows(counts[there[np.argsort(begins[there])]])
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Of the showings wanted."""
+        showings = self.showings
+        reasons: Counter[Reason] = Counter()
+        for ending, count in zip(showings.endings, np.bincount(showings.ending, minlength=1).tolist(), strict=False):
+            if isinstance(ending, NoVerdict) and count:
+                reasons[ending.reason] += count
+        read = len(showings) - reasons.total()
+        return Coverage(wanted=len(showings) + self.not_reached, with_verdict=read, reasons=dict(reasons))
+
+    @cached_property
+    def missing(self) -> tuple[Coded, Coded]:
+        """The models, as shown, of each pair wanted that has no verdict, whether it was asked or not."""
+        showings = self.showings
+        in_vain = showings.rows(showings.pair & ~showings.decided)
+        models = tuple(sorted({*showings.models, *(name for one in self.not_asked for name in one.models)}))
+        number = {name: code for code, name in enumerate(models)}
+        known = np.array([number[name] for name in showings.models], dtype=np.int32)
+        asked = (known[in_vain.first_model], known[in_vain.second_model])
+        unasked = np.array([[number[name] for name in one.models] for one in self.not_asked], dtype=np.int32)
+        first, second = (
+            np.concatenate([before, after]) for before, after in zip(asked, unasked.reshape(-1, 2).T, strict=True)
+        )
+        return Coded(names=models, code=first), Coded(names=models, code=second)
+
+    @cached_property
+    def voting(self) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+        """The results that are votes."""
+        return np.flatnonzero(preferring(self.results))
+
+    @cached_property
+    def votes(self) -> Votes:
+        """In the order of the record."""
+        return cast_votes(self.results.rows(self.voting), self.lengths)
+
+    @cached_property
+    def waiting(self) -> Waiting:
         """Battles of which a wanted showing has no reply; nobody waits for a person to see the other order too."""
         if self.study.rater.kind == "human":
-            return frozenset()
+            return Waiting.nobody(self.results)
         return waiting_battles(self.results, self.not_asked)
-
-    @property
-    def verdicts(self) -> tuple[Verdict | NoVerdict, ...]:
-        """Of the showings."""
-        return tuple(one.judgement.verdict for one in self.showings)
 
 
 def judged_battles(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None
 ) -> JudgedBattles:
     """`items`: only what was judged on these."""
-    everything = judged(ledger, chosen, items=items)
-    results = tuple(one for one in everything if one.stands)
-    lengths = word_counts(ledger, {digest for one in results for digest in one.trial.responses})
-    showings = _showings(results)
-    unasked = not_reached(ledger, chosen, results, items=items)
-    in_vain = [one.models for one in showings if isinstance(one.judgement.verdict, NoVerdict)]
+    everything = results_of(ledger, [study.key for study in chosen], items=items)
+    results = everything.rows(everything.stands)
     return JudgedBattles(
         study=chosen[0],
         results=results,
         replaced=len(everything) - len(results),
-        showings=tuple(showings),
-        not_asked=tuple(unasked),
-        missing=(*in_vain, *(one.models for one in unasked)),
-        votes=tuple(votes_of(results, lengths)),
+        not_asked=tuple(not_reached(ledger, chosen, results, items=items)),
+        lengths=_lengths(ledger, results),
     )
 
 
-def _showings(results: Iterable[Judged]) -> list[Judged]:
-    """Of each showing's replicates the first with a verdict, else one without."""
-    found: dict[tuple[str, tuple[str, ...], str], Judged] = {}
-    for one in results:
-        showing = (one.trial.item, one.trial.responses, one.trial.rater)
-        before = found.get(showing)
-        if before is None or isinstance(before.judgement.verdict, NoVerdict):
-            found[showing] = one
-    return list(found.values())
+def _lengths(ledger: Ledger, results: Results) -> FloatArray:
+    words = word_counts(ledger, filter(None, results.responses), items=results.item.names)
+    return np.array([words.get(digest, np.nan) for digest in results.responses], dtype=np.float64)
 
 
 def votes_of(results: Sequence[Judged], lengths: Mapping[str, int] | None = None) -> list[Vote]:
@@ -122,13 +162,3 @@ def _turned(vote: Vote) -> Vote:
 def _longer(one: Judged, lengths: Mapping[str, int] | None) -> float | None:
     first, second = one.trial.responses
     return None if lengths is None else float(lengths[first] - lengths[second])
-
-
-def word_counts(ledger: Ledger, digests: Iterable[str]) -> dict[str, int]:
-    table = schema.responses
-    counts: dict[str, int] = {}
-    with ledger.reading() as connection:
-        for some in chunks(sorted(digests)):
-            query = select(table.c.digest, table.c.text).where(table.c.digest.in_(some))
-            counts.update((digest, len(text.split())) for digest, text in connection.execute(query))
-    return counts

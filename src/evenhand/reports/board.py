@@ -27,7 +27,7 @@ _WIDTH = 100
 class Standing:
     model: str
     rank: int | None
-    """Within the component; None where the model has no battles."""
+    """Within the component; None where the model has no battles, or is provisional beside others that are not."""
     rank_lower: int | None = None
     """The best rank that the intervals of differences allow, and in `rank_upper` the worst."""
     rank_upper: int | None = None
@@ -44,6 +44,8 @@ class Standing:
     component: int | None
     """From 1, the largest first; models of different components cannot be compared."""
     note: str | None = None
+    provisional: bool = False
+    """Of Elo: too few battles to have left its start."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -59,6 +61,7 @@ class Standing:
             "losses": whole(self.losses),
             "ties": whole(self.ties),
             "component": self.component,
+            "provisional": self.provisional,
             "note": self.note,
         }
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.domain.identity import Json, draw
-from evenhand.domain.verdict import Choice, Grades, NoVerdict
-from evenhand.domain.vote import Vote
+from evenhand.domain.identity import Json
+from evenhand.domain.rater import Rater
+from evenhand.domain.trial import Condition
+from evenhand.domain.verdict import Choice, Grades
 from evenhand.ratings.bands import Missing
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.reliability import Coverage
@@ -18,6 +19,7 @@ from evenhand.reports.errors import RankError
 
 if TYPE_CHECKING:
     from evenhand.exchange.battles_file import BattleTable
+    from evenhand.ledger.columns import Coded
     from evenhand.ledger.votes import JudgedBattles
 
 
@@ -36,6 +38,8 @@ class Origin:
     human: bool = False
     protocol: str | None = None
     readout: str | None = None
+    rater: Rater | None = None
+    condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,31 +56,31 @@ class Evidence:
 
 
 def of_file(table: "BattleTable") -> Evidence:
-    rows, named = len(table.comparisons), table.comparisons.item is not None
-    one_judge = named and table.comparisons.rater is None
+    rows = len(table.comparisons)
     return Evidence(
         origin=Origin(source=table.name, digest=table.digest, columns=table.layout.as_json()),
         # The notes tell of them already.
         shown=replace(table.comparisons, self_battles=0),
         coverage=Coverage(wanted=rows, with_verdict=rows),
         missing=None,
-        notes=(*table.notes, "No rater column: all rows are taken for one judge's.") if one_judge else table.notes,
+        notes=table.notes,
     )
 
 
 def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     """Raises RankError where the judge graded or chose instead of comparing two."""
     study = judged.study
-    if any(isinstance(verdict, Grades | Choice) for verdict in judged.verdicts):
+    if judged.showings.where(lambda ending: isinstance(ending, Grades | Choice)).any():
         raise RankError(
             f"{study.condition.protocol} does not compare two answers, so it makes no board; "
             "choose another with --protocol."
         )
-    pairs = [models for models in judged.missing if len(models) == 2]
-    votes = in_fixed_order(judged.votes, seed)
-    shown = Comparisons.of_votes(votes, models={model for pair in pairs for model in pair})
+    first, second = judged.missing
+    order = judged.votes.fixed_order(seed)
+    shown = judged.votes.rows(order).comparisons(
+        models=first.in_order_of_rows().names + second.in_order_of_rows().names
+    )
     waiting = judged.waiting
-    verdicts = len(judged.verdicts)
     return Evidence(
         origin=Origin(
             benchmark=study.benchmark,
@@ -85,12 +89,14 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
             human=study.rater.kind == "human",
             protocol=study.condition.protocol,
             readout=study.condition.readout,
+            rater=study.rater,
+            condition=study.condition,
         ),
         shown=shown,
-        missing=_missing(pairs, shown.models),
-        coverage=Coverage.of(judged.verdicts, wanted=verdicts + judged.not_reached),
-        notes=(*record_notes(judged), *_waiting_notes(len(waiting))),
-        waiting=np.array([(v.item, v.model_a, v.model_b, v.rater) in waiting for v in votes]) if waiting else None,
+        missing=_missing(first, second, shown.models),
+        coverage=judged.coverage,
+        notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles))),
+        waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
     )
 
 
@@ -101,19 +107,12 @@ def _waiting_notes(battles: int) -> tuple[str, ...]:
     return (f"{who} other order: what was read of it counts as votes, and makes no battle.",)
 
 
-def _missing(pairs: Sequence[tuple[str, ...]], models: Sequence[str]) -> Missing | None:
-    if not pairs:
+def _missing(first: "Coded", second: "Coded", models: Sequence[str]) -> Missing | None:
+    if not len(first.code):
         return None
-    code = {name: number for number, name in enumerate(models)}
-    return Missing(
-        model_a=np.array([code[pair[0]] for pair in pairs], dtype=np.int32),
-        model_b=np.array([code[pair[1]] for pair in pairs], dtype=np.int32),
-    )
-
-
-def in_fixed_order(votes: Sequence[Vote], seed: int) -> list[Vote]:
-    """By hash of seed and battle, so that a rating never depends on which call finished first."""
-    return sorted(votes, key=lambda v: (draw(seed, v.item, v.model_a, v.model_b), v.rater, v.first != v.model_a))
+    number = {name: code for code, name in enumerate(models)}
+    code = np.array([number.get(name, -1) for name in first.names], dtype=np.int32)
+    return Missing(model_a=code[first.code], model_b=code[second.code])
 
 
 def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
@@ -124,17 +123,17 @@ def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
         notes.append(f"Left out: {judged.replaced} judgements of answers that were replaced since.")
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
+    remarked = results.remarked()
     if study.condition.readout == "constrained":
         notes.append("Verdicts were read from the probabilities of the offered answers, without reasoning.")
-        if any(one.judgement.notes.get("forced") for one in results):
+        if any(remark.forced for remark in remarked):
             notes.append("The embedded model can only give an offered answer, so coverage is 100 % by construction.")
     adapted: Counter[str] = Counter()
-    for one in results:
-        words = one.judgement.notes.get("adapted")
-        if isinstance(words, list):
-            adapted.update(str(word) for word in words)
-    notes += [f"Differs from the published protocol in {count} judgements: {word}" for word, count in adapted.items()]
-    again = sum(one.trial.attempt > 0 and not isinstance(one.judgement.verdict, NoVerdict) for one in results)
+    for remark, count in remarked.items():
+        for words in remark.adapted:
+            adapted[words] += count
+    notes += [f"Differs from the published protocol in {count} judgements: {words}" for words, count in adapted.items()]
+    again = int(np.count_nonzero((results.attempt > 0) & results.decided))
     if again:
         notes.append(f"{again} verdicts came only after asking again.")
     return tuple(notes)

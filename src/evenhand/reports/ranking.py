@@ -269,10 +269,11 @@ def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[Standing, ...]
             ties=rate.ties,
             component=None if one.component is None else one.component + 1,
             note=one.note,
+            provisional=one.provisional,
         )
         for one, rate, span in ordered
     )
 
 
 def _place(one: Rated) -> tuple[bool, int, int, str]:
-    return one.component is None, one.component or 0, one.rank or 0, one.model
+    return one.component is None, one.component or 0, one.place or one.rank or 0, one.model

@@ -1,0 +1,120 @@
+"""A ledger with one judged board of any size, written as runs leave it: the same one every time."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.response import Response
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import NoVerdict, Preference, Verdict
+from evenhand.ledger.record import Entries, Ledger
+
+MODELS = 200
+BATTLES_AN_ITEM = 1000
+_SKILLS = ("counting", "reading text", "humour", "recipes", "places")
+_JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
+_CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab" * 32)
+_WORDS = [
+    "a",
+    "boat",
+    "near",
+    "the",
+    "old",
+    "bridge",
+    "where",
+    "three",
+    "people",
+    "wait",
+    "for",
+    "bread",
+    "and",
+    "nobody",
+    "looks",
+    "up",
+    "at",
+    "the",
+    "morning",
+    "light",
+]
+_COMMITTED = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    benchmark: Benchmark
+    answers: dict[tuple[str, int], Response]
+    """By item and number of the model."""
+
+
+def write_board(ledger: Ledger, judgements: int, *, models: int = MODELS) -> None:
+    """Drawn pairs in both orders, a thousand an item; one reply in a hundred undecided, one call in two hundred failed.
+
+    Any two models whose numbers differ have different strengths, so that nobody wins all or loses all.
+    """
+    draw = random.Random(0)
+    items = max(1, round(judgements / (2 * BATTLES_AN_ITEM)))
+    scene = _scene(draw, items, models)
+    study = Study(
+        benchmark=scene.benchmark.name,
+        data=scene.benchmark.digest,
+        items=tuple(item.digest for item in scene.benchmark.items),
+        models=tuple(map(_name, range(models))),
+        rater=_JUDGE.key,
+        condition=_CONDITION.key,
+        pairing="random",
+        battles=judgements // 2,
+    )
+    ledger.register_benchmark(scene.benchmark)
+    ledger.add_responses(list(scene.answers.values()))
+    ledger.register_study(study, rater=_JUDGE, condition=_CONDITION, wanted=judgements)
+    judged = islice(_judged(draw, scene, models), judgements)
+    while some := list(islice(judged, _COMMITTED)):
+        ledger.commit(Entries(study=study.key, trials=[one for one, _ in some], judgements=[one for _, one in some]))
+
+
+def _name(model: int) -> str:
+    return f"model-{model:03}"
+
+
+def _scene(draw: random.Random, items: int, models: int) -> _Scene:
+    asked = tuple(
+        Item(label=str(number), instruction=f"What is shown in picture {number}?", category=_SKILLS[number % 5])
+        for number in range(items)
+    )
+    benchmark = Benchmark(name="generated", items=asked, licence="CC0", citation="none", protocols=("visit_pairwise",))
+    answers = {
+        (item.digest, model): Response(
+            item=item.digest, model=_name(model), text=" ".join(draw.choices(_WORDS, k=draw.randint(30, 70)))
+        )
+        for item in asked
+        for model in range(models)
+    }
+    return _Scene(benchmark=benchmark, answers=answers)
+
+
+def _judged(draw: random.Random, scene: _Scene, models: int) -> Iterator[tuple[Trial, Judgement]]:
+    pairs = [(one, other) for one in range(models) for other in range(one + 1, models)]
+    for item in scene.benchmark.items:
+        for pair in draw.sample(pairs, min(BATTLES_AN_ITEM, len(pairs))):
+            for first, second in (pair, pair[::-1]):
+                shown = (scene.answers[item.digest, first].digest, scene.answers[item.digest, second].digest)
+                trial = Trial(item=item.digest, responses=shown, rater=_JUDGE.key, condition=_CONDITION.key)
+                verdict = _verdict(draw, (second - first) / models)
+                yield (
+                    trial,
+                    Judgement(trial=trial.key, verdict=verdict, reader="1", calls=(trial.key,), run="bench", at=0.0),
+                )
+
+
+def _verdict(draw: random.Random, lead: float) -> Verdict | NoVerdict:
+    """`lead` of the first, from -1 to 1."""
+    lot = draw.random()
+    if lot < 0.015:
+        return NoVerdict(reason="timeout" if lot < 0.005 else "unreadable")
+    heard = lead + draw.gauss(0.1, 0.7)
+    return Preference(value=0 if abs(heard) < 0.1 else (1 if heard > 0 else -1), levels=3)

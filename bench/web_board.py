@@ -1,0 +1,157 @@
+"""What a large board costs: worked out cold from the ledger, and its page once it is known.
+
+    python -m bench.web_board [--judgements 100000] [--folder F]
+
+200 models. The ledger is written first, which takes some minutes for a million; with `--folder` it is kept there and
+used again. Cold: CPU seconds and peak memory of a process that opens the ledger and works the board out, beside a bare
+walk through the same rows by SQLite's driver. Warm: the page as `evenhand serve` sends it, from request to last byte.
+"""
+
+import argparse
+import json
+import os
+import resource
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+
+from bench.figures import Figure, print_table, spread
+from bench.judged_board import MODELS, write_board
+from evenhand.ledger.newest import newest
+from evenhand.ledger.record import Ledger
+from evenhand.web.listing import boards_on_record
+from evenhand.web.standings import Asked, standings
+
+REQUESTS = 50
+_PAUSE = 0.2
+"""Seconds: whoever asks too often is refused."""
+_BARE = (
+    "SELECT study, trial FROM study_trials",
+    "SELECT key, item, responses, rater, condition, replicate, attempt FROM trials",
+    "SELECT seq, trial, verdict, reason FROM judgements ORDER BY seq",
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--judgements", type=int, default=100_000)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--cold", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.cold:
+        print(json.dumps(cold(given.cold)))
+        return
+    with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as made:
+        path = written(given.folder or Path(made), given.judgements)
+        print_table(figures(path, given.judgements))
+
+
+def written(folder: Path, judgements: int) -> Path:
+    path = folder / f"board-{judgements}.db"
+    if not path.exists():
+        with closing(Ledger(f"sqlite:///{path}")) as ledger:
+            write_board(ledger, judgements)
+    return path
+
+
+def figures(path: Path, judgements: int) -> list[Figure]:
+    command = [sys.executable, "-m", "bench.web_board", "--cold", str(path)]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    bare = bare_walk(path)
+    with served(path) as server:
+        warm = warm_page(server.port)
+    what = f"{MODELS} models, {judgements:,} judgements"
+    return [
+        Figure(what=f"{what}: board from the ledger, cold", value=found["cpu_s"], unit="s CPU"),
+        Figure(what=f"{what}: bare walk through the rows", value=bare, unit="s CPU"),
+        Figure(what=f"{what}: cold / bare walk", value=found["cpu_s"] / bare),
+        Figure(what=f"{what}: list of boards", value=found["list_s"], unit="s CPU"),
+        Figure(what=f"{what}: peak memory", value=found["peak_mb"], unit="MB", at_most=1500),
+        Figure(what=f"{what}: page, warm", value=statistics.median(warm), unit="ms", at_most=200, note=spread(warm)),
+    ]
+
+
+def cold(path: Path) -> dict[str, float]:
+    """For a process of its own, whose peak memory it tells."""
+    with closing(Ledger(f"sqlite:///{path}", create=False)) as ledger:
+        begun = time.process_time()
+        (board,) = boards_on_record(ledger)
+        listed = time.process_time()
+        made = standings(ledger, board, Asked(board=board.id), newest(ledger))
+        done = time.process_time()
+    assert len(made.models) == MODELS
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_bytes = peak if sys.platform == "darwin" else peak * 1024
+    return {"list_s": listed - begun, "cpu_s": done - listed, "peak_mb": peak_bytes / 1e6}
+
+
+def bare_walk(path: Path) -> float:
+    begun = time.process_time()
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in _BARE:
+            cursor = connection.execute(statement)
+            while cursor.fetchmany(500):
+                pass
+    return time.process_time() - begun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    port: int
+    process: int
+
+    def cpu_seconds(self) -> float:
+        """Its processes' so far, as Linux counts them."""
+        fields = Path(f"/proc/{self.process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def served(path: Path) -> Generator[Server]:
+    """By the command itself, in a process of its own."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = int(free.getsockname()[1])
+    script = str(Path(sys.executable).with_name("evenhand"))
+    command = [script, "serve", "--no-worker", "--store", f"sqlite:///{path}", "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    try:
+        server.stderr.readline()
+        yield Server(port=port, process=server.pid)
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def warm_page(port: int) -> list[float]:
+    """Milliseconds of each request once the board is worked out."""
+    with closing(HTTPConnection("127.0.0.1", port, timeout=600)) as connection:
+        board = _sent(connection, "/").split('href="/boards/', 1)[1].split('"', 1)[0].split("?", 1)[0].split("/", 1)[0]
+        while "model-000" not in _sent(connection, f"/boards/{board}"):
+            time.sleep(1)
+        times: list[float] = []
+        for _ in range(REQUESTS):
+            time.sleep(_PAUSE)
+            begun = time.perf_counter()
+            page = _sent(connection, f"/boards/{board}")
+            times.append(1000 * (time.perf_counter() - begun))
+            assert page.count("model-") >= MODELS
+    return times
+
+
+def _sent(connection: HTTPConnection, page: str) -> str:
+    connection.request("GET", page)
+    return connection.getresponse().read().decode()
+
+
+if __name__ == "__main__":
+    main()

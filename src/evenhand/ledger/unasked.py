@@ -1,0 +1,71 @@
+"""Showings that studies want and that were neither asked nor known."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import select
+
+from evenhand.domain.response import REFERENCE
+from evenhand.domain.study import Study, wanted_showings
+from evenhand.ledger import rows, schema
+from evenhand.ledger.projection import StudyOnRecord
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.results import Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAsked:
+    item: str
+    models: tuple[str, str]
+    """In the order shown."""
+
+
+def not_reached(
+    ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Results, *, items: Collection[str] | None = None
+) -> list[NotAsked]:
+    """Each showing these studies want of which there is no result, replicates being one.
+
+    `items`: only showings of these. Only studies that were cut short are worked out again, against the answers that
+    stand now.
+    """
+    short = [study.key for study in chosen if study.reached < study.wanted]
+    if not short:
+        return []
+    with ledger.reading() as connection:
+        table = schema.studies
+        found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
+    left: dict[tuple[str, ...], NotAsked] = {}
+    for study in map(rows.study_from, found):
+        answers = _answers(ledger, study)
+        reached = _reached(results, study)
+        for item, first, second in wanted_showings(study, answers):
+            if items is not None and item not in items:
+                continue
+            showing = (item, answers[item][first], answers[item][second])
+            if showing not in reached:
+                left[*showing, study.rater, study.condition] = NotAsked(item=item, models=(first, second))
+    return list(left.values())
+
+
+def _answers(ledger: Ledger, study: Study) -> Mapping[str, Mapping[str, str]]:
+    """By item and model, the digest of the answer that stands."""
+    answers: dict[str, dict[str, str]] = {}
+    plain = {REFERENCE, study.against or REFERENCE}
+    for response in ledger.responses_to(study.items, variant=study.variant, plain=plain):
+        if response.model in study.models:
+            answers.setdefault(response.item, {})[response.model] = response.digest
+    return answers
+
+
+def _reached(results: Results, study: Study) -> set[tuple[str, str, str]]:
+    """Item and responses of the showings that have a result under the study's rater and condition."""
+    rater = np.array([name == study.rater for name in results.rater.names], dtype=np.bool_)
+    condition = np.array([name == study.condition for name in results.condition.names], dtype=np.bool_)
+    ours = results.pair & rater[results.rater.code] & condition[results.condition.code]
+    item, response = results.item.names, results.responses
+    columns = (results.item.code, results.first, results.second)
+    return {
+        (item[of], response[first], response[second])
+        for of, first, second in zip(*(column[ours].tolist() for column in columns), strict=True)
+    }
