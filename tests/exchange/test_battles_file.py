@@ -464,3 +464,72 @@ def test_a_weight_out_of_all_proportion_is_refused_with_its_row(tmp_path: Path, 
     with pytest.raises(ExchangeError, match=r"row 2") as refused:
         read_battles(path)
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["NaN", "nan", "NULL", " null ", "<NA>"])
+def test_a_word_for_a_missing_name_is_no_model(tmp_path: Path, name: str):
+    sentence = refused(written(tmp_path, f"{HEAD}X,Y,model_a\nX,{name},model_b\n"))
+    assert "row 2, line 3: There is no model in the column `model_b`" in sentence
+    assert f"{name.strip()!r} stands for a missing name" in sentence
+
+
+def test_who_may_be_meant_as_rater_is_named():
+    rows = pl.DataFrame([{**row, "Worker": row["rater"]} for row in ROWS]).drop("rater")
+    words = "No rater column: all rows are taken for one judge's; --rater-column names one (there is: Worker)."
+    assert words in read_battles(rows).notes
+    assert "No rater column: all rows are taken for one judge's." in read_battles(rows.drop("Worker")).notes
+    assert not any("No rater column" in note for note in read_battles(pl.DataFrame(ROWS)).notes)
+    assert not any("No rater column" in note for note in read_battles(rows.drop("Worker", "item")).notes)
+
+
+def showings(*rows: tuple[str, str, str]) -> pl.DataFrame:
+    """Item, the model shown first, the other; the first always wins."""
+    made = [{"item": item, "model_a": a, "model_b": b, "winner": "model_a", "rater": "ann"} for item, a, b in rows]
+    return pl.DataFrame(made)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([("1", "X", "Y"), ("1", "Y", "X"), ("2", "X", "Y"), ("2", "Y", "X")], False),
+        ([("1", "X", "Y"), ("1", "Y", "X"), ("1", "X", "Y")], True),
+        ([("1", "X", "Y"), ("1", "X", "Y"), ("2", "Y", "X")], False),
+    ],
+)
+def test_a_pair_with_several_rows_in_one_order_warns_of_what_swap_consistency_pairs(
+    rows: list[tuple[str, str, str]], told: bool
+):
+    sentences = [note for note in read_battles(showings(*rows)).notes if "swap consistency pairs" in note]
+    assert [one.partition(":")[0] for one in sentences] == (
+        ["1 pair of one item in item and one rater has several rows in one order"] if told else []
+    )
+
+
+@pytest.mark.parametrize("each", [True, False])
+def test_a_table_that_stands_there_twice_is_told(each: bool):
+    once = [{**row, "item": f"{row['item']}{turn}"} for turn in range(2) for row in ROWS]
+    twice = [row for row in once for _ in range(2)] if each else once * 2
+    told = [note for note in read_battles(pl.DataFrame(twice)).notes if "twice" in note]
+    assert [note.partition(":")[0] for note in told] == ["Every row stands there twice (8 rows and the same again)"]
+    other = [*twice[:-1], {**twice[-1], "winner": "model_b"}]
+    assert not any("twice" in note for note in read_battles(pl.DataFrame(other)).notes)
+    assert not any("twice" in note for note in read_battles(pl.DataFrame(once)).notes)
+
+
+def test_a_file_without_a_header_is_recognised(tmp_path: Path):
+    for first in ("GPT 4,Claude,model_a", "GPT 4,Claude,tie"):
+        sentence = refused(written(tmp_path, f"{first}\nClaude,GPT 4,model_b\n"))
+        assert sentence.endswith("is the line with the names of the columns missing?")
+
+
+def test_two_columns_without_a_name_in_common_are_asked_about():
+    rows = pl.DataFrame({"model_x": ["1", "2"], "right": ["X", "Y"], "winner": ["left", "right"]})
+    notes = read_battles(rows, columns=BattleColumns(model_a="model_x")).notes
+    assert (
+        "No name stands in both `model_x` and `right`: do the two columns name the same models in the same way?"
+        in notes
+    )
+    against_one = rows.with_columns(right=pl.lit("base"))
+    assert not any(
+        "No name" in note for note in read_battles(against_one, columns=BattleColumns(model_a="model_x")).notes
+    )

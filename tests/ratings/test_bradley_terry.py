@@ -276,3 +276,25 @@ def test_the_unit_of_weights_does_not_move_the_ratings(unit: float):
     assert made.weight is not None
     scaled = bradley_terry(replace(made, weight=made.weight * unit))
     np.testing.assert_allclose(scaled.solution.fit.strength, bradley_terry(made).solution.fit.strength, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("battles", "told"), [(4, True), (150, False)])
+def test_a_model_that_met_rarely_and_makes_every_interval_wide_is_named(battles: int, told: bool):
+    often = [(a, b, 1 if turn % 3 else -1) for a, b in ("XY", "YZ", "ZX") for turn in range(150)]
+    rare = [("R", "X", 1 if turn % 2 else -1) for turn in range(battles)]
+    made = bradley_terry(played([*often, *rare]))
+    sentences = [note for note in made.notes if "against the mean of all models" in note]
+    assert bool(sentences) == told
+    if told:
+        assert "few battles of R (4) make that mean uncertain" in sentences[0]
+        narrower = float(sentences[0].rpartition("about ")[2].partition(" %")[0]) / 100
+        alone = bradley_terry(played(often))
+        lengths = [
+            [
+                one.rating.upper - one.rating.lower
+                for one in board.models
+                if one.model == "X" and one.rating.upper and one.rating.lower
+            ]
+            for board in (alone, made)
+        ]
+        assert lengths[0][0] / lengths[1][0] == pytest.approx(1 - narrower, abs=0.1)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.elo import elo, elo_bootstrap
+from evenhand.ratings.elo import about_provisional, elo, elo_bootstrap, settled_after
+from evenhand.ratings.elo_notes import outnumbered
 from evenhand.ratings.resampling import Resampling, Unit, resampled_orders
 from evenhand.ratings.scale import Scale
 from tests.ratings.made import drawn, games, played
@@ -121,7 +122,7 @@ def fastchat_rows(table: Comparisons, rows: np.ndarray) -> dict[str, float]:
 
 @pytest.mark.parametrize("unit", ["items", "battles"])
 def test_resamples_are_played_as_fastchats_and_summed_up_by_their_percentiles(unit: Unit):
-    table = drawn(rows=200, models=4, items=25, seed=1)
+    table = drawn(rows=500, models=4, items=60, seed=1)
     resampling = Resampling(rounds=30, unit=unit, seed=4)
     boot = elo_bootstrap(table, resampling)
     rounds = [fastchat_rows(table, np.asarray(order)) for order in resampled_orders(table, resampling)]
@@ -155,9 +156,77 @@ def test_the_same_seed_gives_the_same_intervals():
 def test_a_model_that_a_resample_leaves_out_is_not_counted_there():
     boot = elo_bootstrap(played([("X", "Y", 1)] * 9 + [("W", "X", 1)]), Resampling(rounds=40, seed=1))
     w = boot.ratings[0]
-    assert w.rating.lower is not None
-    assert w.rating.lower > 1001
+    assert w.median is not None
+    assert w.median > 1001, "a round without W would have it at the start"
     assert any("resamples leave out some model" in note for note in boot.notes)
+
+
+def expected_after(battles: int, worth: float, k: float) -> float:
+    """The mean path of a newcomer of this worth, in points, against players who stand where they should, at 0."""
+    rating = 0.0
+    for _ in range(battles):
+        rating += k * (1 / (1 + 10 ** (-worth / 400)) - 1 / (1 + 10 ** (-rating / 400)))
+    return rating
+
+
+@pytest.mark.parametrize(("k", "settled"), [(4, 174), (32, 22)])
+def test_after_so_many_battles_a_third_of_the_way_from_the_start_is_left(k: float, settled: int):
+    assert round(settled_after(k, Scale())) == settled
+    assert expected_after(settled, 20, k) == pytest.approx(20 * (1 - math.exp(-1)), rel=0.03)
+
+
+def newcomer(battles: int) -> Comparisons:
+    """Two that met 400 times, and one that beats the better of them in its few battles."""
+    old = [("X", "Y", 1), ("X", "Y", -1), ("X", "Y", 1), ("X", "Y", 1)] * 100
+    new = [("N", "X", 1)] * battles
+    return played([*old[:200], *new, *old[200:]])
+
+
+@pytest.mark.parametrize(("battles", "provisional"), [(4, True), (173, True), (174, False)])
+def test_a_rating_of_few_battles_is_provisional_and_has_no_interval(battles: int, provisional: bool):
+    boot = elo_bootstrap(newcomer(battles), Resampling(rounds=40, seed=1))
+    one = next(rated for rated in boot.ratings if rated.model == "N")
+    assert (one.provisional, one.rating.lower is None, one.rating.upper is None) == (provisional,) * 3
+    assert one.median is not None
+    sentences = about_provisional(boot.ratings, 4, Scale())
+    if provisional:
+        (sentence,) = sentences
+        assert sentence.startswith(
+            f"Provisional (*): N ({battles}), with fewer than the 174 battles in which Elo at K 4"
+        )
+        assert "stands between 1000 and what it is worth" in sentence
+    else:
+        assert sentences == ()
+
+
+def test_weights_count_as_battles_do():
+    light, heavy = (elo(played([("X", "Y", 1)] * 100, weight=weight)) for weight in (1.0, 2.0))
+    assert [one.provisional for one in (*light, *heavy)] == [True, True, False, False]
+
+
+def test_where_ratings_outnumber_the_items_elo_has_no_intervals_and_says_so():
+    table = drawn(rows=3000, models=8, items=7, seed=1)
+    boot = elo_bootstrap(table, Resampling(rounds=30))
+    assert {one.rating.lower for one in boot.ratings} == {None}
+    assert "8 ratings rest on 7 items, too few for an interval of each." in boot.notes
+    assert boot.notes[0] == "Medians are of 30 resamples of items, seed 0."
+    by_battle = elo_bootstrap(table, Resampling(rounds=30, unit="battles"))
+    assert None not in {one.rating.lower for one in by_battle.ratings}
+    assert len(by_battle.notes) == 1
+
+
+def test_intervals_from_few_items_are_called_too_narrow():
+    notes = elo_bootstrap(drawn(rows=3000, models=4, items=12, seed=1), Resampling(rounds=30)).notes
+    assert any(
+        note.startswith("4 models met on 12 items: resamples of so few items scatter too little") for note in notes
+    )
+
+
+def test_components_have_items_of_their_own():
+    one = [("A", "B", 1), ("A", "B", -1)] * 90
+    made = played([*one, ("C", "D", 1)], items=[*range(180), 0])
+    few = {name: bool(is_few) for name, is_few in zip(made.models, outnumbered(made, "items"), strict=True)}
+    assert few == {"A": False, "B": False, "C": True, "D": True}
 
 
 def test_no_battles_give_no_bootstrap():
@@ -199,7 +268,8 @@ def test_small_inputs_import_neither_numba_nor_scipy():
 import sys
 from evenhand.ratings.bootstrap import bradley_terry_bootstrap
 from evenhand.ratings.bradley_terry import bradley_terry
-from evenhand.ratings.elo import elo, elo_bootstrap
+from evenhand.ratings.elo import about_provisional, elo, elo_bootstrap, settled_after
+from evenhand.ratings.elo_notes import outnumbered
 from evenhand.ratings.resampling import Resampling
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.win_rate import win_rates

@@ -129,7 +129,7 @@ def test_no_battles_have_no_ranks_and_no_sentence():
 
 def test_more_models_than_a_simulation_is_worth_are_judged_by_bonferroni():
     ranked = rank_ranges(bradley_terry(drawn(rows=8000, models=201, items=4000, seed=1)))
-    assert ranked.notes[0].endswith("20100 differences of two models judged at once, by Bonferroni's inequality.")
+    assert ranked.notes[0].endswith("20,100 differences of two models judged at once, by Bonferroni's inequality.")
     assert ranked.surely_better.any()
 
 
@@ -314,3 +314,15 @@ def test_the_covariance_of_win_rates_is_the_sum_over_items(items: bool, weighted
         total += np.outer(score, score)
     factor = np.sqrt(counted.items / (counted.items - 1))
     assert counted.covariance() == pytest.approx(total * np.outer(factor, factor))
+
+
+def test_a_provisional_elo_on_the_wrong_side_of_the_start_proves_no_rank():
+    """N is far above the loser Y in every resample, but what it is worth lies below what it shows: nothing is sure."""
+    old = [("X", "Y", 1)] * 400
+    new = [("N", "X", -1)] * 20 + [("N", "Y", 1)] * 2
+    made = played([*old, *new])
+    boot = elo_bootstrap(made, Resampling(rounds=100))
+    shown = {one.model: one.median or 0.0 for one in boot.ratings}
+    assert shown["Y"] < shown["N"] < 1000 < shown["X"]
+    found = {one.model: (one.rank_lower, one.rank_upper) for one in elo_rank_ranges(made, boot).ranges}
+    assert found == {"X": (1, 1), "Y": (2, 3), "N": (2, 3)}

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FIVE_LEVELS = 2
+# What programs write where a name is missing.
+_NO_NAME = frozenset(("nan", "null", "<na>"))
 _SIDES = {"model_a": 1, "left": 1, "model_b": -1, "right": -1}
 
 
@@ -273,8 +275,11 @@ def _refuse_missing(table: ColumnSource, column: "pl.Series", sentence: str) -> 
 
 
 def _refuse_blank(table: ColumnSource, coded: Coded, pair: tuple[str, str]) -> None:
-    blank = [code for code, name in enumerate(coded.names) if not name.strip()]
+    blank = [code for code, name in enumerate(coded.names) if not name.strip() or name.strip().casefold() in _NO_NAME]
     for column, codes in zip(pair, coded.columns, strict=False):
         empty: npt.NDArray[np.intp] = np.flatnonzero(np.isin(codes, blank)) if blank else np.zeros(0, dtype=np.intp)
         if empty.size:
-            raise table.fault(f"There is no model in the column `{column}`.", row=int(empty[0]) + 1)
+            row = int(empty[0])
+            said = coded.names[int(codes[row])].strip()
+            written = f": {said!r} stands for a missing name; name the model, or leave the row out" if said else ""
+            raise table.fault(f"There is no model in the column `{column}`{written}.", row=row + 1)

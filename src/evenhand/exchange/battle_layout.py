@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
-from evenhand.benchmarks.data_error import quoted
+from evenhand.benchmarks.data_error import near, quoted
 from evenhand.domain.identity import Json
 from evenhand.exchange.column_source import ColumnSource
+from evenhand.ratings.codes import WINNERS
 
 PAIRS = (("model_a", "model_b"), ("left", "right"))
 NEEDED = "Columns model_a, model_b and winner are expected, or left, right and winner."
 LENGTHS = ("length_a", "length_b")
+
+_OUTCOMES = {word for word, sign in WINNERS.items() if not sign}
 
 JOINED = "shown_first"
 """The column in which `export --battles` lists the showings that it joined to one row."""
@@ -68,7 +71,7 @@ def layout_of(table: ColumnSource, columns: BattleColumns) -> Layout:
     verdict = table.one_of("verdict")
     pair = _pair(table, columns)
     if winner is None and verdict is None:
-        raise table.missing("winner", expected=NEEDED)
+        raise table.missing("winner", expected=_expected(table))
     return Layout(
         pair=pair,
         winner=winner,
@@ -97,7 +100,7 @@ def _pair(table: ColumnSource, columns: BattleColumns) -> tuple[str, str]:
     one = _column(table, columns.model_a, *(names[0] for names in PAIRS))
     other = _column(table, columns.model_b, *(names[1] for names in PAIRS))
     if one is None or other is None:
-        raise table.missing("model_a" if one is None else "model_b", expected=NEEDED)
+        raise table.missing("model_a" if one is None else "model_b", expected=_expected(table))
     if one == other:
         raise table.fault(f"The column `{one}` cannot name both models of a row; name two columns.")
     return one, other
@@ -113,4 +116,15 @@ def _usual_pair(table: ColumnSource) -> tuple[str, str]:
         return there[0]
     begun = next((place for place, pair in enumerate(found) if any(pair)), 0)
     lacking = next(name for name, there in zip(PAIRS[begun], found[begun], strict=True) if there is None)
-    raise table.missing(lacking, expected=NEEDED)
+    raise table.missing(lacking, expected=_expected(table))
+
+
+def _expected(table: ColumnSource) -> str:
+    """What is needed; where the names of the columns look like a battle, that they are missing."""
+    words = {name.strip().casefold() for name in table.names}
+    sides = {side for pair in PAIRS for side in pair}
+    mistyped = any(near(word, (*sides, "winner", "verdict"), cutoff=0.7) for word in words - sides)
+    battle = bool(words & _OUTCOMES) or len(words & sides) == 1
+    if table.file is None or "winner" in words or mistyped or not battle:
+        return NEEDED
+    return f"{NEEDED} The first line looks like a battle: is the line with the names of the columns missing?"

@@ -10,9 +10,19 @@ from evenhand.ratings.comparisons import Comparisons
 
 # What other people's files call the thing that was asked.
 _ASKED = ("prompt", "prompt_id", "question", "question_id", "instruction", "task", "task_id")
+# And those who judged it.
+_JUDGING = frozenset(
+    name + end
+    for name in ("judge", "worker", "annotator", "user", "evaluator", "assessor", "voter", "rater")
+    for end in ("", "_id", "_name")
+)
 _JOINED = "Each row joins the showings that its column shown_first lists, so nothing is known about order."
 _FIRST_ROWS = 1 << 14
 _TOLD = 3
+_FEW_ROWS = 1_000_000
+"""Up to so many it is looked for whether showings repeat."""
+_LEAST_ROWS = 10
+"""From which rows that repeat themselves in order are no chance."""
 
 
 def unit_notes(
@@ -24,7 +34,37 @@ def unit_notes(
     notes = _item_notes(comparisons, layout.item, there, asked=columns.item is not None)
     if layout.rater is not None:
         notes.append(f"Rater column: {layout.rater} ({counted(len(comparisons.raters), 'rater')}).")
-    return tuple(notes)
+    else:
+        notes += _no_rater_notes([name for name in names if name.strip().casefold() in _JUDGING], layout.item)
+    return (*notes, *_repeat_notes(comparisons, layout))
+
+
+def _no_rater_notes(others: Sequence[str], item: str | None) -> list[str]:
+    if others:
+        there = ", ".join(others)
+        return [f"No rater column: all rows are taken for one judge's; --rater-column names one (there is: {there})."]
+    return [] if item is None else ["No rater column: all rows are taken for one judge's."]
+
+
+def _repeat_notes(comparisons: Comparisons, layout: Layout) -> list[str]:
+    """Where several rows show a rater one pair of an item in one order, and other rows show it in the other."""
+    if comparisons.item is None or comparisons.first is None or len(comparisons) > _FEW_ROWS:
+        return []
+    pair = _pairs(comparisons, len(comparisons))
+    rater = np.zeros(len(pair), dtype=np.int64) if comparisons.rater is None else comparisons.rater.astype(np.int64)
+    case = (comparisons.item.astype(np.int64) * (int(rater.max(initial=0)) + 1) + rater) * (int(pair.max()) + 1) + pair
+    low_first = (comparisons.first > 0) == (comparisons.model_a < comparisons.model_b)
+    _, place = np.unique(case, return_inverse=True)
+    shown = np.bincount(2 * place + low_first, minlength=2 * (int(place.max()) + 1)).reshape(-1, 2)
+    again = int(((shown > 1).any(axis=1) & (shown > 0).all(axis=1)).sum())
+    if not again:
+        return []
+    who = "one rater" if comparisons.rater is not None else "one judge"
+    return [
+        f"{counted(again, 'pair')} of one item in {layout.item} and {who} ha{'s' if again == 1 else 've'} several rows "
+        "in one order: unless they are the same two answers shown again, swap consistency pairs different things, and "
+        f"{layout.item} does not name what was asked{'' if comparisons.rater is not None else ' or raters are mixed'}."
+    ]
 
 
 def _item_notes(comparisons: Comparisons, item: str | None, there: str, *, asked: bool) -> list[str]:
@@ -114,6 +154,34 @@ def other_notes(comparisons: Comparisons, layout: Layout) -> tuple[str, ...]:
     if comparisons.self_battles:
         notes.append(f"{counted(comparisons.self_battles, 'row')} set a model against itself: left out.")
     return tuple(notes)
+
+
+def twice_notes(comparisons: Comparisons) -> tuple[str, ...]:
+    """Where the whole table stands there twice, one half after the other or each row after itself."""
+    rows = len(comparisons)
+    columns = [comparisons.model_a, comparisons.model_b, comparisons.sign]
+    columns += [one for one in (comparisons.item, comparisons.rater, comparisons.first) if one is not None]
+    if rows < _LEAST_ROWS or rows % 2 or not any((one != one[0]).any() for one in columns):
+        return ()
+    half = rows // 2
+    after = all((one[:half] == one[half:]).all() for one in columns)
+    if not after and not all((one[::2] == one[1::2]).all() for one in columns):
+        return ()
+    return (
+        f"Every row stands there twice ({counted(half, 'row')} and the same again): each counts, "
+        "so if that is a mistake remove one half.",
+    )
+
+
+def partner_notes(sides: Sides, layout: Layout, columns: BattleColumns) -> tuple[str, ...]:
+    """Where a column of models was chosen and no name of it stands in the other."""
+    if columns.model_a is None and columns.model_b is None:
+        return ()
+    one, other = np.unique(sides.one), np.unique(sides.other)
+    if min(len(one), len(other)) < 2 or np.intersect1d(one, other, assume_unique=True).size:
+        return ()
+    named = " and ".join(f"`{name}`" for name in layout.pair)
+    return (f"No name stands in both {named}: do the two columns name the same models in the same way?",)
 
 
 def counted(count: int, noun: str) -> str:

@@ -3,16 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.domain.vote import joined_sign
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements_export import reply_texts, words_of
 from evenhand.exchange.tables import Shape, Table
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import votes_of
+from evenhand.ledger.waiting import Battle
+from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.joining import joined
 
 BATTLE_COLUMNS: Mapping[str, Shape] = {
     "item": "text",
@@ -47,12 +52,14 @@ def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: b
     conditions = {study.condition.key: study.condition for study in chosen}
     rows: list[Mapping[str, Json]] = []
     undecided = 0
+    decided = winners(results)
     for showings in meetings(results):
         trial = showings[0].trial
-        row = battle_row(showings, raters[trial.rater], conditions[trial.condition])
-        if row is None:
+        winner = decided.get(battle_of(showings[0]))
+        if winner is None:
             undecided += 1
         else:
+            row = battle_row(showings, raters[trial.rater], conditions[trial.condition], winner=winner)
             rows.append({**row, "replies": [words_of(one, words) for one in showings]} if replies else row)
     columns: Mapping[str, Shape] = {**BATTLE_COLUMNS, "replies": "lists of texts"} if replies else BATTLE_COLUMNS
     return Battles(table=Table(columns=columns, rows=rows), undecided=undecided)
@@ -74,25 +81,39 @@ def meetings(results: Sequence[Judged]) -> list[list[Judged]]:
     return [sorted(showings, key=lambda one: (one.models, one.trial.replicate)) for showings in meetings.values()]
 
 
-def battle_row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json] | None:
-    """None where no showing gave a verdict."""
-    read = [sign for one in showings if (sign := _sign(one, showings[0].models[0])) is not None]
-    return _row(showings, rater, condition, winner=joined_sign(read, "visit")) if read else None
+def battle_of(one: Judged) -> Battle:
+    low, high = sorted(one.models)
+    return one.trial.item, low, high, one.trial.rater
 
 
-def undecided_row(showings: Sequence[Judged], rater: Rater, condition: Condition) -> dict[str, Json]:
-    """Of a battle without a verdict, where the metric counts it as a tie; its votes are null."""
-    return _row(showings, rater, condition, winner=0)
+def winners(results: Sequence[Judged]) -> dict[Battle, str]:
+    """By battle the name of the model that takes it, "" for a tie; battles without a verdict are not here.
+
+    By the rule `visit`, as boards join votes: the replicates of a showing count together as one.
+    """
+    votes = votes_of(results)
+    items, raters = list(dict.fromkeys(vote.item for vote in votes)), list(dict.fromkeys(vote.rater for vote in votes))
+    battles = joined(Comparisons.of_votes(votes), "visit")
+    assert battles.item is not None
+    assert battles.rater is not None
+    columns = (battles.item, battles.model_a, battles.model_b, battles.rater, battles.sign)
+    rows: list[list[int]] = np.stack(columns, axis=1).tolist()
+    found: dict[Battle, str] = {}
+    for item, one, other, rater, sign in rows:
+        model_a, model_b = battles.models[one], battles.models[other]
+        found[items[item], model_a, model_b, raters[rater]] = {1: model_a, 0: "", -1: model_b}[sign]
+    return found
 
 
-def _row(showings: Sequence[Judged], rater: Rater, condition: Condition, *, winner: int) -> dict[str, Json]:
+def battle_row(showings: Sequence[Judged], rater: Rater, condition: Condition, *, winner: str) -> dict[str, Json]:
+    """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null."""
     model_a, model_b = showings[0].models
     signs = [_sign(one, model_a) for one in showings]
     return {
         "item": showings[0].label,
         "model_a": model_a,
         "model_b": model_b,
-        "winner": _OUTCOMES[winner],
+        "winner": {model_a: "model_a", model_b: "model_b"}.get(winner, "tie"),
         "rater": rater.name,
         "rater_kind": rater.kind,
         "protocol": condition.protocol,

@@ -16,7 +16,15 @@ from evenhand.exchange.battle_columns import (
     weights_of,
 )
 from evenhand.exchange.battle_layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
-from evenhand.exchange.battle_notes import name_notes, order_notes, other_notes, space_notes, unit_notes
+from evenhand.exchange.battle_notes import (
+    name_notes,
+    order_notes,
+    other_notes,
+    partner_notes,
+    space_notes,
+    twice_notes,
+    unit_notes,
+)
 from evenhand.exchange.column_source import ColumnSource, Source, open_columns
 from evenhand.ratings.comparisons import Comparisons
 
@@ -74,6 +82,8 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
         *other_notes(comparisons, layout),
         *space_notes(cells.spaced(layout)),
         *name_notes(comparisons.models),
+        *partner_notes(cells.sides, layout, columns),
+        *twice_notes(comparisons),
     )
     rows = len(comparisons) + comparisons.self_battles
     name, digest = ("a frame", None) if table.file is None else (table.file.path.name, table.file.digest)

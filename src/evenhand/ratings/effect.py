@@ -46,13 +46,16 @@ def effect_of(natural: Estimate, scale: Scale) -> Effect:
     return Effect(points=points, natural=natural)
 
 
+NO_INTERVAL = "rests on too few items for an interval."
+
+
 def effect_notes(effect: Effect, what: str) -> tuple[str, ...]:
     """Sentences about an interval that is missing or wide."""
     of = effect.natural
     if of.value is None:
         return ()
     if of.lower is None:
-        return (f"{what} rests on too few items for an interval.",)
+        return (f"{what} {NO_INTERVAL}",)
     if of.clusters < FEW_CLUSTERS:
         return (f"{what} rests on {of.clusters} items: Student's t with one degree less widens its interval.",)
     return ()

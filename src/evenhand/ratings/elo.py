@@ -1,6 +1,7 @@
 """Online Elo as FastChat's elo_analysis.py computed it in 2023: one pass over the battles, in their order."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons
+from evenhand.ratings.components import BoolArray
+from evenhand.ratings.elo_notes import few_item_notes, outnumbered, provisional_notes
 from evenhand.ratings.item_blocks import played_and_items
 from evenhand.ratings.notes import counted
 from evenhand.ratings.resampling import Order, Resampling, resampled_orders
@@ -28,6 +31,13 @@ class EloRating:
     """One pass over the battles. Bounds only from resamples: a pass in one order says nothing about its own spread."""
     median: float | None = None
     """Of the resamples: what FastChat's boards of 2023 show, unrounded."""
+    provisional: bool = False
+    """It played fewer battles than `settled_after` says: much of its rating is still the start value."""
+
+    @property
+    def shown(self) -> float | None:
+        """What boards go by: the median where there is one."""
+        return self.rating.value if self.median is None else self.median
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +48,15 @@ class EloBootstrap:
     """Rounds x models: every resample's ratings; NaN where a resample leaves a model out."""
 
 
+def settled_after(k: float, scale: Scale) -> float:
+    """Battles, all weights 1, after which exp(-1) of what separates a model's worth from the start is still missing.
+
+    A rating off by d wins p'(d) = p(1 - p) d / unit more or less than it should, so a battle mends k p(1 - p) / unit of
+    d: a quarter of k / unit near even strength, and less where the two are unequal.
+    """
+    return 4 * scale.unit / k
+
+
 def elo(
     comparisons: Comparisons, *, k: float = 4, scale: Scale | None = None, compiled_from: int = COMPILED_FROM
 ) -> tuple[EloRating, ...]:
@@ -46,8 +65,9 @@ def elo(
     A tie is half a win; a row of weight w moves by k w, so that weights of 1 give FastChat's numbers. A model without a
     battle has no rating.
     """
-    player = _Player(comparisons, k, scale or Scale(), compiled=len(comparisons) >= compiled_from)
-    return _named(comparisons, player.played(None))
+    scale = scale or Scale()
+    player = _Player(comparisons, k, scale, compiled=len(comparisons) >= compiled_from)
+    return _named(comparisons, player.played(None), settled=settled_after(k, scale))
 
 
 def elo_bootstrap(
@@ -61,27 +81,50 @@ def elo_bootstrap(
 ) -> EloBootstrap:
     """`elo` with the percentiles of resamples, each played in the order it was drawn, and their median.
 
-    A model that a resample leaves out has no rating there, and its percentiles are of the others.
+    A model that a resample leaves out has no rating there, and its percentiles are of the others. No bounds are given
+    to a provisional rating, whose percentiles scatter about the start and not about its worth, nor where ratings
+    outnumber the units drawn, as by Bradley-Terry.
     """
+    scale = scale or Scale()
     compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
-    player = _Player(comparisons, k, scale or Scale(), compiled=compiled)
-    one_pass = player.played(None)
+    player = _Player(comparisons, k, scale, compiled=compiled)
+    one_pass, settled = player.played(None), settled_after(k, scale)
     if not len(comparisons):
         nothing = np.full((0, len(one_pass)), np.nan)
-        return EloBootstrap(ratings=_named(comparisons, one_pass), notes=(), draws=nothing)
+        return EloBootstrap(ratings=_named(comparisons, one_pass, settled=settled), notes=(), draws=nothing)
     drawn = np.array([player.played(order) for order in resampled_orders(comparisons, resampling)])
     tail = (1 - level) / 2
     # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
     held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
     lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
+    few = outnumbered(comparisons, resampling.unit)
+    spread = _Percentiles(lower=np.where(few, np.nan, lower), median=median, upper=np.where(few, np.nan, upper))
+    ratings = _named(comparisons, one_pass, spread, settled=settled)
+    notes = (
+        *_about_draws(comparisons, resampling, ratings, drawn[:, ~np.isnan(one_pass)]),
+        *few_item_notes(comparisons, resampling.unit, few),
+    )
+    return EloBootstrap(ratings=ratings, notes=notes, draws=drawn)
+
+
+def _about_draws(
+    comparisons: Comparisons, resampling: Resampling, ratings: Sequence[EloRating], drawn: FloatArray
+) -> list[str]:
     unit = "battles" if comparisons.item is None else resampling.unit
     rounds = counted(resampling.rounds, "resample")
-    notes = [f"Intervals are percentiles of {rounds} of {unit}, seed {resampling.seed}."]
-    ever = ~np.isnan(one_pass)
-    absent = int(np.isnan(drawn[:, ever]).any(axis=1).sum())
+    bounded = any(one.rating.lower is not None for one in ratings)
+    what = "Intervals are percentiles" if bounded else "Medians are"
+    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}."]
+    absent = int(np.isnan(drawn).any(axis=1).sum())
     if absent:
-        notes.append(f"{absent} of {rounds} leave out some model: it is not counted there.")
-    return EloBootstrap(ratings=_named(comparisons, one_pass, lower, median, upper), notes=tuple(notes), draws=drawn)
+        notes.append(f"{absent:,} of {rounds} leave out some model: it is not counted there.")
+    return notes
+
+
+def about_provisional(ratings: Sequence[EloRating], k: float, scale: Scale) -> tuple[str, ...]:
+    """A sentence that names those with too few battles; none where there are none."""
+    of_model = {one.model: one.rating.n for one in ratings if one.provisional}
+    return provisional_notes(of_model, k=k, settled=settled_after(k, scale), start=scale.start)
 
 
 class _Player:
@@ -135,27 +178,38 @@ def _numba_is_there() -> bool:
     return find_spec("numba") is not None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Percentiles:
+    """Of each model's ratings in the resamples; NaN: no bound is given."""
+
+    lower: FloatArray
+    median: FloatArray
+    upper: FloatArray
+
+
 def _named(
-    comparisons: Comparisons,
-    ratings: FloatArray,
-    lower: FloatArray | None = None,
-    median: FloatArray | None = None,
-    upper: FloatArray | None = None,
+    comparisons: Comparisons, ratings: FloatArray, spread: _Percentiles | None = None, *, settled: float
 ) -> tuple[EloRating, ...]:
     played, items = played_and_items(comparisons)
+    provisional: BoolArray = played < settled
     return tuple(
         EloRating(
             model=model,
             rating=Estimate(
                 value=float(ratings[code]),
-                lower=None if lower is None else float(lower[code]),
-                upper=None if upper is None else float(upper[code]),
+                lower=None if spread is None or provisional[code] else _number(spread.lower[code]),
+                upper=None if spread is None or provisional[code] else _number(spread.upper[code]),
                 n=float(played[code]),
                 clusters=int(items[code]),
-            )
-            if played[code] > 0
-            else Estimate(value=None, reason="no battles"),
-            median=None if median is None or played[code] == 0 else float(median[code]),
+            ),
+            median=None if spread is None else float(spread.median[code]),
+            provisional=bool(provisional[code]),
         )
+        if played[code] > 0
+        else EloRating(model=model, rating=Estimate(value=None, reason="no battles"))
         for code, model in enumerate(comparisons.models)
     )
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

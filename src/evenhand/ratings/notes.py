@@ -13,6 +13,12 @@ from evenhand.ratings.table import LOSS, TIE, WIN
 
 NO_ITEMS = "No items are named: every row is taken for independent of every other."
 _NAMED = 5
+_RARELY = 0.25
+"""Of the median model's battles: fewer are few."""
+_NARROWER = 0.8
+"""Of its length: an interval that would shrink to less is worth a sentence."""
+_LEAST_MODELS = 4
+"""Of a group, for a mean of the others to mean something."""
 
 
 def model_notes(solution: Solution, placed: Placement) -> list[str | None]:
@@ -34,6 +40,7 @@ def notes_on(
         *dict.fromkeys(note for note in model_notes(solution, placed) if note is not None),
         *_interval_notes(solution, around),
         *(() if resampled else _sandwich_notes(solution, around)),
+        *_mean_notes(solution, around),
         *_anchor_notes(solution, scale),
     )
 
@@ -51,12 +58,12 @@ def _why(solution: Solution, code: int, name: str, counts: FloatArray) -> str:
     members = [solution.everything.models[other] for other in inside]
     below, above = bool(found.above[code].any()), bool(found.above[:, code].any())
     if below and above:
-        return f"{_listed(members)} only won against some models and only lost to others: no finite rating."
+        return f"{listed(members)} only won against some models and only lost to others: no finite rating."
     met = "against every other model met" if len(members) > 1 else "every battle"
     whose = "their ratings have" if len(members) > 1 else "its rating has"
     if below:
-        return f"{_listed(members)} won {met}: {whose} no upper bound."
-    return f"{_listed(members)} lost {met}: {whose} no lower bound."
+        return f"{listed(members)} won {met}: {whose} no upper bound."
+    return f"{listed(members)} lost {met}: {whose} no lower bound."
 
 
 def _data_notes(solution: Solution) -> list[str]:
@@ -109,6 +116,32 @@ def _sandwich_notes(solution: Solution, around: Spread) -> list[str]:
     return notes
 
 
+def _mean_notes(solution: Solution, around: Spread) -> list[str]:
+    """Where a few models that met rarely make the mean, and with it every interval, uncertain."""
+    played = solution.table.of_models().sum(axis=1)
+    notes: list[str] = []
+    for group in np.unique(solution.structure.group):
+        members = solution.structure.members(int(group))
+        covariance = around.covariance[np.ix_(members, members)]
+        few = played[members] < _RARELY * np.median(played[members])
+        if len(members) < _LEAST_MODELS or not few.any() or not around.determined[members].all():
+            continue
+        # Against the mean of the others alone: what each has in common with that mean is taken away.
+        others = ~few
+        shared = covariance[:, others].mean(axis=1)
+        own = np.diagonal(covariance)[others]
+        without = own - 2 * shared[others] + shared[others].mean()
+        kept = float(np.median(np.sqrt(np.maximum(without, 0.0) / np.where(own > 0, own, 1.0))))
+        if kept < _NARROWER:
+            rare = [f"{solution.everything.models[code]} ({played[code]:,.6g})" for code in members[few]]
+            notes.append(
+                f"Intervals are against the mean of all models, and few battles of {listed(rare)} make that mean "
+                f"uncertain: without {'it' if len(rare) == 1 else 'them'} the others' intervals would be about "
+                f"{100 * (1 - kept):.0f} % narrower. Ranges and differences of two models do not suffer from it."
+            )
+    return notes
+
+
 def _few(clusters: IntArray, noun: str) -> str:
     least, most = int(clusters.min()), int(clusters.max())
     counts = str(least) if least == most else f"{least} to {most}"
@@ -130,14 +163,15 @@ def _anchor_notes(solution: Solution, scale: Scale) -> list[str]:
 
 
 def _all(battles: float) -> str:
-    return "its only battle" if battles == 1 else f"all of its {battles:g} battles"
+    return "its only battle" if battles == 1 else f"all of its {battles:,.6g} battles"
 
 
 def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """The first five, and how many more there are."""
     if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -79,6 +79,8 @@ class RaterColumns:
     columns: FloatArray
     reasons: dict[int, str]
     """Of each rater without a column of its own: why."""
+    crowded: str | None = None
+    """Why nobody has a column though some could."""
 
 
 def rater_columns(plain: Solution, of: Orders, rater: npt.NDArray[np.integer]) -> RaterColumns:
@@ -90,7 +92,7 @@ def rater_columns(plain: Solution, of: Orders, rater: npt.NDArray[np.integer]) -
     items = _items_by_rater(plain, rater, both)
     own = np.flatnonzero(items >= LEAST_ITEMS)
     reasons = {int(code): _why_shared(int(items[code])) for code in np.flatnonzero(items < LEAST_ITEMS)}
-    crowded = _why_too_many(plain, len(own))
+    crowded = _why_too_many(plain, len(own)) if own.size else None
     if crowded is not None:
         reasons |= {int(code): crowded for code in own}
         own = own[:0]
@@ -100,7 +102,7 @@ def rater_columns(plain: Solution, of: Orders, rater: npt.NDArray[np.integer]) -
     columns = (
         np.stack([np.where(mask, of.first, 0.0) for mask in masks], axis=1) if masks else np.zeros((len(rater), 0))
     )
-    return RaterColumns(own=tuple(own.tolist()), common=common, columns=columns, reasons=reasons)
+    return RaterColumns(own=tuple(own.tolist()), common=common, columns=columns, reasons=reasons, crowded=crowded)
 
 
 def _items_by_rater(plain: Solution, rater: npt.NDArray[np.integer], rows: BoolArray) -> IntArray:

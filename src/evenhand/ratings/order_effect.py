@@ -165,9 +165,16 @@ def _notes(of: Orders, overall: Effect) -> tuple[str, ...]:
 
 
 def _rater_notes(seen: Comparisons, chosen: RaterColumns, endless: list[int]) -> tuple[str, ...]:
+    if chosen.crowded is not None:
+        return (f"No rater has an order effect of its own: {chosen.crowded}",)
+    if not chosen.own:
+        return (
+            f"None of the {len(seen.raters):,} raters judged pairs in both orders on at least {LEAST_ITEMS} items, so "
+            "what being shown first is worth to each is not known.",
+        )
     notes = [
-        f"{len(chosen.own)} of {len(seen.raters)} raters judged pairs in both orders on at least {LEAST_ITEMS} items "
-        "and have an order effect of their own"
+        f"{len(chosen.own):,} of {len(seen.raters):,} raters judged pairs in both orders on at least {LEAST_ITEMS} "
+        "items and have an order effect of their own"
         + (", the others share one." if chosen.common else ".")
     ]  # fmt: skip
     if endless:

@@ -121,9 +121,13 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: EloBootstrap, *, level:
     played, items = played_and_items(comparisons)
     clusters = np.minimum(items, len(deviations))
     gap = np.minimum(value[:, None] - value[None, :], mean[:, None] - mean[None, :])
+    settled = np.array([not one.provisional for one in resampled.ratings], dtype=np.bool_)
+    start = float(np.nanmean(value)) if np.isfinite(value).any() else 0.0
+    # What a provisional rating falls short of its worth lies away from the start, and so may only widen a claimed gap.
+    known = (settled | (value >= start))[:, None] & (settled | (value <= start))[None, :]
     cases = np.minimum(played, items)
     enough = _beyond_chance(np.minimum(cases[:, None], cases[None, :]), joint.level)
-    surely = enough & (gap > error * _larger(joint.reach(clusters)))
+    surely = known & enough & (gap > error * _larger(joint.reach(clusters)))
     judged = _judged(surely, joint, component, np.isfinite(error), level=level)
     return _ranges(comparisons.models, component, judged)
 

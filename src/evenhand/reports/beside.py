@@ -10,6 +10,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.naming import hint
 from evenhand.intervals import LEVEL
 from evenhand.ratings.bradley_terry import BradleyTerry, differences
+from evenhand.ratings.effect import NO_INTERVAL
 from evenhand.ratings.notes import counted
 from evenhand.ratings.win_rate import win_rates_against
 from evenhand.reports.board import Board
@@ -52,20 +53,23 @@ def order_corrected(board: Board) -> Beside:
     return Beside(
         heading="without order",
         cells=_cells(found.after),
-        sentences=(worth, *_of_raters(found.raters), *found.notes),
+        sentences=(worth, *_of_raters(found.raters), *_beyond(found.notes)),
     )
 
 
 def _of_raters(raters: "Sequence[RaterOrderEffect]") -> list[str]:
-    """Of the first whose effect is known, and how many more there are."""
-    known = [one for one in raters if one.effect.points.value is not None]
-    named = (known or raters)[:_RATERS]
-    told = [_worth(f"to rater {one.rater} being shown first is worth", one.effect) for one in named]
-    more, known_too = len(raters) - len(named), len(known) - len(named)
-    if more:
-        which = f"{known_too} with a known effect" if known_too > 0 else "of none of whom it is known"
-        told.append(f"And {more} more rater{'' if more == 1 else 's'}, {which}; --json has each.")
+    """Of the first of whom something is known, and of how many more; the fit's own notes tell of the others."""
+    known = [one for one in raters if one.effect.points.value is not None or one.effect.points.unbounded is not None]
+    told = [_worth(f"to rater {one.rater} being shown first is worth", one.effect) for one in known[:_RATERS]]
+    more = len(known) - _RATERS
+    if more > 0:
+        told.append(f"It is known of {counted(more, 'more rater')} too; --json has each.")
     return told
+
+
+def _beyond(notes: Sequence[str]) -> list[str]:
+    """Without the note that `_worth` says in its own sentence."""
+    return [note for note in notes if not note.endswith(NO_INTERVAL)]
 
 
 def length_controlled(board: Board) -> Beside:
@@ -74,7 +78,7 @@ def length_controlled(board: Board) -> Beside:
 
     found = board.findings.length_effect
     worth = _worth(f"{WORDS} words more are worth", found.slope)
-    return Beside(heading="at equal length", cells=_cells(found.after), sentences=(worth, *found.notes))
+    return Beside(heading="at equal length", cells=_cells(found.after), sentences=(worth, *_beyond(found.notes)))
 
 
 def against(board: Board, baseline: str) -> Beside:
@@ -93,6 +97,11 @@ def against(board: Board, baseline: str) -> Beside:
 
 def five_levels(board: Board) -> Beside:
     """Ratings that use how much better an answer was."""
+    if board.origin.source is not None and board.findings.shown.value is None:
+        words = (
+            "Five levels: no row has them; a column `verdict` with +2 to -2 would tell how much better an answer was."
+        )
+        return Beside(heading="five levels", cells={}, sentences=(words,))
     found = board.findings.ordinal
     if found.levels is None:
         return Beside(heading="five levels", cells={}, sentences=(f"Five levels: {found.reason}",))
@@ -215,7 +224,8 @@ def _worth(what: str, effect: "Effect") -> str:
     points = effect.points
     if points.value is None:
         return f"What {what} is not known: {effect.reason}"
-    bounds = "" if points.lower is None else f" ({100 * LEVEL:g} % interval {interval(points)})"
+    known = points.lower is not None or points.upper is not None
+    bounds = f" ({100 * LEVEL:g} % interval {interval(points)})" if known else ", on too few items for an interval"
     return f"{what[0].upper()}{what[1:]} {points.value:.1f} points{bounds}."
 
 

@@ -15,12 +15,15 @@ _NAMED = 5
 
 def plot(board: Board, path: Path) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
-    ratings = interval_chart(marks(board), _heading(board), axis=METHOD_WORDS[board.method])
+    ratings = interval_chart(marks(board), _heading(board), axis=_axis(board))
     observed = board.findings.observed
     place = {model: code for code, model in enumerate(observed.models)}
     order = [place[one.model] for one in board.models]
     shares = [[None if math.isnan(share) else float(share) for share in observed.share[row, order]] for row in order]
-    heading = Heading(title="Share won by the row against the column", subtitle="a tie is half a win; white: never met")
+    heading = Heading(
+        title="Share won by the row against the column",
+        subtitle="a tie is half a win; light grey: never met; dark grey: itself",
+    )
     save(stacked(ratings, matrix_chart(list(_labels(board).values()), shares, heading)), path)
 
 
@@ -30,13 +33,24 @@ def marks(board: Board) -> list[Mark]:
     return [
         Mark(
             model=labels[one.model],
-            value=one.rating.value,
+            value=_shown(board, one),
             lower=_bound(one.rating, "lower"),
             upper=_bound(one.rating, "upper"),
+            hollow=one.provisional,
         )
         for one in board.models
         if _drawn(one)
     ]
+
+
+def _shown(board: Board, one: Standing) -> float | None:
+    """What the board's order goes by."""
+    return one.median if board.method == "elo" and one.median is not None else one.rating.value
+
+
+def _axis(board: Board) -> str:
+    by_median = board.method == "elo" and any(one.median is not None for one in board.models)
+    return f"{METHOD_WORDS[board.method]}{', median of the resamples' if by_median else ''}"
 
 
 def _drawn(one: Standing) -> bool:
@@ -48,10 +62,12 @@ def _components(board: Board) -> int:
 
 
 def _labels(board: Board) -> dict[str, str]:
-    """Of each model: its name, after the number of its component where there are several."""
+    """Of each model: its name, after the number of its component where there are several; a star if provisional."""
     several = _components(board) > 1
     return {
-        one.model: f"[{one.component}] {one.model}" if several and one.component is not None else one.model
+        one.model: (f"[{one.component}] " if several and one.component is not None else "")
+        + one.model
+        + ("*" if one.provisional else "")
         for one in board.models
     }
 
@@ -63,6 +79,8 @@ def _heading(board: Board) -> Heading:
         lines.append(f"[1] to [{_components(board)}]: components that no battle joins, which cannot be compared")
     if any(one.rating.value is None and _drawn(one) for one in board.models):
         lines.append("an arrow without a point: no finite rating, only a bound")
+    if any(one.provisional for one in board.models):
+        lines.append("* and hollow: provisional, too few battles for Elo to have left its start; no interval")
     absent = [one.model for one in board.models if not _drawn(one)]
     if absent:
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
@@ -77,8 +95,10 @@ def _intervals(board: Board) -> str:
     if any(one.rating.value is not None and _bounded(one.rating) for one in board.models):
         resampled = any(one.median is not None for one in board.models)
         return f"{level} from resamples" if resampled else f"{level}, {clusters}"
-    if board.method == "elo":
+    if board.method == "elo" and all(one.median is None for one in board.models):
         return "no intervals: one pass of Elo has none, --bootstrap gives them"
+    if board.method == "elo":
+        return "no intervals: too few battles or items"
     return f"no intervals: too few {'rows' if board.items is None else 'items'} for so many models"
 
 

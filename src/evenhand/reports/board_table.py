@@ -115,7 +115,8 @@ def _columns(board: Board, shown: Sequence[Standing]) -> list[_Column]:
     columns.append(_names(shown))
     columns.append(
         _Column(
-            heading="win\u00a0rate" if share else "rating", cells=[_rating(one.rating.value, share) for one in shown]
+            heading="win\u00a0rate" if share else "rating",
+            cells=[_rating(one.rating.value, share) + ("*" if one.provisional else "") for one in shown],
         )
     )
     if any(one.median is not None for one in shown):
@@ -262,6 +263,8 @@ def print_reliability(board: Board, console: Console) -> None:
 
 
 def _unknown(board: Board) -> str:
+    if board.findings.shown.first is None:
+        return "That cannot be known: each row joins several showings, so nothing is known about order."
     if board.items is None:
         return "That cannot be known: no items are named, so no two rows are known to show the same answers twice."
     return "That cannot be known: no rater saw the answers of two models to one item in both orders."

@@ -21,9 +21,10 @@ MANY = 60
 _LEGIBLE = 20
 """Models up to which every cell of a matrix has room for its number."""
 
-_INK, _MUTED, _ACCENT = "#1f2933", "#7b8794", "#1f6f8b"
-# Even is no white: that is for what is not known.
-_LOSES, _EVEN, _WINS = "#b5563c", "#ece3cd", "#1f6f8b"
+INK, MUTED, ACCENT = "#1f2933", "#7b8794", "#1f6f8b"
+LOSES, EVEN, WINS = "#b5563c", "#ecdcae", "#1f6f8b"
+# Greys, which no share has.
+_UNKNOWN, _ITSELF = "#e4e7eb", "#9aa5b1"
 # Characters that no XML may hold; the PNG is drawn from an SVG, and its reader ends the whole program over them.
 _NO_XML = re.compile("[\ufffe\uffff]")
 
@@ -42,6 +43,8 @@ class Mark:
     lower: float | None = None
     """None: no bound is known, so none is drawn; infinite: the line runs to the picture's edge and ends in an arrow."""
     upper: float | None = None
+    hollow: bool = False
+    """Its value is not to be read as the others' are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +56,12 @@ class Heading:
 
 def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "alt.LayerChart":
     """A point and an interval for each model, in the order given, from the top down."""
-    alt = _altair()
+    alt = the_altair()
     shown = list(marks[:MANY])
     if not shown:
         raise ChartError("There is nothing to draw: no model has a rating.")
     edges = _edges(shown)
-    rows = [{"model": one.model, "value": one.value, **_ends(one, edges)} for one in shown]
+    rows = [{"model": one.model, "value": one.value, "hollow": one.hollow, **_ends(one, edges)} for one in shown]
     rated = [row for row in rows if row["value"] is not None]
     arrows = [
         {"model": one.model, "at": edge, "turn": turn}
@@ -70,17 +73,23 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "al
     base = alt.Chart(alt.Data(values=rows)).encode(y=place)
 
     def across(field: str) -> Any:
-        return alt.X(field, title=axis, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(labelFlush=False))
+        return alt.X(
+            field,
+            title=axis,
+            scale=alt.Scale(zero=False, nice=True),
+            axis=alt.Axis(labelFlush=False, tickCount=8, labelOverlap=True),
+        )
 
-    bars = base.mark_rule(strokeWidth=2.5, color=_ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q")
-    dots = alt.Chart(alt.Data(values=rated)).mark_point(filled=True, size=70, color=_ACCENT, opacity=1)
-    points = dots.encode(y=place, x=across("value:Q"))
+    bars = base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q")
+    dots = alt.Chart(alt.Data(values=rated)).mark_point(filled=True, size=70, color=ACCENT, opacity=1)
+    ink = alt.condition("datum.hollow", alt.value("white"), alt.value(ACCENT))
+    points = dots.encode(y=place, x=across("value:Q"), fill=ink, stroke=alt.value(ACCENT))
     triangles = alt.Chart(alt.Data(values=arrows)).mark_point(
-        shape="triangle", filled=True, size=60, color=_ACCENT, opacity=1
+        shape="triangle", filled=True, size=60, color=ACCENT, opacity=1
     )
     heads = triangles.encode(y=place, x=across("at:Q"), angle=alt.Angle("turn:Q", scale=None))
     layers = alt.layer(bars, points, heads) if arrows else alt.layer(bars, points)
-    return _titled(layers.properties(width=560, height=alt.Step(19)), _cut(heading, len(marks)))
+    return titled(layers.properties(width=560, height=alt.Step(19)), _cut(heading, len(marks)))
 
 
 def _edges(marks: Sequence[Mark]) -> tuple[float, float]:
@@ -102,7 +111,7 @@ def _ends(mark: Mark, edges: tuple[float, float]) -> dict[str, float | None]:
 
 
 def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]], heading: Heading) -> "alt.LayerChart":
-    """How often the row's model beats the column's, from 0 to 1; pairs that never met stay blank."""
+    """How often the row's model beats the column's, from 0 to 1; pairs that never met are grey, the diagonal darker."""
     cells = [
         _Cell(row=row, column=column, value=share, text=f"{100 * share:.0f}", strong=abs(share - 0.5) > 0.33)
         for row, line in zip(models[:MANY], shares, strict=False)
@@ -111,8 +120,14 @@ def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]]
     ]
     if not cells:
         raise ChartError("There is nothing to draw: no two models met.")
-    colours = _Colours(stops={0.0: _LOSES, 0.5: _EVEN, 1.0: _WINS}, title="share won", form=".0%")
-    return _titled(_matrix(models, cells, colours, across="against"), _cut(heading, len(models)))
+    colours = _Colours(stops={0.0: LOSES, 0.5: EVEN, 1.0: WINS}, title="share won", form=".0%")
+    grey = [
+        {"row": row, "column": column, "colour": _ITSELF if row == column else _UNKNOWN}
+        for row, line in zip(models[:MANY], shares, strict=False)
+        for column, share in zip(models[:MANY], line, strict=False)
+        if share is None or row == column
+    ]
+    return titled(_matrix(models, cells, colours, across="against", grey=grey), _cut(heading, len(models)))
 
 
 def correlation_chart(
@@ -125,9 +140,9 @@ def correlation_chart(
         for column, value in zip(names[:MANY], line, strict=False)
         if value is not None
     ]
-    stops = {0.0: _EVEN, 1.0: _WINS} if lowest == 0 else {-1.0: _LOSES, 0.0: _EVEN, 1.0: _WINS}
+    stops = {0.0: EVEN, 1.0: WINS} if lowest == 0 else {-1.0: LOSES, 0.0: EVEN, 1.0: WINS}
     colours = _Colours(stops=stops, title="coefficient", form=".1f")
-    return _titled(_matrix(names, cells, colours, across=None), _cut(heading, len(names), noun="benchmarks"))
+    return titled(_matrix(names, cells, colours, across=None), _cut(heading, len(names), noun="benchmarks"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,16 +162,26 @@ class _Colours:
     form: str
 
 
-def _matrix(names: Sequence[str], cells: Sequence[_Cell], colours: _Colours, *, across: str | None) -> Any:
-    alt = _altair()
+def _matrix(
+    names: Sequence[str],
+    cells: Sequence[_Cell],
+    colours: _Colours,
+    *,
+    across: str | None,
+    grey: Sequence[Mapping[str, str]] = (),
+) -> Any:
+    """`grey`: cells without a value, each with its `row`, `column` and `colour`."""
+    alt = the_altair()
     shown = list(names[:MANY])
-    base = alt.Chart(alt.Data(values=[asdict(cell) for cell in cells])).encode(
-        x=alt.X(
+    places = {
+        "x": alt.X(
             "column:N", sort=shown, title=across, scale=alt.Scale(domain=shown),
             axis=alt.Axis(labelLimit=240, labelAngle=-45 if len(shown) <= _LEGIBLE else -90, orient="top"),
         ),
-        y=alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
-    )  # fmt: skip
+        "y": alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
+    }  # fmt: skip
+    base = alt.Chart(alt.Data(values=[asdict(cell) for cell in cells])).encode(**places)
+    blank = alt.Chart(alt.Data(values=list(grey))).mark_rect().encode(**places, fill=alt.Fill("colour:N", scale=None))
     rectangles = base.mark_rect().encode(
         color=alt.Color(
             "value:Q",
@@ -165,9 +190,9 @@ def _matrix(names: Sequence[str], cells: Sequence[_Cell], colours: _Colours, *, 
         )
     )
     step = 30 if len(shown) <= _LEGIBLE else 16
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(_INK))
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
     numbers = base.mark_text(fontSize=10).encode(text="text:N", color=ink)
-    layers = alt.layer(rectangles, numbers) if len(shown) <= _LEGIBLE else alt.layer(rectangles)
+    layers = alt.layer(*([blank] if grey else []), rectangles, *([numbers] if len(shown) <= _LEGIBLE else []))
     return layers.properties(width=alt.Step(step), height=alt.Step(step))
 
 
@@ -175,7 +200,7 @@ def heat_chart(
     rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]], heading: Heading
 ) -> "alt.LayerChart":
     """A table of scores from 0 to 1 with its numbers; what has no score stays blank."""
-    alt = _altair()
+    alt = the_altair()
     cells = [
         {"row": row, "column": column, "score": score, "text": f"{score:.3f}", "strong": score > 0.75}
         for row, line in zip(rows, values, strict=True)
@@ -191,14 +216,12 @@ def heat_chart(
         ),
         y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=[*rows])),
     )  # fmt: skip
-    colour = alt.Color(
-        "score:Q", scale=alt.Scale(domain=[0, 1], range=[_EVEN, _WINS]), legend=alt.Legend(title="score")
-    )
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(_INK))
+    colour = alt.Color("score:Q", scale=alt.Scale(domain=[0, 1], range=[EVEN, WINS]), legend=alt.Legend(title="score"))
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
     layers = alt.layer(
         base.mark_rect().encode(color=colour), base.mark_text(fontSize=10).encode(text="text:N", color=ink)
     )
-    return _titled(layers.properties(width=alt.Step(64), height=alt.Step(26)), heading)
+    return titled(layers.properties(width=alt.Step(64), height=alt.Step(26)), heading)
 
 
 def save(chart: Any, path: Path) -> None:
@@ -206,15 +229,26 @@ def save(chart: Any, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ChartError(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
+    if suffix == ".svg":
+        write_whole(path, svg(chart).encode())
+        return
     import vl_convert
 
     spec = _fit_for_xml(_themed(chart).to_dict())
-    if suffix == ".svg":
-        content = vl_convert.vegalite_to_svg(spec).encode()
-    elif suffix == ".png":
-        content = vl_convert.vegalite_to_png(spec, scale=2)
+    if suffix == ".png":
+        write_whole(path, vl_convert.vegalite_to_png(spec, scale=2))
     else:
-        content = vl_convert.vegalite_to_html(spec, bundle=True).encode()
+        write_whole(path, vl_convert.vegalite_to_html(spec, bundle=True).encode())
+
+
+def svg(chart: Any) -> str:
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(_fit_for_xml(_themed(chart).to_dict()))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Written whole or not at all. Raises ChartError where it cannot be."""
     beside = path.with_name(f".{path.name}.part")
     try:
         beside.write_bytes(content)
@@ -237,10 +271,11 @@ def _fit_for_xml(part: Any) -> Any:
 
 def stacked(*charts: Any) -> Any:
     """One above the other, each with scales of its own."""
-    return _altair().vconcat(*charts, spacing=36).resolve_scale(color="independent", x="independent", y="independent")
+    one = the_altair().vconcat(*charts, spacing=36)
+    return one.resolve_scale(color="independent", x="independent", y="independent")
 
 
-def _altair() -> Any:
+def the_altair() -> Any:
     for name in ("altair", "vl_convert"):  # the second writes the file: missed before anything is drawn
         if find_spec(name) is None:
             raise ChartError(f"Pictures need the extra `report` ({name} is missing): pip install 'evenhand[report]'.")
@@ -256,12 +291,12 @@ def _cut(heading: Heading, count: int, *, noun: str = "models") -> Heading:
     return Heading(title=heading.title, subtitle=f"{heading.subtitle}\n{words}" if heading.subtitle else words)
 
 
-def _titled(chart: Any, heading: Heading) -> Any:
-    alt = _altair()
+def titled(chart: Any, heading: Heading) -> Any:
+    alt = the_altair()
     lines = heading.subtitle.split("\n") if heading.subtitle else alt.Undefined
     title = alt.TitleParams(
         heading.title, subtitle=lines, anchor="start", fontSize=15, fontWeight=600,
-        subtitleColor=_MUTED, color=_INK, offset=12,
+        subtitleColor=MUTED, color=INK, offset=12,
     )  # fmt: skip
     return chart.properties(title=title)
 
@@ -271,8 +306,8 @@ def _themed(chart: Any) -> Any:
         chart.configure(background="white", padding=16)
         .configure_view(stroke=None)
         .configure_axis(
-            labelColor=_INK, titleColor=_MUTED, titleFontWeight="normal", gridColor="#e4e7eb", domainColor="#cbd2d9",
+            labelColor=INK, titleColor=MUTED, titleFontWeight="normal", gridColor="#e4e7eb", domainColor="#cbd2d9",
             tickColor="#cbd2d9", labelFontSize=11,
         )
-        .configure_legend(labelColor=_INK, titleColor=_MUTED, titleFontWeight="normal")
+        .configure_legend(labelColor=INK, titleColor=MUTED, titleFontWeight="normal")
     )  # fmt: skip

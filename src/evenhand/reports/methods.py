@@ -12,6 +12,7 @@ from evenhand.intervals import LEVEL
 from evenhand.ratings.bradley_terry import BradleyTerry, Rated, bradley_terry
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import structure
+from evenhand.ratings.elo_notes import PROVISIONAL
 from evenhand.ratings.likelihood import Ties
 from evenhand.ratings.notes import NO_ITEMS
 from evenhand.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
@@ -28,6 +29,10 @@ Method: TypeAlias = Literal["bradley-terry", "elo", "win-rate"]
 
 _RANGES_BESIDE_RESAMPLES = (
     "Rank ranges and tiers rest on the standard errors of differences (sandwich), not on the resamples."
+)
+BY_MEDIAN = (
+    "Models stand in the order of the median of the resamples, which hardly depends on the order of the battles, as on "
+    "FastChat's boards of 2023; the single pass beside it does."
 )
 _ORDER_MATTERS = "Elo depends on the order of the battles, and the last ones weigh most: in another order it differs."
 
@@ -111,7 +116,7 @@ def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...], resampling: Resampling
 
 
 def _elo(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
-    from evenhand.ratings.elo import elo, elo_bootstrap
+    from evenhand.ratings.elo import about_provisional, elo, elo_bootstrap
 
     if resampling is None:
         played: Sequence[EloRating] = elo(comparisons, k=scoring.k, scale=scoring.scale)
@@ -120,13 +125,23 @@ def _elo(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | No
     else:
         drawn = elo_bootstrap(comparisons, resampling, k=scoring.k, scale=scoring.scale)
         ranges = elo_rank_ranges(comparisons, drawn)
-        played, notes = drawn.ratings, (*drawn.notes, *ranges.notes)
-    models = _placed(comparisons, [(one.model, one.rating, one.median) for one in played])
-    return Ratings(models=models, notes=(*notes, *_apart(models)), ranges=ranges)
+        played, notes = drawn.ratings, (BY_MEDIAN, *drawn.notes, *ranges.notes)
+    models = _placed(
+        comparisons,
+        [
+            _Found(model=one.model, rating=one.rating, median=one.median, shown=one.shown, provisional=one.provisional)
+            for one in played
+        ],
+    )
+    provisional = about_provisional(played, scoring.k, scoring.scale)
+    return Ratings(models=models, notes=(*provisional, *notes, *_apart(models)), ranges=ranges)
 
 
 def _win_rate(comparisons: Comparisons) -> Ratings:
-    models = _placed(comparisons, [(one.model, one.win_rate, None) for one in win_rates(comparisons)])
+    models = _placed(
+        comparisons,
+        [_Found(model=one.model, rating=one.win_rate, shown=one.win_rate.value) for one in win_rates(comparisons)],
+    )
     ranges = win_rate_rank_ranges(comparisons)
     level, noun = f"{100 * LEVEL:g} %", _noun(comparisons)
     words = f"Intervals of {level} are Wilson's on the effective number of cases, clustered by {noun}."
@@ -137,25 +152,49 @@ def _noun(comparisons: Comparisons) -> str:
     return "row" if comparisons.item is None else "item"
 
 
-def _placed(comparisons: Comparisons, found: Sequence[tuple[str, Estimate, float | None]]) -> tuple[Rated, ...]:
-    """Ranks within the components that battles join; models of one value share a rank."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    model: str
+    rating: Estimate
+    shown: float | None
+    """What the list goes by."""
+    median: float | None = None
+    provisional: bool = False
+
+
+def _placed(comparisons: Comparisons, found: Sequence[_Found]) -> tuple[Rated, ...]:
+    """Places within the components that battles join; models of one value share a place.
+
+    A provisional model has no rank, unless all of the component are so; others keep theirs beside it.
+    """
     component = structure(pair_table(comparisons).table).component.tolist()
     values: dict[int, list[float]] = {}
-    for where, (_, rating, _) in zip(component, found, strict=True):
-        if rating.value is not None:
-            values.setdefault(where, []).append(rating.value)
-    for one in values.values():
-        one.sort()
+    for where, one in zip(component, found, strict=True):
+        if one.shown is not None:
+            values.setdefault(where, []).append(one.shown)
+    for of_component in values.values():
+        of_component.sort()
+    settled = {where for where, one in zip(component, found, strict=True) if not one.provisional}
     return tuple(
-        Rated(
-            model=model,
-            rating=rating,
-            component=None if rating.value is None else where,
-            rank=None if rating.value is None else _rank(rating.value, values[where]),
-            median=median,
-            note=f"{model} has no battles: it has no rating." if rating.value is None else None,
-        )
-        for where, (model, rating, median) in zip(component, found, strict=True)
+        _rated(one, where, values.get(where, []), ranked=where not in settled or not one.provisional)
+        for where, one in zip(component, found, strict=True)
+    )
+
+
+def _rated(one: _Found, where: int, ascending: Sequence[float], *, ranked: bool) -> Rated:
+    if one.shown is None:
+        note = f"{one.model} has no battles: it has no rating."
+        return Rated(model=one.model, rating=one.rating, component=None, rank=None, note=note)
+    place = _rank(one.shown, ascending)
+    return Rated(
+        model=one.model,
+        rating=one.rating,
+        component=where,
+        rank=place if ranked else None,
+        place=place,
+        median=one.median,
+        note=PROVISIONAL if one.provisional else None,
+        provisional=one.provisional,
     )
 
 

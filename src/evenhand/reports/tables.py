@@ -29,12 +29,32 @@ def unbroken(sentence: str) -> str:
     return sentence.replace(" %", "\u00a0%")
 
 
+def excerpt(words: str, most: int) -> str:
+    """On one line of at most so many characters, cut at a space where there is one in the second half."""
+    line = " ".join(words.split())
+    if len(line) <= most:
+        return line
+    cut = line[: most - 2]
+    whole = cut.rstrip() if line[most - 2] == " " else cut.rpartition(" ")[0]
+    return f"{whole if 2 * len(whole) > most else cut} …"
+
+
 def per_cent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def count(number: float) -> str:
-    return f"{number:.0f}" if number == int(number) else f"{number:.1f}"
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
+
+
+def print_entries(entries: Iterable[tuple[str, Sequence[str]]], console: Console) -> None:
+    """A heading for each, and below it its lines, indented and folded between words."""
+    from rich.padding import Padding
+
+    for heading, lines in entries:
+        console.print(escape(heading), style="bold")
+        for line in lines:
+            console.print(Padding(escape(line), (0, 0, 0, 2), expand=False))
 
 
 def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]], console: Console) -> None:

@@ -231,7 +231,7 @@ def test_cut_and_refused_answers_are_judged_and_told(ledger: Ledger):
     judge(ledger, lambda shown: for_model(1, shown))
     score = score_of(ledger)
     assert counts(only(score)) == (0, 8, 0, 0, 0, 0)
-    assert only(score).flagged == {"truncated": 1}
+    assert only(score).answers.flagged == {"truncated": 1}
     assert "kiln: 1 answer is truncated and judged as it stands." in score.notes
 
 
@@ -241,10 +241,25 @@ def test_who_described_the_images_is_no_flag_of_an_answer(ledger: Ledger):
     set_up(ledger, replace(answers[0], flags=("refused", *flags)), *answers[1:])
     judge(ledger, lambda shown: for_model(1, shown))
     score = score_of(ledger)
-    assert only(score).flagged == {"refused": 1}
+    assert only(score).answers.flagged == {"refused": 1}
     assert "kiln: 4 of 4 items answered from descriptions by openai/desc." in score.notes
     assert "kiln: 1 answer is refused and judged as it stands." in score.notes
     assert score.models[0].as_json()["described_by"] == {"openai/desc": 4}
+
+
+def test_answers_asked_for_otherwise_than_published_are_told_the_baselines_too(ledger: Ledger):
+    warm = ('asked with temperature 0.7, image_detail "low"', "adapted: openai/o1 does not take temperature.")
+    kiln = [replace(one, flags=warm) for one in answers_of(["kiln"])]
+    loom = [replace(one, flags=("asked with max_tokens 100", "said by x/y")) for one in answers_of(["loom"])]
+    set_up(ledger, replace(kiln[0], flags=()), *kiln[1:], *loom)
+    judge(ledger, lambda shown: for_model(1, shown), replace(PREFERENCE, against="loom"))
+    score = score_of(ledger)
+    published = "published are temperature 0 and at most 4096 tokens."
+    assert f'kiln: 3 of 4 items answered with temperature 0.7, image_detail "low"; {published}' in score.notes
+    assert "kiln: 3 of 4 items answered otherwise than published. openai/o1 does not take temperature." in score.notes
+    assert f"loom: 4 of 4 items answered with max_tokens 100; {published}" in score.notes
+    assert score.models[0].as_json()["asked_with"] == {'temperature 0.7, image_detail "low"': 3}
+    assert score.models[0].as_json()["adapted"] == {"openai/o1 does not take temperature.": 3}
 
 
 @pytest.mark.parametrize(

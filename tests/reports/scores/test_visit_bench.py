@@ -1,6 +1,7 @@
 """Claims about VisIT-Bench's leaderboard, worked by hand."""
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,20 +14,31 @@ from evenhand.domain.vote import Joining
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import judged_battles
+from evenhand.ratings.elo import elo_bootstrap
+from evenhand.ratings.joining import joined
+from evenhand.ratings.resampling import Resampling
 from evenhand.reports.errors import RankError
-from evenhand.reports.methods import Scoring
-from evenhand.reports.scores.visit_bench import EQUATION_1, VisitScore, source_name, visit_score
+from evenhand.reports.methods import BY_MEDIAN, Scoring
+from evenhand.reports.scores.visit_bench import EQUATION_1, Asked, VisitScore, source_name, visit_score
 from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
 
 XYZ = ("X", "Y", "Z")
 BOTH = {label: ("amber", "reference") for label in ITEMS}
 
 
-def score(ledger: Ledger, *, join: Joining = "visit", rounds: int = 0, seed: int = 0) -> VisitScore:
+def score(
+    ledger: Ledger,
+    *,
+    join: Joining = "visit",
+    rounds: int = 0,
+    seed: int = 0,
+    k: float = 4,
+    answers: Mapping[str, Collection[str]] | None = None,
+) -> VisitScore:
     return visit_score(
         judged_battles(ledger, studies(ledger)),
-        {item.digest: item for item in ITEMS.values()},
-        scoring=Scoring(join=join),
+        Asked(items={item.digest: item for item in ITEMS.values()}, answers=answers),
+        scoring=Scoring(join=join, k=k),
         rounds=rounds,
         seed=seed,
     )
@@ -240,9 +252,10 @@ def test_bradley_terry_stands_beside_elo(ledger: Ledger):
 def test_who_won_everything_has_no_finite_bradley_terry_rating_and_that_is_said(ledger: Ledger):
     judge(ledger, {"s1": ("X", "Y"), "s2": ("X", "Y")}, lambda shown: shown.picks("X"))
     made = score(ledger)
-    assert "No finite Bradley-Terry rating fits on a board where one side won everything: X, Y." in made.notes
+    assert "No finite Bradley-Terry rating fits on a board where one side won everything: X, Y." in made.rating_notes
     x = next(one for one in made.whole.standings if one.model == "X").as_json()
-    assert (x["bradley_terry"], x["unbounded"]) == (None, "upper")
+    assert (x["bradley_terry"], x["bradley_terry_unbounded"]) == (None, "upper")
+    assert "unbounded" not in x
 
 
 def test_a_board_in_groups_that_no_battle_joins_has_no_bradley_terry_ratings(ledger: Ledger):
@@ -251,7 +264,8 @@ def test_a_board_in_groups_that_no_battle_joins_has_no_bradley_terry_ratings(led
     judge(ledger, players, lambda shown: shown.picks(won[shown.label]))
     made = score(ledger)
     assert [one.bradley_terry and one.bradley_terry.value for one in made.whole.standings] == [None] * 4
-    assert any("falls into groups that no battle joins" in note for note in made.notes)
+    assert any("falls into groups that no battle joins" in note for note in made.rating_notes)
+    assert {one.rank for one in made.whole.standings} == {None}
 
 
 def test_datasets_of_one_name_are_told_apart_by_their_topic():
@@ -311,19 +325,108 @@ def test_why_a_rate_against_the_reference_is_missing_is_said(ledger: Ledger):
 
 def test_resamples_give_a_median_and_an_interval_to_the_large_boards_alone(ledger: Ledger):
     judge(ledger, BOTH, amber_says)
-    plain, resampled = score(ledger), score(ledger, rounds=50)
+    # With so large a step five battles are enough to leave the start.
+    plain, resampled = score(ledger, k=400), score(ledger, rounds=50, k=400)
     for part in (resampled.whole, *resampled.by_images):
         for one in part.standings:
             assert one.elo_median is not None
+            assert one.rank is not None
             assert one.elo.lower is not None
             assert one.elo.upper is not None
             assert one.elo.lower <= one.elo_median <= one.elo.upper
     assert all(one.elo_median is None for part in resampled.by_skill for one in part.standings)
     assert all(one.bradley_terry is None for part in resampled.by_skill for one in part.standings)
-    assert [one.elo.value for one in plain.whole.standings] == [one.elo.value for one in resampled.whole.standings]
-    assert "Intervals and medians of Elo are of 50 resamples of items." in resampled.notes
+    assert {one.model: one.elo.value for one in plain.whole.standings} == {
+        one.model: one.elo.value for one in resampled.whole.standings
+    }
+    assert "Intervals are percentiles of 50 resamples of items, seed 0." in resampled.rating_notes
     assert all(one.elo_median is None for one in plain.whole.standings)
-    assert score(ledger, rounds=50) == resampled
+    assert score(ledger, rounds=50, k=400) == resampled
+
+
+def test_a_board_of_few_battles_is_provisional_and_says_so(ledger: Ledger):
+    judge(ledger, BOTH, amber_says)
+    made = score(ledger, rounds=50)
+    assert [(one.provisional, one.elo.lower) for one in made.whole.standings] == [(True, None)] * 2
+    assert [one.rank for one in made.whole.standings] == [1, 2], (
+        "where all are provisional they are ranked all the same"
+    )
+    assert any(
+        note.startswith("Single-image: Provisional (*): amber (3) and reference (3)") for note in made.rating_notes
+    )
+    assert any(note.startswith("Multi-image: Provisional (*): amber (2)") for note in made.rating_notes)
+    document: dict[str, Any] = made.as_json()
+    (amber,) = (one for one in document["models"] if one["model"] == "amber")
+    assert amber["note"].startswith("provisional")
+
+
+def test_beside_models_of_many_battles_a_provisional_one_has_no_rank(ledger: Ledger):
+    players = {label: ("X", "Y") for label in ("s1", "s2", "s3", "m1")} | {"m2": ("X", "Y", "N")}
+    judge(ledger, players, lambda shown: shown.picks(min(shown.pair)))
+    # At this step ratings settle after 4.3 battles: N has two, X and Y five and six.
+    whole = score(ledger, rounds=30, k=160).whole
+    assert {one.model: one.rank is None for one in whole.standings} == {"N": True, "X": False, "Y": False}
+
+
+def test_the_board_stands_in_the_order_of_the_median_and_says_so(ledger: Ledger):
+    won = {"s1": "X", "s2": "Y", "s3": "Y", "m1": "X", "m2": "Y"}
+    judge(ledger, dict.fromkeys(won, ("X", "Y")), lambda shown: shown.picks(won[shown.label]))
+    # Played in some order the last wins are X's, and one pass has X ahead: Y won three of five.
+    seed = next(s for s in range(200) if score(ledger, seed=s, k=300).whole.standings[0].model == "X")
+    made = score(ledger, seed=seed, rounds=400, k=300)
+    first, second = made.whole.standings
+    assert (first.model, first.rank, second.rank) == ("Y", 1, 2)
+    assert first.elo_median is not None
+    assert second.elo_median is not None
+    assert first.elo_median > second.elo_median
+    assert (first.elo.value or 0) < (second.elo.value or 0)
+    assert BY_MEDIAN in made.rating_notes
+
+
+def test_resamples_are_of_items_and_not_of_battles(ledger: Ledger):
+    """Three battles of one item and one of another: drawn whole, a round has 2, 4 or 6 battles, never 3 or 5."""
+    judge(ledger, {"s1": XYZ, "s2": ("X", "Y")}, lambda shown: shown.picks(min(shown.pair)))
+    made = score(ledger, rounds=400, k=400)
+    z = next(one for one in made.whole.standings if one.model == "Z")
+    votes = judged_battles(ledger, studies(ledger)).votes
+    battles = joined(votes.rows(votes.fixed_order(0)).comparisons(), "visit")
+    by_unit = {
+        unit: next(
+            one.median
+            for one in elo_bootstrap(battles, Resampling(rounds=400, unit=unit), k=400).ratings
+            if one.model == "Z"
+        )
+        for unit in ("items", "battles")
+    }
+    assert by_unit["items"] is not None
+    assert by_unit["battles"] is not None
+    assert abs(by_unit["items"] - by_unit["battles"]) > 1
+    assert z.elo_median == pytest.approx(by_unit["items"], abs=1e-9)
+
+
+def test_how_much_each_model_answered_is_told_and_a_sentence_names_who_left_much_out(ledger: Ledger):
+    judge(ledger, {"s1": ("amber", "blue")}, lambda shown: shown.picks("blue"))
+    every = [item.digest for item in ITEMS.values()]
+    made = score(ledger, answers={"amber": every[:2], "blue": every})
+    answered = {one.model: one.answered for one in made.whole.standings}
+    assert (answered, made.whole.of_items) == ({"amber": 2, "blue": 5}, 5)
+    assert any(note.startswith("Answered fewer than 95 % of the 5 items: amber 2.") for note in made.notes)
+    (single,) = made.by_images
+    assert ({one.model: one.answered for one in single.standings}, single.of_items) == ({"amber": 2, "blue": 3}, 3)
+    assert not any("Answered fewer" in note for note in score(ledger, answers=dict.fromkeys(answered, every)).notes)
+    untold: dict[str, Any] = score(ledger).as_json()
+    assert untold["models"][0]["answered"] is None
+
+
+def test_waiting_battles_are_told_once(ledger: Ledger):
+    players = {label: ("amber", "blue") for label in ITEMS}
+    judge(ledger, players, lambda shown: FAILED if (shown.label, shown.first) == ("s1", "amber") else FIRST)
+    made = score(ledger, rounds=20)
+    assert sum("wait" in note for note in (*made.notes, *made.rating_notes)) == 1
+
+
+def test_winoground_is_an_existing_dataset_though_table_5_lacks_it():
+    assert source_name(replace(ITEMS["m1"], category="winoground")) == "Winoground"
 
 
 def test_the_document_has_the_fields_of_the_design(ledger: Ledger):

@@ -1,25 +1,29 @@
 """VisIT-Bench's leaderboard: Elo, matches and win rate against the verified reference; by images, skill and source."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+import numpy as np
 
 from evenhand.benchmarks.visit_bench.load import images_of, source_of, sources
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.vote import Vote
+from evenhand.ledger.vote_columns import Votes
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.bradley_terry import bradley_terry
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.elo import EloRating, elo, elo_bootstrap
+from evenhand.ratings.elo import EloRating, about_provisional, elo, elo_bootstrap
+from evenhand.ratings.elo_notes import PROVISIONAL
 from evenhand.ratings.joining import joined
+from evenhand.ratings.notes import listed
 from evenhand.ratings.resampling import Resampling
 from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
 from evenhand.reliability import Coverage
-from evenhand.reports.evidence import in_fixed_order, of_record
-from evenhand.reports.methods import Scoring
+from evenhand.reports.evidence import of_record, record_notes
+from evenhand.reports.methods import BY_MEDIAN, Scoring
 from evenhand.reports.scores.visit_showings import played
 
 EQUATION_1 = (
@@ -27,8 +31,14 @@ EQUATION_1 = (
 )
 
 OTHER_SOURCE = "other"
-"""Items that were drawn from none of Table 5's datasets."""
+"""Items that were drawn from no existing dataset."""
 
+ENOUGH_ANSWERS = 0.95
+"""Of the items; a model that answered fewer is named."""
+
+PART_WORDS = {"single": "single-image", "multiple": "multi-image"}
+
+_NO_REFERENCE = "The reference did not play, so no win rate against it is known."
 _NEVER_MET = Estimate(value=None, reason="never met the reference")
 _ONLY_TIES = Estimate(value=None, reason="only ties with the reference, which are left out")
 _ITSELF = Estimate(value=None, reason="is the reference")
@@ -38,9 +48,16 @@ _APART = Estimate(value=None, reason="no battles join all models of the board")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     model: str
+    rank: int | None
+    """By the median of Elo where it was resampled, else by Elo. None in the small parts, where no battles join all
+    models, and for a provisional model beside others that are not."""
     elo: Estimate
-    """One pass over the battles in a fixed order; bounds only where it was resampled."""
+    """One pass over the battles in a fixed order; bounds only where it was resampled, and never if provisional."""
     elo_median: float | None
+    provisional: bool
+    """Too few battles for Elo to have left its start."""
+    answered: int | None
+    """Of the part's items; None where nobody told."""
     matches: int
     wins: int
     losses: int
@@ -54,8 +71,12 @@ class Standing:
     def as_json(self) -> dict[str, Json]:
         fields: dict[str, Json] = {
             "model": self.model,
+            "rank": self.rank,
+            "answered": self.answered,
             **self.elo.as_json("elo"),
             "elo_median": self.elo_median,
+            "provisional": self.provisional,
+            "note": PROVISIONAL if self.provisional else None,
             "matches": self.matches,
             "wins": self.wins,
             "losses": self.losses,
@@ -63,7 +84,9 @@ class Standing:
             **self.win_vs_reference.as_json("win_vs_reference"),
             "win_vs_reference_ties": self.win_vs_reference_ties,
         }
-        return fields if self.bradley_terry is None else {**fields, **self.bradley_terry.as_json("bradley_terry")}
+        strength = {} if self.bradley_terry is None else self.bradley_terry.as_json("bradley_terry")
+        # Of two estimates in one document it must be told whose bound is missing.
+        return {**fields, **{"bradley_terry_unbounded" if k == "unbounded" else k: v for k, v in strength.items()}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +95,13 @@ class Part:
 
     name: str
     items: int
+    """With a battle."""
+    of_items: int
+    """There are; a model may have answered them all."""
     standings: tuple[Standing, ...]
-    """Best first."""
+    """Best first, by the median of Elo where it was resampled."""
+    notes: tuple[str, ...] = ()
+    """Sentences about its ratings."""
 
     def of(self, model: str) -> Standing | None:
         return next((one for one in self.standings if one.model == model), None)
@@ -96,6 +124,8 @@ class VisitScore:
     """Battles left out because a showing that was wanted has no reply."""
     coverage: Coverage
     notes: tuple[str, ...]
+    rating_notes: tuple[str, ...] = ()
+    """Sentences about the ratings of the boards by images: of no concern to a table of rates."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -112,13 +142,18 @@ class VisitScore:
                 for one in self.whole.standings
             ],
             "parts": [
-                {"part": part.name, "items": part.items, "models": [one.as_json() for one in part.standings]}
+                {
+                    "part": part.name,
+                    "items": part.items,
+                    "of_items": part.of_items,
+                    "models": [one.as_json() for one in part.standings],
+                }
                 for part in self.by_images
             ],
             "undecided_as_ties": self.undecided,
             "battles_waiting": self.waiting,
             "coverage": self.coverage.as_json(),
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self.rating_notes],
         }
 
 
@@ -130,22 +165,31 @@ def _within(kind: str, parts: Iterable[Part], model: str) -> list[Json]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the models were asked, and who answered what."""
+
+    items: Mapping[str, Item]
+    """By digest."""
+    answers: Mapping[str, Collection[str]] | None = None
+    """Of each model, the digests of the items it answered; None: nobody told."""
+
+
 def visit_score(
-    judged: JudgedBattles, items: Mapping[str, Item], *, scoring: Scoring | None = None, rounds: int = 0, seed: int = 0
+    judged: JudgedBattles, asked: Asked, *, scoring: Scoring | None = None, rounds: int = 0, seed: int = 0
 ) -> VisitScore:
-    """The board of these battles; `items` by digest, `seed` of the order they are played in and of the resamples.
+    """The board of these battles; `seed` of the order they are played in and of the resamples.
 
     Raises RankError where the judge graded or chose instead of comparing two.
     """
-    scoring = scoring or Scoring()
+    scoring, items = scoring or Scoring(), asked.items
     resampling = Resampling(rounds=rounds, unit="items", seed=seed) if rounds else None
-    making = _Making(scoring=scoring, resampling=resampling)
+    making = _Making(scoring=scoring, resampling=resampling, asked=asked)
     on_record = of_record(judged, seed)
     playing = played(judged, scoring.join)
-    votes = in_fixed_order(playing.votes, seed)
-    everything = making.part("all", votes, closely=True)
+    votes = playing.votes.rows(playing.votes.fixed_order(seed))
+    everything = making.part("all", votes, lambda _: "all", closely=True)
     by_images = making.parts(votes, lambda item: images_of(items[item]), closely=True)
-    coverage = Coverage.of(judged.verdicts, wanted=len(judged.verdicts) + judged.not_reached)
     return VisitScore(
         benchmark=judged.study.benchmark,
         judge=judged.judge,
@@ -156,13 +200,19 @@ def visit_score(
         by_source=making.parts(votes, lambda item: source_name(items[item]), closely=False),
         undecided=0 if playing.dropped else playing.undecided,
         waiting=playing.waiting,
-        coverage=coverage,
+        coverage=judged.coverage,
         notes=(
             EQUATION_1,
             *playing.notes(scoring.join, human=on_record.origin.human),
-            *_notes(votes, rounds, seed),
+            f"Elo depends on the order of the battles; here a fixed one by seed {seed}.",
+            *(() if REFERENCE in votes.playing else (_NO_REFERENCE,)),
+            *_unanswered(everything),
+            *record_notes(judged),
+        ),
+        rating_notes=(
+            *((BY_MEDIAN,) if rounds else ()),
+            *_of_parts(by_images),
             *_without_strength([everything, *by_images]),
-            *on_record.notes,
         ),
     )
 
@@ -182,41 +232,62 @@ _Grouping: TypeAlias = Callable[[str], str | None]
 class _Making:
     scoring: Scoring
     resampling: Resampling | None
+    asked: Asked
 
-    def parts(self, votes: Sequence[Vote], group: _Grouping, *, closely: bool) -> tuple[Part, ...]:
+    def parts(self, votes: Votes, group: _Grouping, *, closely: bool) -> tuple[Part, ...]:
         """One for each name that `group` gives an item; items without one are in none."""
-        grouped: dict[str, list[Vote]] = {}
-        for vote in votes:
-            name = group(vote.item)
-            if name is not None:
-                grouped.setdefault(name, []).append(vote)
+        item = votes.item.in_order_of_rows()
+        grouped = [group(digest) for digest in item.names]
         # Single-image items first, what has no name of its own last, and everything else by name.
-        names = sorted(grouped, key=lambda name: (name == OTHER_SOURCE, name != "single", name))
-        return tuple(self.part(name, grouped[name], closely=closely) for name in names)
+        names = sorted(filter(None, set(grouped)), key=lambda name: (name == OTHER_SOURCE, name != "single", name))
+        within = {name: np.array([one == name for one in grouped], dtype=np.bool_)[item.code] for name in names}
+        return tuple(self.part(name, votes.rows(rows), group, closely=closely) for name, rows in within.items())
 
-    def part(self, name: str, votes: Sequence[Vote], *, closely: bool) -> Part:
-        """`closely`: with resamples and Bradley-Terry beside."""
-        battles = joined(Comparisons.of_votes(votes), self.scoring.join)
-        ratings = self._elo(battles, closely=closely)
-        strengths = dict[str, Estimate]()
-        if closely:
-            strengths = self._strengths(battles)
+    def part(self, name: str, votes: Votes, group: _Grouping, *, closely: bool) -> Part:
+        """`closely`: with ranks, resamples and Bradley-Terry beside."""
+        battles = joined(votes.comparisons(), self.scoring.join)
+        ratings, notes = self._elo(battles, closely=closely)
+        strengths = self._strengths(battles) if closely else dict[str, Estimate]()
+        ranks = _ranks(ratings) if closely and _APART not in strengths.values() else dict[str, int]()
         counts = {one.model: one for one in win_rates(battles, policy="visit")}
         against = _against_reference(battles)
-        standings = [_standing(one, counts[one.model], against, strengths.get(one.model)) for one in ratings]
-        ordered = sorted(standings, key=lambda one: (-(one.elo.value or 0.0), one.model))
-        return Part(name=name, items=len({vote.item for vote in votes}), standings=tuple(ordered))
+        there = {digest for digest in self.asked.items if group(digest) == name}
+        standings = [
+            replace(
+                _standing(one, counts[one.model], against, strengths.get(one.model)),
+                rank=ranks.get(one.model),
+                answered=self._answered(one.model, there),
+            )
+            for one in sorted(ratings, key=lambda one: (-(one.shown or 0.0), -(one.rating.value or 0.0), one.model))
+        ]
+        items = len(np.unique(votes.item.code))
+        return Part(name=name, items=items, of_items=len(there), standings=tuple(standings), notes=notes)
+
+    def _answered(self, model: str, there: Collection[str]) -> int | None:
+        answers = self.asked.answers
+        return None if answers is None else sum(digest in there for digest in answers.get(model, ()))
 
     def _strengths(self, battles: Comparisons) -> dict[str, Estimate]:
         fitted = bradley_terry(battles, ties=self.scoring.ties, scale=self.scoring.scale).models
         apart = len({one.component for one in fitted if one.component is not None}) > 1
         return {one.model: _APART if apart else one.rating for one in fitted}
 
-    def _elo(self, battles: Comparisons, *, closely: bool) -> tuple[EloRating, ...]:
+    def _elo(self, battles: Comparisons, *, closely: bool) -> tuple[tuple[EloRating, ...], tuple[str, ...]]:
         k, scale = self.scoring.k, self.scoring.scale
         if closely and self.resampling is not None:
-            return elo_bootstrap(battles, self.resampling, k=k, scale=scale).ratings
-        return elo(battles, k=k, scale=scale)
+            drawn = elo_bootstrap(battles, self.resampling, k=k, scale=scale)
+            return drawn.ratings, (*drawn.notes, *about_provisional(drawn.ratings, k, scale))
+        played = elo(battles, k=k, scale=scale)
+        return played, about_provisional(played, k, scale)
+
+
+def _ranks(ratings: Sequence[EloRating]) -> dict[str, int]:
+    """Places among all; a provisional model has none, unless all are so. Models of one value share a place."""
+    shown = {one.model: one.shown for one in ratings if one.shown is not None}
+    ranked = {one.model for one in ratings if not one.provisional} or set(shown)
+    return {
+        model: 1 + sum(other > value for other in shown.values()) for model, value in shown.items() if model in ranked
+    }
 
 
 def _against_reference(battles: Comparisons) -> dict[str, WinRate]:
@@ -232,6 +303,9 @@ def _standing(rated: EloRating, count: WinRate, against: Mapping[str, WinRate], 
         model=rated.model,
         elo=replace(rated.rating, n=played),
         elo_median=rated.median,
+        provisional=rated.provisional,
+        rank=None,
+        answered=None,
         matches=int(whole(played)),
         wins=int(count.wins),
         losses=int(count.losses),
@@ -248,13 +322,25 @@ def _rate(met: WinRate | None) -> Estimate:
     return met.win_rate if met.wins + met.losses else _ONLY_TIES
 
 
-def _notes(votes: Sequence[Vote], rounds: int, seed: int) -> tuple[str, ...]:
-    notes = [f"Elo depends on the order of the battles; here a fixed one by seed {seed}."]
-    if rounds:
-        notes.append(f"Intervals and medians of Elo are of {rounds} resamples of items.")
-    if not any(REFERENCE in (vote.model_a, vote.model_b) for vote in votes):
-        notes.append("The reference did not play, so no win rate against it is known.")
-    return tuple(notes)
+def _of_parts(parts: Sequence[Part]) -> list[str]:
+    """Each sentence once; one that is not of every board after the name of its own."""
+    shared = [note for note in parts[0].notes if all(note in part.notes for part in parts)] if parts else []
+    own = [f"{PART_WORDS[part.name].capitalize()}: {note}" for part in parts for note in part.notes]
+    return [*shared, *(note for note in own if note.partition(": ")[2] not in shared)]
+
+
+def _unanswered(everything: Part) -> list[str]:
+    few = [
+        f"{one.model} {one.answered:,}"
+        for one in everything.standings
+        if one.answered is not None and one.model != REFERENCE and one.answered < ENOUGH_ANSWERS * everything.of_items
+    ]
+    if not few:
+        return []
+    return [
+        f"Answered fewer than {100 * ENOUGH_ANSWERS:g} % of the {everything.of_items:,} items: {listed(few)}. "
+        "What is not answered is not judged, so a model that leaves out what is hard gains by it."
+    ]
 
 
 def _without_strength(parts: Iterable[Part]) -> list[str]:

@@ -1,18 +1,20 @@
 """Which showings make VisIT-Bench's battles: undecided ones are ties, and half a battle is none."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenhand.domain.verdict import NoVerdict
-from evenhand.domain.vote import Joining, Vote
-from evenhand.ledger.projection import Judged
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.vote import Joining
+from evenhand.ledger.results import Results
+from evenhand.ledger.vote_columns import Votes, ties, together
 from evenhand.ledger.votes import JudgedBattles
-from evenhand.ledger.waiting import Battle, battle_of
+from evenhand.ledger.waiting import battle_codes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Played:
-    votes: tuple[Vote, ...]
+    votes: Votes
     undecided: int
     """Showings without a decision in the battles that count, or by mt-bench's rule would."""
     waiting: int
@@ -66,43 +68,33 @@ class Played:
 
 
 def played(judged: JudgedBattles, join: Joining) -> Played:
-    waiting = judged.waiting
-    undecided = [one for one in _undecided(judged.results) if battle_of(one) not in waiting]
-    dropped = frozenset(map(battle_of, undecided)) if join == "mt-bench" else frozenset[Battle]()
-    ties = [] if dropped else [_tie(one) for one in undecided]
-    votes = [vote for vote in (*judged.votes, *ties) if _battle(vote) not in waiting | dropped]
-    shown: dict[Battle, set[str]] = {}
-    for vote in votes:
-        shown.setdefault(_battle(vote), set()).add(vote.first)
+    results, waiting = judged.results, judged.waiting
+    battle = battle_codes(results)
+    undecided = _undecided(results)
+    undecided = undecided[~waiting.rows[undecided]]
+    dropped = np.unique(battle[undecided]) if join == "mt-bench" else np.zeros(0, dtype=np.int32)
+    left_out = waiting.rows | np.isin(battle, dropped)
+    kept = judged.voting[~left_out[judged.voting]]
+    votes = judged.votes.rows(~left_out[judged.voting])
+    if not len(dropped):
+        # What the paper makes of a reply in which not even the extraction found a decision.
+        votes = together(votes, ties(results.rows(undecided)))
+        kept = np.concatenate([kept, undecided])
+    shown = np.unique(np.stack([battle[kept], votes.first]), axis=1)[0]
+    orders = np.unique(shown, return_counts=True)[1]
     return Played(
-        votes=tuple(votes),
+        votes=votes,
         undecided=len(undecided),
-        waiting=len(waiting),
+        waiting=len(waiting.battles),
         dropped=len(dropped),
-        single=sum(len(first) == 1 for first in shown.values()),
-        battles=len(shown),
+        single=int(np.count_nonzero(orders == 1)),
+        battles=len(orders),
     )
 
 
-def _battle(vote: Vote) -> Battle:
-    return vote.item, vote.model_a, vote.model_b, vote.rater
-
-
-def _undecided(results: Sequence[Judged]) -> list[Judged]:
-    """One for each showing of which a reply came, and none with a decision, however many replicates."""
-    showings: dict[tuple[str, tuple[str, ...], str], Judged] = {}
-    read: set[tuple[str, tuple[str, ...], str]] = set()
-    for one in results:
-        showing, verdict = (one.trial.item, one.trial.responses, one.trial.rater), one.judgement.verdict
-        if not isinstance(verdict, NoVerdict):
-            read.add(showing)
-        elif not verdict.call_failed:
-            showings.setdefault(showing, one)
-    return [one for showing, one in showings.items() if showing not in read]
-
-
-def _tie(one: Judged) -> Vote:
-    """What the paper makes of a reply in which not even the extraction found a decision."""
-    first, second = one.models
-    low, high = sorted((first, second))
-    return Vote(item=one.trial.item, model_a=low, model_b=high, first=first, value=0, levels=3, rater=one.trial.rater)
+def _undecided(results: Results) -> npt.NDArray[np.intp]:
+    """One row for each showing of which a reply came, and none with a decision, however many replicates."""
+    read = np.zeros(int(results.showing.max(initial=-1)) + 1, dtype=np.bool_)
+    read[results.showing[results.decided]] = True
+    rows = np.flatnonzero(results.pair & ~results.decided & ~results.failed & ~read[results.showing])
+    return np.sort(rows[np.unique(results.showing[rows], return_index=True)[1]])
