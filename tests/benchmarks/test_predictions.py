@@ -92,6 +92,21 @@ def test_several_images_are_a_list_under_any_usual_name(tmp_path: Path, column: 
     assert answers(read(tmp_path, fields)) == {"pair": "x"}
 
 
+def test_another_address_with_the_same_file_name_is_another_image(tmp_path: Path) -> None:
+    message = refusal(tmp_path, row(ITEMS[0], "x", image="https://elsewhere.org/other/dog.png"))
+    assert "has this instruction only with other images; rows: 1: row 1" in message
+    given = ["1.png", "https://elsewhere.org/2.png"]
+    assert "only with other images" in refusal(tmp_path, row(ITEMS[2], "x", image=str(given)))
+    assert answers(read(tmp_path, row(ITEMS[3], "red", image="https://e.org/held/0007.png"))) == {"held": "red"}
+
+
+def test_the_numbers_of_all_rows_that_match_nothing_are_told(tmp_path: Path) -> None:
+    unknown = [row(ITEMS[0], "x", instruction=f"Unheard {number}?") for number in range(9)]
+    message = refusal(tmp_path, *unknown[:3], row(ITEMS[0], "a dog"), *unknown[3:8], row(ITEMS[1], "a cat"), unknown[8])
+    assert "rows: 9: row 1, line 2" in message
+    assert "and 4 more; all of them are rows 1-3, 5-9, 11." in message
+
+
 def test_images_in_another_order_are_other_images(tmp_path: Path) -> None:
     message = refusal(tmp_path, row(ITEMS[2], "x", image="['https://e.org/2.png', 'https://e.org/1.png']"))
     assert "has this instruction only with other images; rows: 1: row 1" in message

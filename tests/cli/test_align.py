@@ -170,8 +170,57 @@ def test_the_page_names_raters_figures_and_people(shell: Shell):
         "Krippendorff's alpha",
         "A jury of 2",
         "in the published order alone",
+        "same side as the mean",
+        "agreement with majority",
+        "0 of 150 showings have no verdict",
+        "intervals over items, these people taken as they are",
     ):
         assert words in out
+
+
+def test_verdicts_that_are_missing_are_counted_by_reason_on_the_page_and_in_the_document(shell: Shell):
+    rows = [f"{n},ann,human,X,reference,1," for n in range(4)]
+    rows += [f"{n},gpt,model,reference,X,-1," for n in range(4)]
+    rows += [f"{n},gpt,model,X,reference,{'1,' if n else ',refused'}" for n in range(4)]
+    path = shell.file("p.csv", f"{HEADER},reason", *rows)
+    out, _ = shell.run("align", path)
+    assert "left out: 1 cases of which one order was not read" in out
+    assert "1 of 8 showings have no verdict: 1 refused" in out
+    (rater,) = shell.document("align", path)["raters"]
+    assert rater["coverage"] == {"wanted": 8, "with_verdict": 7, "reasons": {"refused": 1}}
+
+
+def test_a_model_judged_in_one_order_only_keeps_its_cases(shell: Shell):
+    rows = [f"{n},ann,human,{model},reference,1" for n in range(3) for model in ("X", "Y")]
+    rows += [f"{n},gpt,model,reference,X,-1" for n in range(3)] + [f"{n},gpt,model,X,reference,2" for n in range(2)]
+    rows += [f"{n},gpt,model,reference,Y,0" for n in range(3)]
+    path = shell.file("p.csv", HEADER, *rows)
+    (rater,) = shell.document("align", path)["raters"]
+    assert {one["model"]: one["mae_n"] for one in rater["models"]} == {"X": 2, "Y": 3}
+    assert (rater["one_order_only"], rater["models_in_one_order"], rater["both_orders"]) == (1, ["Y"], True)
+    assert "the mean of both orders (one order only of Y)" in shell.run("align", path)[0]
+
+
+def test_agreement_with_the_majority_is_of_signs_and_with_the_mean_of_strength(shell: Shell):
+    people = {"ann": 1, "bob": 1, "cat": -2}
+    rows = [f"{n},{name},human,X,Y,{value}" for n in range(4) for name, value in people.items()]
+    rows += [f"{n},gpt,model,X,Y,1" for n in range(4)]
+    made = shell.document("align", shell.file("p.csv", HEADER, *rows))
+    (rater,) = made["raters"]
+    assert (rater["agreement"], rater["majority"], rater["majority_n"]) == (None, 1, 4)
+    assert {"majority", "over_people"} <= set(made["humans"])
+
+
+def test_an_even_jury_that_splits_says_so(shell: Shell):
+    rows = [f"{n},ann,human,X,Y,1" for n in range(4)]
+    rows += [f"{n},one,model,X,Y,1" for n in range(4)]
+    rows += [f"{n},two,model,X,Y,{-1 if n < 3 else 1}" for n in range(4)]
+    path = shell.file("p.csv", HEADER, *rows)
+    assert shell.document("align", path)["jury"]["majority_ties"] == 3
+    out, _ = shell.run("align", path)
+    assert (
+        "no verdict leads alone in 3 cases, which count as equal for the majority. A jury of 2 can split evenly." in out
+    )
 
 
 @pytest.mark.parametrize(

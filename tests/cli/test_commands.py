@@ -150,6 +150,11 @@ def test_benchmarks_and_protocols_and_models_are_listed_and_shown(desk: Desk) ->
     sample = desk.json("benchmarks", "show", "visit-bench-sample")
     assert sample["sample"] is True
     assert sample["items"] >= 16
+    assert "item_list" not in sample
+    listed = desk.json("benchmarks", "show", "visit-bench-sample", "--items")["item_list"]
+    assert len(listed) == sample["items"]
+    assert listed[0]["item"] == "s01"
+    assert f"{listed[-1]['item']} " in desk.run("benchmarks", "show", "visit-bench-sample", "--items").stdout
     assert "visit_pairwise" in {one["protocol"] for one in desk.json("protocols")["protocols"]}
     protocol = desk.json("protocols", "show", "visit_pairwise")
     assert "Fig. 16" in protocol["source"]

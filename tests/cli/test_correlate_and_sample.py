@@ -78,3 +78,8 @@ def test_answers_on_record_are_to_be_compared_with_the_baseline(shell: Shell):
     assert "no answers of 'nobody'" in shell.refused("sample", "creation-mmbench-sample", "--models", "nobody")
     out, _ = shell.run("sample", "creation-mmbench-sample", "--per-task", 1)
     assert "is in the ledger" in out
+    asked = {row["item"]: row["instruction"].split() for row in made["items"]}
+    lines = [line.split() for line in out.splitlines() if line.endswith("…")]
+    assert lines
+    for item, *_, last, _ in lines:
+        assert last in asked[item]

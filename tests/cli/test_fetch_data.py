@@ -37,7 +37,7 @@ def test_where_the_network_does_not_give_it_the_exit_code_is_3(tmp_path: Path, m
     done = run("benchmarks", "fetch", "creation-mmbench", "--out", tmp_path)
     assert done.code == 3
     assert "Creation_MMBench.tsv could not be fetched" in done.err
-    assert "bring Creation_MMBench.tsv yourself and give it with --data." in done.err
+    assert "bring Creation_MMBench.tsv yourself and give it with --data. The same cases as Parquet (256," in done.err
 
 
 def test_a_file_that_is_not_as_published_is_not_kept_and_another_in_its_place_is_wrong_use(tmp_path: Path) -> None:

@@ -40,11 +40,12 @@ def preferring(verdict: str = "[[A>B]]") -> Script:
 
 WHOLE = [(index, f"Answer {index}") for index in INDICES]
 BROKEN = {
-    "missing": (WHOLE[:3], f"`qwen`: items without a response: 1 of 4 ({INDICES[3]})."),
+    "missing": (WHOLE[:3], f"`qwen`: items without a response: 1 of 4 ({INDICES[3]}). Give them too,"),
     "unknown": ([*WHOLE, (9999, "Extra")], "creation-mmbench has no such item: `9999` (row 5"),
     "failed": (
         [(INDICES[0], "Failed to obtain answer via API."), (INDICES[1], " "), *WHOLE[2:]],
-        f"`qwen`: items without a response: 2 of 4 ({INDICES[0]}, {INDICES[1]}).",
+        f"`qwen`: items without a response: 2 of 4 ({INDICES[0]}, {INDICES[1]}). "
+        f"Of these, empty or another tool's failure text: 2 ({INDICES[0]}, {INDICES[1]}). Give them too,",
     ),
     "doubled": (
         [*WHOLE, (INDICES[0], "Other")],

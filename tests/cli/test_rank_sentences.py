@@ -56,7 +56,7 @@ def test_of_many_raters_three_with_a_known_order_effect_are_named(shell: Shell) 
     words = shell.run(LLMFAO, "--rater-column", "worker", "--order-effect")
     assert words.count("To rater ") == 3
     assert "is not known" not in words
-    assert "And 121 more raters, 25 with a known effect; --json has each." in words
+    assert "It is known of 25 more raters too; --json has each." in words
 
 
 def test_one_item_is_said_in_sentences_that_agree(shell: Shell) -> None:
@@ -110,3 +110,79 @@ def test_every_option_is_explained() -> None:
 def test_a_picture_that_was_written_is_named(shell: Shell) -> None:
     assert "Written: b.svg" not in shell.run(shell.battles("X,Y,model_a", "Y,X,model_a"), "--plot", "b.svg")
     assert shell.said_beside == "Written: b.svg\n"
+
+
+@with_llmfao
+def test_raters_of_whom_nothing_is_known_are_one_sentence(shell: Shell) -> None:
+    words = shell.run(LLMFAO, "--item-column", "prompt", "--rater-column", "worker", "--order-effect")
+    told = [line for line in words.splitlines() if "shown first" in line]
+    assert told == [
+        "Being shown first is worth 15.8 points, on too few items for an interval.",
+        "No first_shown column: left is taken as shown first.",
+    ]
+    assert "No rater has an order effect of its own: 59 ratings and 19 effects would rest on 13 items" in words
+    assert "rests on too few items" not in words
+    assert "rater 0" not in words
+    assert "1,711 differences" in words
+
+
+@with_llmfao
+def test_elo_too_refuses_intervals_where_models_outnumber_the_items(shell: Shell) -> None:
+    made = shell.document(LLMFAO, "--item-column", "prompt", "--method", "elo", "--bootstrap", 20)
+    assert {one["rating_lower"] for one in made["models"]} == {None}
+    assert "59 ratings rest on 13 items, too few for an interval of each." in made["notes"]
+
+
+def test_a_model_of_few_battles_stands_beside_the_others_as_provisional(shell: Shell) -> None:
+    old = ["X,Y,model_a", "Y,X,model_a", "X,Y,model_a"] * 100
+    path = shell.battles(*old, *["N,Y,model_b"] * 4)
+    made = {one["model"]: one for one in shell.document(path, "--method", "elo", "--bootstrap", 20)["models"]}
+    n = made["N"]
+    assert (n["rank"], n["rating_lower"], n["provisional"], made["X"]["provisional"]) == (None, None, True, False)
+    assert n["note"].startswith("provisional")
+    assert made["X"]["rank"] == 1
+    assert made["X"]["rating_lower"] is not None
+    words = shell.run(path, "--method", "elo", "--bootstrap", 20)
+    (row,) = (line for line in words.splitlines() if " N " in line and "*" in line and "Provisional" not in line)
+    assert row.lstrip().startswith("–")
+    assert (
+        "Provisional (*): N (4), with fewer than the 174 battles in which Elo at K 4 forgets most of its start."
+        in words
+    )
+    assert "Models stand in the order of the median" in words
+    assert "Provisional" not in shell.run(path)
+
+
+def test_a_name_in_other_capitals_is_suggested(shell: Shell) -> None:
+    path = shell.battles("GPT 4,Claude,model_a", "Claude,GPT 4,model_a")
+    assert "did you mean 'GPT 4'?" in shell.run(path, "--baseline", "gpt 4", expect=2)
+    assert "did you mean 'GPT 4'?" in shell.run(path, "--baseline", "gpt4", expect=2)
+
+
+def test_a_file_without_levels_is_told_that_no_row_has_them(shell: Shell) -> None:
+    path = shell.battles("X,Y,model_a", "Y,X,model_a")
+    assert "Five levels: no row has them" in shell.run(path, "--ordinal")
+
+
+def test_rows_that_join_showings_are_the_reason_why_nothing_is_known_of_order(shell: Shell) -> None:
+    rows = [f"{item},X,Y,model_a,X;Y" for item in range(3)]
+    words = shell.run(shell.battles(*rows, header="item,model_a,model_b,winner,shown_first"))
+    assert "That cannot be known: each row joins several showings, so nothing is known about order." in words
+    assert "no rater saw" not in words
+
+
+def test_the_order_of_elo_is_that_of_the_median(shell: Shell) -> None:
+    rows = ["Y,X,model_a"] * 40 + ["X,Y,model_a"] * 25
+    made = shell.document(shell.battles(*rows), "--method", "elo", "--k", 60, "--bootstrap", 200)["models"]
+    assert [one["model"] for one in made] == ["Y", "X"]
+    assert made[0]["median"] > made[1]["median"]
+    assert made[0]["rating"] < made[1]["rating"]
+    assert [one["rank"] for one in made] == [1, 2]
+
+
+def test_an_undecided_judge_is_told_by_which_bound(shell: Shell) -> None:
+    kept = [row for item in range(24) for row in (f"{item},X,Y,model_a", f"{item},Y,X,model_b")]
+    turned = [row for item in range(24, 32) for row in (f"{item},X,Y,model_a", f"{item},Y,X,model_a")]
+    words = shell.run(shell.battles(*kept, *turned, header="item,model_a,model_b,winner")).replace("\u00a0", " ")
+    assert "Undecided: 80 % of its verdicts should stay when the answers change places, and the interval" in words
+    assert "of 32 pairs, holds that bound." in words

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,47 +55,65 @@ def test_markdown_has_every_column(judged: Ledger) -> None:
     out = score(judged, "--format", "md", "--bootstrap", 0)
     single = out.partition("multi-image")[0]
     assert "**visit-bench, single-image (3 items)**" in single
-    assert "| model | Elo | matches | win vs reference | its interval | n | ties | Bradley-Terry |" in single
+    assert (
+        "| model | \\# | Elo | matches | win vs reference | its interval | n | ties | Bradley-Terry | Bradley-Terry "
+        in single
+    )
     amber, reference = [line for line in single.splitlines() if line.startswith(("| amber", "| reference"))]
     cells = [cell.strip() for cell in amber.strip("|").split("|")]
-    assert [cells[0], *cells[2:4], *cells[5:7]] == ["amber", "3", "100.00 %", "2", "1"]
-    assert [cell.strip() for cell in reference.strip("|").split("|")][3:7] == ["–"] * 4
+    assert [*cells[:2], *cells[3:5], *cells[6:8]] == ["amber", "1", "3", "100.00 %", "2", "1"]
+    assert cells[2].endswith("\\*"), "provisional"
+    assert [cell.strip() for cell in reference.strip("|").split("|")][4:8] == ["–"] * 4
 
 
-def test_resamples_add_their_median_and_interval(judged: Ledger) -> None:
-    with_resamples, without = (score(judged, "--format", "csv", "--bootstrap", rounds) for rounds in (20, 0))
-    headings = next(csv.reader(io.StringIO(with_resamples)))
-    assert [name for name in headings if name not in next(csv.reader(io.StringIO(without)))] == [
-        "median",
-        "95 % interval",
+def test_who_did_not_answer_everything_is_shown_with_how_much(judged: Ledger, ledger: Ledger) -> None:
+    assert "answered" not in score(judged).partition("Judged by")[0]
+    judge(ledger, {"s1": ("amber", "blue")}, lambda shown: shown.picks("blue"))
+    out = score(ledger, "--format", "md")
+    assert "| answered |" in out.partition("multi-image")[0]
+    assert "| 1 of 3 |" in out
+    assert "Answered fewer than 95 % of the 5 items: blue 1." in out
+
+
+def test_resamples_add_their_median(judged: Ledger) -> None:
+    with_resamples, without = (score(judged, "--format", "md", "--bootstrap", rounds) for rounds in (20, 0))
+    assert "| median |" in with_resamples
+    assert "median" not in without.partition("Judged by")[0]
+    assert score(judged, "--format", "md", "--bootstrap", 20, "--seed", 1) != with_resamples
+
+
+def test_csv_is_one_table_of_the_documents_numbers(judged: Ledger) -> None:
+    rows = list(csv.DictReader(io.StringIO(score(judged, "--format", "csv", "--bootstrap", 20))))
+    rate = ("win_vs_reference", "win_vs_reference_n", "win_vs_reference_ties")
+    assert [(*(row[name] for name in ("images", "items", "model", "rank", "matches", *rate)),) for row in rows] == [
+        ("single", "3", "amber", "1", "3", "1.0", "2", "1"),
+        ("single", "3", "reference", "2", "3", "", "0", "0"),
+        ("multiple", "2", "reference", "1", "2", "", "0", "0"),
+        ("multiple", "2", "amber", "2", "2", "0.0", "1", "1"),
     ]
-    assert score(judged, "--format", "csv", "--bootstrap", 20, "--seed", 1) != with_resamples
-
-
-def test_csv_is_one_table(judged: Ledger) -> None:
-    rows = list(csv.DictReader(io.StringIO(score(judged, "--format", "csv", "--bootstrap", 0))))
-    assert [(row["images"], row["items"], row["model"], row["matches"], row["n"], row["ties"]) for row in rows] == [
-        ("single-image", "3", "amber", "3", "2", "1"),
-        ("single-image", "3", "reference", "3", "", ""),
-        ("multi-image", "2", "reference", "2", "", ""),
-        ("multi-image", "2", "amber", "2", "1", "1"),
-    ]
-    assert rows[0]["win vs reference"] == "100.00 %"
-    assert rows[3]["win vs reference"] == "0.00 %"
+    document = json.loads(score(judged, "--json", "--bootstrap", 20))
+    amber = document["parts"][0]["models"][0]
+    for name in ("elo", "elo_median", "bradley_terry_lower"):
+        assert float(rows[0][name]) == amber[name]
 
 
 def test_latex_sets_the_same_numbers(judged: Ledger) -> None:
     out = score(judged, "--format", "latex", "--bootstrap", 0)
-    assert out.count(r"\begin{tabular}{lrrrrrrr}") == 2
+    assert out.count(r"\begin{tabular}{lrrrrrrrrr}") == 2
     assert r"& 100.00 \% &" in out
 
 
 def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n(judged: Ledger) -> None:
-    by_skill = list(csv.DictReader(io.StringIO(score(judged, "--by", "skill", "--format", "csv"))))
-    assert [(row["skill"], row["items"], row["amber"]) for row in by_skill] == [
-        ("nlvr2", "1", "0.0 % (1)"), ("rcc", "1", ""), ("tour guide", "1", "100.0 % (1)"), ("vqa", "2", "100.0 % (1)"),
-    ]  # fmt: skip
-    assert list(by_skill[0]) == ["skill", "items", "amber"], "the reference has no rate against itself"
+    by_skill = score(judged, "--by", "skill", "--format", "md")
+    assert "| skill | items | amber |" in by_skill, "the reference has no rate against itself"
+    for row in ("| nlvr2 | 1 | 0.0 % (1) |", "| rcc | 1 | – |", "| tour guide | 1 | 100.0 % (1) |"):
+        assert row in by_skill
+    for word in ("median", "Provisional", "percentiles", "No finite Bradley-Terry"):
+        assert word not in by_skill, "nothing is explained that the table does not show"
+    rows = list(csv.DictReader(io.StringIO(score(judged, "--by", "skill", "--format", "csv"))))
+    raw = {(row["skill"], row["model"]): (row["win_vs_reference"], row["win_vs_reference_n"]) for row in rows}
+    assert raw["nlvr2", "amber"] == ("0.0", "1")
+    assert raw["vqa", "amber"] == ("1.0", "1")
     out = score(judged, "--by", "source", "--format", "md")
     assert "by source: win vs reference (ties left out), n in brackets" in out
     assert "| NLVR2 | 1 | 0.0 % (1) |" in out
@@ -102,8 +121,7 @@ def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n
 
 def test_where_no_reference_plays_a_breakdown_is_of_elo(ledger: Ledger) -> None:
     judge(ledger, {"s1": ("amber", "blue"), "s2": ("amber",)}, lambda shown: shown.picks("blue"))
-    rows = list(csv.DictReader(io.StringIO(score(ledger, "--by", "skill", "--format", "csv"))))
-    assert rows == [{"skill": "tour guide", "items": "1", "blue": "1002.0", "amber": "998.0"}]
+    assert "| tour guide | 1 | 1002.0 | 998.0 |" in score(ledger, "--by", "skill", "--format", "md")
 
 
 def test_a_skill_that_the_reference_does_not_play_has_elo_in_its_row_and_items_of_no_dataset_have_one(
@@ -111,10 +129,10 @@ def test_a_skill_that_the_reference_does_not_play_has_elo_in_its_row_and_items_o
 ) -> None:
     players = {"s1": ("amber", "reference"), "s2": ("amber", "blue"), "s3": ("amber", "blue")}
     judge(ledger, players, lambda shown: shown.picks("amber") if shown.label != "s3" else FIRST)
-    rows = {row["skill"]: row for row in csv.DictReader(io.StringIO(score(ledger, "--by", "skill", "--format", "csv")))}
-    assert (rows["tour guide"]["amber"], rows["tour guide"]["blue"]) == ("100.0 % (1)", "")
-    assert rows["vqa"]["amber"].startswith("Elo 100")
-    assert rows["vqa"]["blue"].startswith("Elo 99")
+    by_skill = score(ledger, "--by", "skill", "--format", "md")
+    rows = {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[2:] for line in by_skill.splitlines()}
+    assert rows["tour guide"] == ["100.0 % (1)", "–"]
+    assert [cell[:7] for cell in rows["vqa"]] == ["Elo 100", "Elo 99."] or rows["vqa"][1].startswith("Elo 99")
     out = score(ledger, "--by", "source", "--format", "md")
     assert "; Elo where it does not play" in out
     assert "| other | 1 | 100.0 % (1) |" in out
@@ -162,17 +180,18 @@ def test_a_dry_run_says_what_it_takes_to_place_a_model(tmp_path: Path) -> None:
     said = judging(tmp_path, *joins, "--price", "input=1000,output=2000")
     assert said.code == 0, said.err
     first, *_ = said.out.splitlines()
-    assert first.startswith(
-        "Placing ada: 12 battles (4 against the reference), 24 calls at least, 48 at most, at most "
-    )
+    assert first.startswith("Placing ada: 12 battles (4 against the reference), 24 calls at least, 48 at most, about $")
     document = judging(tmp_path, *joins, "--price", "input=1000,output=2000", "--json").document
     least, most, written = (document["tokens"][name] for name in ("input", "input_at_most", "output_at_most"))
     # The price is of every call that may be made, and so are the tokens beside it.
     assert document["cost_usd"] == pytest.approx((1000 * most + 2000 * written) / 1e6)
     assert 0 < least < most
-    assert f"About {least} tokens in at least and {most} at most, at most {written} out" in said.out
-    tokens = most + written
-    assert first.endswith(f"at most about {tokens:,} tokens, at most ${document['cost_usd']:.4f}.")
+    assert document["cost_usd_at_least"] == pytest.approx(1000 * least / 1e6)
+    assert f"About {least} tokens in at least and {most} at most, at most {written} out." in said.out
+    floor, ceiling = f"${document['cost_usd_at_least']:.4f}", f"${document['cost_usd']:.4f}"
+    assert first.endswith(f"about {floor} at least, for the input alone, and at most {ceiling}.")
+    assert said.out.count("$") == 2
+    assert document["models"] == ["ada", "bel", "cyd", "reference"]
     assert document["placing"] == {"model": "ada", "battles": 12, "against_reference": 4}
     assert (document["calls_at_least"], document["calls_at_most"], document["trials"]) == (24, 48, 24)
     assert "allow" not in said.err
@@ -189,6 +208,7 @@ def test_fewer_battles_than_asked_for_are_said(tmp_path: Path) -> None:
 def test_a_dry_run_without_a_model_that_joins_says_nothing_of_placing(tmp_path: Path) -> None:
     said = judging(tmp_path)
     assert "Placing" not in said.out
+    assert "Who plays: ada, bel, cyd, reference." in said.out
     assert "placing" not in judging(tmp_path, "--json").document
 
 

@@ -50,9 +50,5 @@ def sources(benchmark: Benchmark = SAMPLE, answers: list[Response] = ANSWERS, *,
             showing=Showing(protocol=load_protocol("option_selection")),
             grading=Grading(),
         ),
-        seen=Seen(
-            twins=twins,
-            own=prepared(twins.benchmark, of_twins, "images"),
-            none=prepared(twins.benchmark, of_twins, "none"),
-        ),
+        seen=Seen(twins=twins, own=prepared(twins.benchmark, of_twins, "images")),
     )

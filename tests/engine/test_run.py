@@ -269,6 +269,19 @@ async def test_a_budget_is_never_exceeded_and_a_larger_one_asks_the_rest(tmp_pat
         assert accounts(more) == (called, not_reached, 0)
 
 
+async def test_what_was_known_is_counted_whole_where_a_budget_ends_the_run_early(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        once = it.study(items=300)
+        assert accounts(await it.run(once)) == (0, 600, 0)
+        twice = it.study(items=300, matching=Matching(replicates=2))
+        ended = await it.run(twice, budget=Budget(6000.0), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        known, called, not_reached = accounts(ended)
+        assert (known, called + not_reached) == (600, 600)
+        assert called > 0
+        assert not_reached > 0
+
+
 async def test_a_budget_goes_on_while_what_calls_really_cost_leaves_room(tmp_path: Path) -> None:
     """The estimate counts every output token allowed, 1024 here, of which a reply uses some fifty."""
     async with bench(tmp_path, Script(latency=0.01)) as it:
@@ -368,7 +381,9 @@ async def test_after_an_interrupt_calls_that_only_wait_for_their_turn_are_not_se
         stop.interrupt()
         async with asyncio.timeout(5):
             ended = await run
-        assert (ended.tally.verdicts, ended.tally.failed) == (1, {"interrupted": 7})
+        assert (ended.tally.verdicts, ended.tally.failed) == (1, {})
+        assert accounts(ended) == (0, 1, 7)
+        assert len(recorded(it)) == 1
         assert accounts(await it.run(study)) == (1, 7, 0)
         assert it.server.stats()["repeats"] == 0
 

@@ -31,7 +31,8 @@ def test_a_fenced_run_goes_out_whole_without_the_secret_and_comes_back_elsewhere
             assert secret not in out.read_bytes()
             assert secret.hex().encode() not in out.read_bytes()
 
-    rows = run("export", "--judgements", "--replies", "--out", "-", "--store", store_in(here)).rows
+    told = ("--replies", "--with-reference")
+    rows = run("export", "--judgements", *told, "--out", "-", "--store", store_in(here)).rows
     assert len(rows) == TRIALS
     assert {row["reason"] for row in rows} == {None, "refused"}
     assert all(row["replies"] for row in rows)

@@ -1,13 +1,15 @@
 """`evenhand import --judgements`: preferences of people and models become judgements like any other."""
 
+import json
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.ledger.projection import Judged, judged, studies
 from evenhand.ledger.record import Ledger
-from tests.exchange.world import Ran, counts, run, with_answers, write_lines, written
+from tests.exchange.world import Ran, counts, judged_ledger, run, store_in, with_answers, write_lines, written
 
 HEADER = "item,rater,model_a,model_b,verdict"
 
@@ -261,6 +263,56 @@ def test_wrong_use_is_a_sentence(tmp_path: Path, world: tuple[str, str]) -> None
     neither = run("import", file, "--benchmark", world[1], "--store", world[0])
     assert neither.err == both.err
     nowhere = run("import", file, "--judgements", "--benchmark", world[1], "--store", f"sqlite:///{tmp_path}/no/l.db")
-    assert nowhere.code == 1
-    assert "There is no ledger at" in nowhere.err
+    assert nowhere.code == 2
+    assert "The ledger holds no answers of `ada` to asked; import them first" in nowhere.err
     assert not (tmp_path / "no").exists()
+
+
+def test_a_new_ledger_is_made_where_the_answers_come_with_the_sample(tmp_path: Path) -> None:
+    item = load_benchmark("visit-bench-sample").items[0].label
+    row = {"item": item, "rater": "ann", "model_a": "sample-careful", "model_b": "sample-brief", "verdict": 1}
+    file = write_lines(tmp_path / "people.jsonl", [row])
+    world = (f"sqlite:///{tmp_path}/no/ledger.db", "visit-bench-sample")
+    done = take(file, world)
+    assert done.code == 0, done.err
+    assert told(results(world[0], "ann")) == [(item, ("sample-careful", "sample-brief"), 1)]
+    held = run("export", "--responses", "--out", "-", "--store", world[0]).rows
+    assert {one["model"] for one in held} - {"reference"} == {"sample-careful", "sample-brief"}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_what_was_exported_with_its_replies_comes_back_with_them(tmp_path: Path, suffix: str) -> None:
+    judged_ledger(tmp_path)
+    benchmark = str(tmp_path / "asked.jsonl")
+    first, file = tmp_path / "first.jsonl", tmp_path / f"first.{suffix}"
+    run("export", "--judgements", "--replies", "--out", first, "--store", store_in(tmp_path))
+    if suffix != "jsonl":
+        run("export", "--judgements", "--replies", "--out", file, "--store", store_in(tmp_path))
+    (tmp_path / "other").mkdir()
+    world = with_answers(tmp_path / "other")
+    done = take(file, (world[0], benchmark))
+    assert done.code == 0, done.err
+    again = run("export", "--judgements", "--replies", "--out", "-", "--store", world[0]).rows
+    ours = [json.loads(line) for line in first.read_text(encoding="utf-8").splitlines()]
+    kept = ("item", "models", "protocol", "rater", "replicate", "verdict", "reason", "at", "replies")
+    assert [[one[name] for name in kept] for one in again] == [[one[name] for name in kept] for one in ours]
+    assert any(one["replies"] for one in again)
+
+
+def test_replies_that_are_no_list_of_texts_are_told(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(tmp_path / "people.csv", f"{HEADER},replies\n{GOOD},A is better\n")
+    assert "row 1, line 2: The field `replies` must be a list of texts." in take(file, world).err
+
+
+def test_a_file_of_battles_is_told_which_export_to_use(tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(tmp_path / "battles.csv", "item,model_a,model_b,winner,rater\nq1,ada,bel,model_a,ann\n")
+    for done in (take(file, world), run("align", file)):
+        assert done.code != 0
+        assert "These are battles" in done.err
+        assert "`evenhand export --judgements` writes what is needed" in done.err
+
+
+@pytest.mark.parametrize("column", ["worker", "worker_id", "WorkerId", "annotator", "annotator_id"])
+def test_who_judged_stands_under_any_usual_name(column: str, tmp_path: Path, world: tuple[str, str]) -> None:
+    file = written(tmp_path / "people.csv", f"{HEADER.replace('rater', column)}\n{GOOD}\n")
+    assert take(file, world, "--json").document["raters"] == ["ann"]

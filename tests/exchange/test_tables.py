@@ -54,7 +54,9 @@ def test_a_line_of_jsonl_is_one_line_to_any_reader() -> None:
     assert json.loads(line) == {"name": text}
 
 
-@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "formula", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\nx", " \n =1", "  =1", "＝1", "＋1", "－1", "＠x"]
+)
 def test_only_with_spreadsheet_is_a_formula_guarded(formula: str, tmp_path: Path) -> None:
     table = Table(columns={"name": "text", "count": "whole"}, rows=[{"name": formula, "count": -1}])
     write_table(table, tmp_path / "t.csv")

@@ -11,10 +11,9 @@ import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.domain.vote import joined_sign
 from evenhand.ledger.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
-from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
+from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, SECOND, UNREADABLE, Shown, judge
 from tests.scripted_server import server_process
 
 FIELDS = [
@@ -82,13 +81,6 @@ def test_texts_are_the_very_bytes_that_were_judged(folder: Path) -> None:
         assert row["B"] == held[item.digest, row["B_model"]]
 
 
-def test_results_and_winner_agree(folder: Path) -> None:
-    signs = {"A": 1, "Tie": 0, "B": -1}
-    outcome = {1: "model_a", 0: "tie", -1: "model_b"}
-    for row in rows_of(folder, "--with-reference"):
-        assert row["winner"] == outcome[joined_sign([signs[one] for one in row["auto_evaluation_result"]], "visit")]
-
-
 def test_battles_against_the_reference_are_left_out_unless_asked_for(folder: Path) -> None:
     without = export(folder, "--battles")
     assert not any("reference" in (row["A_model"], row["B_model"]) for row in without.rows)
@@ -107,6 +99,31 @@ def test_the_judges_words_are_warned_of_and_can_be_left_out(folder: Path) -> Non
     assert "auto_evaluation_cot" not in quiet.rows[0]
     assert "quote" not in quiet.err
     assert "Overall, Response" not in quiet.out
+
+
+def test_the_words_on_battles_against_the_reference_are_given_out_only_when_asked_for(folder: Path) -> None:
+    silent = export(folder, "--judgements", "--replies")
+    about = [row for row in silent.rows if "reference" in row["models"]]
+    assert len(about) == 4
+    assert all(row["replies"] == [] and row["verdict"] for row in about)
+    assert all(row["replies"] for row in silent.rows if "reference" not in row["models"])
+    assert "4 replies about the withheld reference were left out; --with-reference writes them too." in silent.err
+    asked = export(folder, "--judgements", "--replies", "--with-reference")
+    assert all(row["replies"] for row in asked.rows)
+    assert "left out" not in asked.err.replace("--no-replies leaves", "")
+
+
+def test_where_the_judge_was_shown_the_reference_the_warning_names_it(folder: Path, tmp_path: Path) -> None:
+    with server_process("--judge", "always-first") as server:
+        done = run(
+            "judge", "visit-bench", "--data", folder / "items.jsonl", "--responses", folder / "answers.jsonl",
+            "--judge", "vllm/judge", "--judge-base-url", server, "--protocol", "visit_pairwise_reference", "--quiet",
+            "--store", store_in(tmp_path),
+        )  # fmt: skip
+    assert done.code == 0, done.err
+    for kind in (("--battles",), ("--judgements", "--replies")):
+        assert "may quote captions, answers and the reference" in export(tmp_path, *kind).err
+    assert "the reference that" not in export(folder, "--battles").err
 
 
 def test_csv_and_parquet_hold_the_same_text_and_only_a_spreadsheet_is_guarded(folder: Path, tmp_path: Path) -> None:
@@ -170,10 +187,51 @@ def test_the_file_gives_the_elo_of_the_board(mixed: Path) -> None:
     assert {one["model"]: one["rating"] for one in again["models"]} == pytest.approx(ours, abs=1e-9)
 
 
-def test_battles_without_a_decision_are_ties_with_null_results_and_half_a_battle_is_none(mixed: Path) -> None:
+def test_battles_without_a_decision_are_ties_with_null_votes_and_half_a_battle_is_none(mixed: Path) -> None:
     done = export(mixed, "--battles")
     assert "1 battles without any decision are ties" in done.err
     assert "1 pairs wait for a reply" in done.err
-    undecided = [row for row in done.rows if row["auto_evaluation_result"] == [None, None]]
-    assert [(row["item"], row["winner"], row["votes"]) for row in undecided] == [("s2", "tie", [None, None])]
+    undecided = [row for row in done.rows if row["votes"] == [None, None]]
+    assert [(row["item"], row["winner"], row["auto_evaluation_result"]) for row in undecided] == [
+        ("s2", "tie", ["Tie", "Tie"])
+    ]
     assert not any(row["item"] == "m1" and (row["A_model"], row["B_model"]) == ("ada", "bel") for row in done.rows)
+
+
+@pytest.fixture
+def replicated(tmp_path: Path) -> Path:
+    """Asked twice in each order by a judge who leans to what stands first, sometimes changes its mind, and refuses."""
+
+    def says(shown: Shown) -> Preference | NoVerdict:
+        better = shown.picks(min(shown.pair))
+        if shown.pair == frozenset(("ada", "bel")):
+            # Twice for ada in one order, in the other once for each.
+            return FIRST if shown.replicate == 0 or shown.first == "ada" else SECOND
+        if shown.pair == frozenset(("ada", "cyd")):
+            # A win for ada by the only reply that was read; twice against her in the other order.
+            if shown.first == "ada":
+                return UNREADABLE if shown.replicate else FIRST
+            return FIRST
+        if shown.pair == frozenset(("bel", "cyd")) and shown.label != "s1":
+            return NoVerdict(reason="refused") if shown.first == "bel" else better
+        return better
+
+    with closing(Ledger(store_in(tmp_path))) as ledger:
+        judge(ledger, {label: ("ada", "bel", "cyd", "reference") for label in ITEMS}, says, replicates=2)
+    return tmp_path
+
+
+def test_replicates_share_their_showings_weight_in_the_file_as_on_the_board(replicated: Path) -> None:
+    rows = rows_of(replicated, "--with-reference")
+    pairs = {(row["A_model"], row["B_model"]): row for row in rows if row["item"] == "s2"}
+    assert pairs["ada", "bel"]["winner"] == "model_a"
+    assert pairs["ada", "cyd"]["votes"] == ["model_a", None, "model_b", "model_b"]
+    assert pairs["ada", "cyd"]["auto_evaluation_result"] == ["A", "Tie", "B", "B"]
+    assert pairs["ada", "cyd"]["winner"] == "tie"
+    assert pairs["bel", "cyd"]["winner"] == "model_a"
+    board = run("score", "visit-bench", "--bootstrap", 0, "--store", store_in(replicated), "--json").document
+    file = replicated / "battles.jsonl"
+    assert export(replicated, "--battles", "--with-reference", out=file).code == 0
+    again = run("rank", file, "--method", "elo", "--json").document
+    ours = {one["model"]: one["elo"] for one in board["models"]}
+    assert {one["model"]: one["rating"] for one in again["models"]} == pytest.approx(ours, abs=1e-9)

@@ -201,3 +201,19 @@ def test_a_missing_column_is_told_once(tmp_path: Path) -> None:
 def test_levels_other_than_two_are_refused(tmp_path: Path) -> None:
     assert "have 2 levels" in take(tmp_path, [choice(1, "xy", "A")], "--levels", "5").err
     assert take(tmp_path, [choice(1, "xy", "A")], "--levels", "2").code == 0
+
+
+def test_the_models_are_named_and_a_name_that_is_new_is_told(tmp_path: Path) -> None:
+    first = take(tmp_path, [choice(1, "xy", "A")])
+    assert "1 judgements of people without names on visit-bench imported, 0 were known." in first.err
+    assert "Models: x, y. New to the ledger: x, y." in first.err
+    rows = [choice(2, "xy", "A"), {**choice(2, "xy", "B"), "B_model": "yy", "B": "other"}]
+    later = take(tmp_path, rows)
+    assert "Models: x, y, yy. New to the ledger: yy (or is it `y`?)." in later.err
+    assert later.document["new_models"] == ["yy"]
+    assert "New to the ledger" not in take(tmp_path, [choice(2, "xy", "A")]).err
+
+
+def test_unnamed_people_are_not_counted_as_so_many_persons(tmp_path: Path) -> None:
+    done = take(tmp_path, [choice(1, "xy", "A"), choice(1, "xy", "B"), choice(1, "xy", "A"), choice(2, "xy", "A")])
+    assert "4 judgements of people without names, up to 3 for one pair, on visit-bench imported" in done.err

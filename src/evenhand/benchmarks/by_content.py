@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 from urllib.parse import unquote, urlsplit
 
 from evenhand.benchmarks.cells import is_nothing, read_list
-from evenhand.benchmarks.data_error import Place, listed
+from evenhand.benchmarks.data_error import LISTED, Place, listed
 from evenhand.benchmarks.rows import Row
 from evenhand.domain.item import Benchmark, Item
 
@@ -54,13 +55,13 @@ class ItemsByContent:
         return None
 
     def unmatched(self) -> Iterator[tuple[Place, str]]:
-        """A sentence for each way in which rows did not fit, with the first of them."""
+        """A sentence for each way in which rows did not fit: the words of the first of them, and the numbers of all."""
         for why in (_NO_ITEM, _OTHER_IMAGES, _SEVERAL):
             rows = [one for one in self._unmatched if one.why == why]
             if rows:
                 first = rows[0].place
                 told = [f"{one.place.seen_from(first)} ({one.words})" for one in rows]
-                yield first, f"{self._benchmark.name} {why}; rows: {len(rows)}: {listed(told)}."
+                yield first, f"{self._benchmark.name} {why}; rows: {len(rows)}: {listed(told)}{_every(rows)}."
 
     def miscalled(self) -> list[str]:
         """A sentence about the rows that were matched and name another category than their item has, if any."""
@@ -82,9 +83,38 @@ class ItemsByContent:
         addresses = self._benchmark.addresses
         wanted = [addresses.get(name, name) for name in names]
         exact = [item for item in items if [addresses.get(name, name) for name in item.images] == wanted]
-        called = {digest: _file_name(name) for name, digest in addresses.items()}
-        files = [_file_name(name) for name in names]
-        return exact or [item for item in items if [called.get(n, _file_name(n)) for n in item.images] == files]
+        called = {digest: name for name, digest in addresses.items()}
+        return exact or [item for item in items if _same_files(names, [called.get(n, n) for n in item.images])]
+
+
+def _same_files(one: Sequence[str], other: Sequence[str]) -> bool:
+    """By the file names alone; but two addresses that differ are two images, whatever their last part."""
+    return len(one) == len(other) and all(
+        _file_name(here) == _file_name(there) and not ("://" in here and "://" in there)
+        for here, there in zip(one, other, strict=True)
+    )
+
+
+def _every(rows: Sequence[_Unmatched]) -> str:
+    """The numbers of all rows, where not all were told."""
+    if len(rows) <= LISTED:
+        return ""
+    by_file: dict[Path, list[int]] = {}
+    for one in rows:
+        by_file.setdefault(one.place.path, []).append(one.place.row or 0)
+    files = [f"{path}: {_runs(numbers)}" if len(by_file) > 1 else _runs(numbers) for path, numbers in by_file.items()]
+    return f"; all of them are rows {'; '.join(files)}"
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """1, 3-7, 9."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    return ", ".join("-".join(map(str, run)) for run in found)
 
 
 def _images_of(fields: Mapping[str, object]) -> list[str]:

@@ -26,6 +26,13 @@ class DataFile:
     url: str
     md5: str
     """As the benchmark's authors publish it."""
+    elsewhere: str | None = None
+    """A sentence: where else the data can be had, and in what form."""
+
+    @property
+    def by_hand(self) -> str:
+        bring = f"bring {self.name} yourself and give it with --data."
+        return f"{bring} {self.elsewhere}" if self.elsewhere else bring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +49,7 @@ def data_files(info: BenchmarkInfo) -> tuple[DataFile, ...]:
     assert source is not None
     document: dict[str, Any] = tomllib.loads((Path(source).parent / "benchmark.toml").read_text(encoding="utf-8"))
     return tuple(
-        DataFile(name=row["name"], url=row["url"], md5=row["md5"])
+        DataFile(name=row["name"], url=row["url"], md5=row["md5"], elsewhere=row.get("elsewhere"))
         for row in document.get("file", [])
         if row["benchmark"] == info.name
     )
@@ -67,7 +74,7 @@ def download(
             part.unlink()
             raise DownloadError(
                 f"What came from {file.url} has not the MD5 {file.md5}: it was damaged on the way or has changed. "
-                "It was deleted; run the same command again, or bring the file yourself."
+                f"It was deleted; run the same command again, or {file.by_hand}"
             )
         part.replace(target)
     except OSError as error:
@@ -90,7 +97,7 @@ async def _fetch(file: DataFile, part: Path, told: Callable[[int, int | None], N
         kept = " What came is kept and will be continued." if _length(part) else ""
         raise DownloadError(
             f"{file.url} could not be fetched ({type(error).__name__}: {error}).{kept} "
-            f"Run the same command again, or bring {file.name} yourself and give it with --data."
+            f"Run the same command again, or {file.by_hand}"
         ) from error
 
 
@@ -100,10 +107,7 @@ async def _keep(response: "ClientResponse", file: DataFile, part: Path, told: Ca
         # All of it is here already, or more than there is; the MD5 tells which.
         return 0
     if response.status not in (200, 206):
-        raise DownloadError(
-            f"{file.url} could not be fetched (the server answered {response.status}). "
-            f"Bring {file.name} yourself and give it with --data."
-        )
+        raise DownloadError(f"{file.url} could not be fetched (the server answered {response.status}); {file.by_hand}")
     start = here if response.status == 206 else 0
     rest = response.content_length
     whole = None if rest is None else start + rest

@@ -199,15 +199,18 @@ class _Collected:
         files = {one.model: one.place.path for one in reversed(self._answers.values())}
         for model, path in files.items() if self._gaps == "refuse" else ():
             if missing := self._missing(model, usable=True):
-                sentence = f"{missing} Give them too, or judge what is there with --allow-partial."
+                given = {label: self._answers.get((label, model)) for label in self._needed}
+                useless = [label for label, one in given.items() if one is not None and _useless(one)]
+                also = f" Of these, empty or another tool's failure text: {len(useless)} ({listed(useless)})."
+                sentence = (
+                    f"{missing}{also if useless else ''} Give them too, or judge what is there with --allow-partial."
+                )
                 self._problems.add(Place(path=path), sentence)
 
     def _missing(self, model: str, *, usable: bool = False) -> str | None:
         """A sentence, where items lack this model's answer; `usable`: or have one that cannot be judged."""
         given = {
-            label
-            for (label, other), one in self._answers.items()
-            if other == model and not (usable and (not one.text.strip() or is_failure_text(one.text)))
+            label for (label, other), one in self._answers.items() if other == model and not (usable and _useless(one))
         }
         missing = [label for label in self._needed if label not in given]
         if not missing:
@@ -265,6 +268,10 @@ class _Collected:
         if self._repeated:
             first = self._repeated[0]
             yield f"Rows that repeat an earlier row were dropped: {len(self._repeated)} (the first is {first})."
+
+
+def _useless(answer: _Answer) -> bool:
+    return not answer.text.strip() or is_failure_text(answer.text)
 
 
 def _response(answer: _Answer, variant: str) -> Response:

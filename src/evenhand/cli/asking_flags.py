@@ -22,21 +22,27 @@ settings_flags = all_of(
     ]
 )
 
+_PACE = [
+    option("--max-connections", type=click.IntRange(1, 1024), default=64, show_default=True, help="Calls in flight."),
+    option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
+    option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
+    option("--max-retries", type=click.IntRange(0), default=6, show_default=True, help="Retries of one call."),
+    option("--timeout", type=click.FloatRange(0, min_open=True), default=600.0, show_default=True, help="Seconds."),
+]
+_PRICE = option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25].")
+
 how_much_flags = all_of(
     [
-        option(
-            "--max-connections", type=click.IntRange(1, 1024), default=64, show_default=True, help="Calls in flight."
-        ),
-        option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
-        option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
-        option("--max-retries", type=click.IntRange(0), default=6, show_default=True, help="Retries of one call."),
-        option("--timeout", type=click.FloatRange(0, min_open=True), default=600.0, show_default=True, help="Seconds."),
+        *_PACE,
         option("--max-cost", type=click.FloatRange(0), help="Dollars this run may spend; it stops cleanly before."),
-        option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25]."),
+        _PRICE,
         option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
         trust_folder,
     ]
 )
+
+pace_flags = all_of([*_PACE, _PRICE, trust_folder])
+"""Of commands whose budget is set elsewhere."""
 
 who_answers_flags = all_of(
     [

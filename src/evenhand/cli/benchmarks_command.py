@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.options import option
+
+if TYPE_CHECKING:
+    from evenhand.benchmarks.benchmark import BenchmarkInfo
 
 
 @click.group("benchmarks", invoke_without_command=True)
@@ -18,29 +21,37 @@ def command(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark
-    from evenhand.reports.tables import console, print_rows
+    from evenhand.reports.tables import console, print_entries
 
     infos = [describe_benchmark(name) for name in benchmark_names()]
     if as_json:
         click.echo(json.dumps({"schema": 1, "benchmarks": [info.as_json() for info in infos]}, ensure_ascii=False))
         return
-    rows = [
-        (info.name, str(info.counts.items) if info.counts else "–", info.licence, ", ".join(info.protocols), info.needs)
-        for info in infos
+    print_entries([(info.name, _facts(info)) for info in infos], console())
+
+
+def _facts(info: "BenchmarkInfo") -> list[str]:
+    items = [f"{info.counts.items:,} items"] if info.counts else []
+    return [
+        info.title,
+        *items,
+        f"data: {info.needs}",
+        f"licence: {info.licence}",
+        f"protocols: {', '.join(info.protocols)}",
     ]
-    print_rows(("benchmark", "items", "licence", "protocols", "data"), rows, console())
 
 
 @command.command("show")
 @click.argument("name")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, to count and check what it holds.")
 @options.reference
+@option("--items", is_flag=True, help="List every item with the name that files and --items of other commands give it.")
 @options.as_json
-def show(name: str, data: Path | None, reference: str | None, as_json: bool) -> None:
+def show(name: str, data: Path | None, reference: str | None, items: bool, as_json: bool) -> None:
     """Everything about one benchmark; with --data, also about a file of your own."""
     from evenhand.cli.benchmark_facts import benchmark_facts
 
-    facts = benchmark_facts(name, data=data, reference=reference)
+    facts = benchmark_facts(name, data=data, reference=reference, items=items)
     if as_json:
         click.echo(json.dumps(facts.document, ensure_ascii=False))
     else:

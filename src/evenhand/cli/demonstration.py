@@ -31,6 +31,7 @@ from evenhand.ledger.votes import judged_battles
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.protocols.catalog import load_protocol
+from evenhand.reports.audit_on_record import print_latest_audit
 from evenhand.reports.board import Board
 from evenhand.reports.board_table import print_board
 from evenhand.reports.ranking import rank
@@ -46,6 +47,7 @@ PROBE = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demonstration:
+    ledger: Ledger
     outcome: Outcome
     board: Board
     results: list[Judged]
@@ -67,6 +69,7 @@ class Demonstration:
         if self.outcome.exit_code:
             self.outcome.print_summary()
         print_board(self.board, console)
+        print_latest_audit(self.ledger, self.board.origin, console)
         example = self._example()
         if example:
             console.print("\n[bold]One of its contradictions[/bold]")
@@ -145,6 +148,7 @@ async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | 
     outcome = await carry_out(order(battles), quiet=quiet, command="demo")
     chosen = _studies(ledger, order(PROBE))
     return Demonstration(
+        ledger=ledger,
         outcome=outcome,
         board=rank(judged_battles(ledger, chosen)),
         results=judged(ledger, chosen),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
@@ -25,9 +25,12 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @click.option("--judgements", "of_judgements", is_flag=True, help="A row for each trial, with its verdict.")
 @click.option("--battles", "of_battles", is_flag=True, help="A row for each item and pair, both orders joined.")
 @click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
+@click.option(
+    "--grown", metavar="NAME", help="A grown benchmark, as a folder that --out names: items, images, history."
+)
 @option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
 @option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
-@option("--with-reference", is_flag=True, help="Of visit-bench: also the battles against the withheld reference.")
+@option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
 @option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
 @option("--force", is_flag=True, help="Write over FILE where it exists.")
 @option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
@@ -42,13 +45,18 @@ def command(ctx: click.Context, **flags: Any) -> None:
     have the fields its authors publish, and leave out the battles against the reference unless they are asked for.
     """
     from evenhand.exchange.tables import check_target, jsonl_lines, write_table
+    from evenhand.exchange.visit_battles import GUIDED
     from evenhand.ledger.record import Ledger
 
+    if flags["grown"]:
+        _export_grown(Ledger(flags["store"], create=False), flags)
+        return
     kind = _kind(flags)
     if kind == "responses":
         _refuse(ctx, flags)
-    if kind != "battles" and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
-        raise WrongUse("--with-reference is about battles; leave it out.")
+    told = kind == "battles" or (kind == "judgements" and flags["replies"])
+    if not told and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
+        raise WrongUse("--with-reference is about battles, and about the --replies of judgements; leave it out.")
     to_stdout = flags["out"] == "-"
     out = Path("-.jsonl" if to_stdout else flags["out"])
     check_target(out, force=flags["force"] or to_stdout, spreadsheet=flags["spreadsheet"])
@@ -63,7 +71,35 @@ def command(ctx: click.Context, **flags: Any) -> None:
             raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
     click.echo(f"{len(table.rows)} {kind} written{'' if to_stdout else f' to {out}'}.", err=True)
     if {"replies", "auto_evaluation_cot"} & table.columns.keys():
-        click.echo("Note: replies may quote captions and answers; --no-replies leaves them out.", err=True)
+        guided = any(row["protocol"] == GUIDED for row in table.rows)
+        quoted = "captions, answers and the reference that the judge was shown" if guided else "captions and answers"
+        click.echo(f"Note: replies may quote {quoted}; --no-replies leaves them out.", err=True)
+
+
+def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
+    from evenhand.domain.naming import hint
+    from evenhand.exchange.grown_export import write_folder
+    from evenhand.ledger.growing import growing_benchmarks
+    from evenhand.ledger.grown import grown_version
+
+    if any(flags[f"of_{kind}"] for kind in _KINDS):
+        raise WrongUse("--grown is an export of its own; leave out --judgements, --battles and --responses.")
+    name, folder = flags["grown"], Path(flags["out"])
+    growing = {one.name: one for one in growing_benchmarks(ledger)}
+    if name not in growing:
+        raise WrongUse(f"No benchmark '{name}' grows in this ledger; {hint(name, sorted(growing))}")
+    grown = grown_version(ledger, growing[name])
+    if grown is None:
+        raise WrongUse(f"'{name}' has no version yet; its owner makes one on its page.")
+    try:
+        items = write_folder(ledger, grown, folder)
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be written: {error.strerror or error}.") from error
+    click.echo(
+        f"Version {grown.version.number} of '{name}', {len(grown.items)} items, written to {folder}; "
+        f"give it to other commands as visit-bench --data {items}.",
+        err=True,
+    )
 
 
 def _kind(flags: Mapping[str, Any]) -> str:
@@ -82,14 +118,27 @@ def _refuse(ctx: click.Context, flags: Mapping[str, Any]) -> None:
 
 
 def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
-    from evenhand.exchange.judgements_export import judgements_table
-
     if kind == "responses":
         return _answers(ledger, flags)
     chosen = _chosen(ledger, flags, undecided=kind == "judgements")
     if kind == "judgements":
-        return judgements_table(ledger, chosen, replies=bool(flags["replies"]))
+        return _judgements(ledger, chosen, flags)
     return _battles(ledger, chosen, flags)
+
+
+def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.domain.response import REFERENCE
+    from evenhand.exchange.judgements_export import judgements_table
+    from evenhand.exchange.visit_battles import is_visit_bench
+
+    replies = bool(flags["replies"])
+    withheld = replies and is_visit_bench(chosen) and not flags["with_reference"]
+    table = judgements_table(ledger, chosen, replies=replies, silent=(REFERENCE,) if withheld else ())
+    silent = sum(withheld and REFERENCE in cast("list[str]", row["models"]) for row in table.rows)
+    if silent:
+        sentence = "replies about the withheld reference were left out; --with-reference writes them too."
+        click.echo(f"{silent} {sentence}", err=True)
+    return table
 
 
 def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":

@@ -1,7 +1,8 @@
 """`evenhand import`: answers or judgements of a file into the ledger."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from evenhand.domain.item import Benchmark
     from evenhand.domain.verdict import Levels
     from evenhand.exchange.judgements_file import JudgementsFile
+    from evenhand.exchange.judgements_import import ImportedJudgements
 
 
 # The two kinds have no variables: `judge` means other things by EVENHAND_RESPONSES.
@@ -79,33 +81,59 @@ def _take_judgements(
     file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
 ) -> "Json":
     from evenhand.cli.notes import say_notes
+    from evenhand.domain.printable import printable
     from evenhand.exchange.judgements_import import import_judgements
     from evenhand.ledger.record import Ledger
 
     variant = _variant(flags["variant"]) or ""
     read = _judgements_in(file, benchmark, flags, variant)
     say_notes(read.notes)
-    ledger = Ledger(flags["store"], create=bool(read.answers))
+    ledger = Ledger(flags["store"])
     done = import_judgements(ledger, benchmark, read, variant=variant, replace=flags["replace"], settings=settings)
-    whose = f"judgements of {len(done.raters)} raters on {benchmark.name}"
+    whose = f"judgements of {_raters(done.raters)} on {benchmark.name}"
     again = f", {done.repeated} rows repeat others" if done.repeated else ""
     click.echo(f"{done.new} {whose} imported, {done.known} were known{again}.", err=True)
+    click.echo(printable(f"Models: {', '.join(done.models)}.{_new_names(done)}"), err=True)
     return done.as_json()
 
 
+def _raters(names: Sequence[str]) -> str:
+    from evenhand.domain.rater import PEOPLE
+
+    if names and names[0] == PEOPLE:
+        most = "" if len(names) == 1 else f", up to {len(names)} for one pair,"
+        return f"people without names{most}"
+    return f"{len(names)} raters"
+
+
+def _new_names(done: "ImportedJudgements") -> str:
+    """Which names nobody had before: a slip of the pen makes a model of its own."""
+    from evenhand.benchmarks.data_error import near, quoted
+
+    told = [(name, near(name, done.held)) for name in done.new_models]
+    names = [f"{name} (or is it {quoted(close)}?)" if close else name for name, close in told]
+    return f" New to the ledger: {', '.join(names)}." if names else ""
+
+
 def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], variant: str) -> "JudgementsFile":
+    from evenhand.cli.judged_answers import bundled_responses
+    from evenhand.cli.judging import ledger_for
     from evenhand.exchange.judgements_file import read_judgements
     from evenhand.exchange.judgements_import import answers_on_record
     from evenhand.exchange.visit_preferences import holds_preferences, read_preferences
-    from evenhand.ledger.record import Ledger
 
     if holds_preferences(file):
         if flags["levels"] not in (None, "2"):
             raise WrongUse("The file's choices between A and B have 2 levels; leave --levels out.")
         return read_preferences(file, benchmark, variant=variant)
-    answers = answers_on_record(Ledger(flags["store"], create=False), benchmark, variant=variant)
+    bundled = bundled_responses(benchmark) if not variant else ()
+    answers = answers_on_record(ledger_for(flags["store"], dry_run=True), benchmark, variant=variant)
+    held = {(one.item, one.model) for one in answers}
+    brought = tuple(one for one in bundled if (one.item, one.model) not in held)
     levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
-    return read_judgements(file, benchmark, answers, levels=levels)
+    read = read_judgements(file, benchmark, [*answers, *brought], levels=levels)
+    judged = {digest for one in read.judgements for digest in one.row.trial.responses}
+    return replace(read, answers=tuple(one for one in brought if one.digest in judged))
 
 
 def _variant(given: str | None) -> str | None:

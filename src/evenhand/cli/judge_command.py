@@ -32,7 +32,7 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 @option(
     "--reference-battles",
     type=click.IntRange(0),
-    help="With --new: so many of the battles against the reference [150].",
+    help="With --new: so many of the battles against the reference [150 of 700, and the same share of other numbers].",
 )
 @option("--orders", type=click.Choice(["both", "published", "reversed", "random"]), default="both", show_default=True)
 @option("--limit", type=click.IntRange(1), help="Only the first N items.")
@@ -69,7 +69,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Run the same command again and only what is missing is asked.
     """
-    from evenhand.cli.judging import carry_out_all, ledger_for, orders_of, placing_of
+    from evenhand.cli.judging import carry_out_all, ledger_for, orders_of, placing_of, players_of
     from evenhand.cli.outcome import print_dry_run
     from evenhand.engine.quote import added_up
 
@@ -83,7 +83,13 @@ def command(ctx: click.Context, **flags: Any) -> None:
     orders = orders_of(ctx, flags, surroundings, ledger)
     if flags["dry_run"]:
         quoted = added_up([order.dry_run() for order in orders])
-        print_dry_run(quoted, max_cost=flags["max_cost"], as_json=flags["as_json"], placing=placing_of(orders))
+        print_dry_run(
+            quoted,
+            max_cost=flags["max_cost"],
+            as_json=flags["as_json"],
+            placing=placing_of(orders),
+            players=players_of(orders),
+        )
         return
     outcomes = asyncio.run(carry_out_all(orders, quiet=flags["quiet"]))
     if flags["as_json"]:

@@ -11,11 +11,9 @@ from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.naming import hint
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.study import Study
 from evenhand.engine.text_only import is_description
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.responses_import import named_variant
-from evenhand.ledger.placements import placements
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 
@@ -47,11 +45,13 @@ def answers_to_judge(
     `whole`: a file that lacks answers is refused, for every model meets one baseline on all items.
     """
     held = _on_record(benchmark, flags["against"], variant, ledger)
+    if flags.get("new"):
+        _say_other_data(benchmark, ledger)
     if flags["responses"] or (not variant and bundled_answers(benchmark)):
         responses = _of_files(benchmark, items, flags, variant, whole=whole)
         responses += _named_beside(responses, held, flags, variant)
         if flags.get("new"):
-            responses += _opponents(responses, held, flags, benchmark=benchmark, items=items, ledger=ledger)
+            responses += _opponents(responses, held, flags, items)
         elif not flags["models"] and not flags["responses"]:
             say_notes(_left_out(responses, held))
     else:
@@ -60,56 +60,26 @@ def answers_to_judge(
             raise WrongUse(_nothing_held(benchmark, variant, ledger))
         if flags.get("new"):
             responses = [one for one in held if one.model == flags["new"]]
-            responses += _opponents(responses, held, flags, benchmark=benchmark, items=items, ledger=ledger)
+            responses += _opponents(responses, held, flags, items)
         chosen = [one for one in responses if not flags["models"] or one.model in flags["models"]]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
     everyone = [*responses, *reference_responses(benchmark)]
     if not flags["dry_run"]:
         ledger.add_responses(everyone, replace=flags["replace"])
+    elif not flags["replace"]:
+        ledger.check_responses(everyone)
     return _of_models(everyone, flags["models"])
 
 
 def _opponents(
-    responses: Sequence[Response],
-    held: Sequence[Response],
-    flags: Mapping[str, Any],
-    *,
-    benchmark: Benchmark,
-    items: Sequence[Item],
-    ledger: Ledger,
+    responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], items: Sequence[Item]
 ) -> list[Response]:
-    """The answers on record of models not among `responses` that answered some of the items.
-
-    A model that was placed already meets whom it met then: those who joined since ask for nothing more.
-    """
-    _say_other_data(benchmark, ledger)
-    before = _placed_before(responses, held, flags, placements(ledger, benchmark.digest))
+    """The answers on record of models not among `responses` that answered some of the items."""
     here, asked = {one.model for one in responses}, {item.digest for item in items}
-    met = set(flags["models"]) or {one.model for one in held if before is None or one.model in before.models}
-    named = {one.model for one in held if one.item in asked and one.model in met - here}
-    if named and before is None:
-        say_notes([f"On record, and so opponents too: {', '.join(sorted(named))}."])
-    elif named:
-        since = {one.model for one in held if one.item in asked} - here - named
-        later = f"; not {', '.join(sorted(since))}, on record since then (--models names opponents)" if since else ""
-        say_notes([f"{flags['new']} was placed before, and meets the same: {', '.join(sorted(named))}{later}."])
+    named = {one.model for one in held if one.item in asked} - here
+    if flags["models"]:
+        named &= set(flags["models"])
     return [one for one in held if one.model in named]
-
-
-def _placed_before(
-    responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], placed: Sequence[Study]
-) -> Study | None:
-    """The last study that placed this model by this seed, if its answers are still those of the files."""
-    new = flags["new"]
-    if flags["models"] or _digests(responses, new) != _digests(held, new):
-        return None
-    variants = {one.variant for one in responses if one.model == new}
-    same = [one for one in placed if one.new == new and one.seed == flags["seed"] and one.variant in variants]
-    return same[-1] if same else None
-
-
-def _digests(responses: Sequence[Response], model: str) -> set[str]:
-    return {one.digest for one in responses if one.model == model}
 
 
 def _say_other_data(benchmark: Benchmark, ledger: Ledger) -> None:
@@ -148,6 +118,12 @@ def _of_files(
     say_notes(read.warnings)
     # The baseline is the same for every variant: what it answered with the images before it.
     return [replace(one, variant="") if one.model == flags["against"] else one for one in read.responses]
+
+
+def bundled_responses(benchmark: Benchmark) -> tuple[Response, ...]:
+    """The stand-in models' answers that come with a sample."""
+    files = bundled_answers(benchmark)
+    return read_responses(files, benchmark).responses if files else ()
 
 
 def _on_record(benchmark: Benchmark, against: str | None, variant: str, ledger: Ledger) -> list[Response]:

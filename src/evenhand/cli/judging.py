@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from evenhand.cli.extracting import Asked, asked_models
 from evenhand.cli.judged_answers import answers_to_judge, variant_to_judge
 from evenhand.cli.notes import say_notes
 from evenhand.cli.outcome import Outcome, Outcomes
+from evenhand.cli.placing import Preparing, as_placed_before, opponents_note
 from evenhand.cli.progress import interruptible, progress
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
+from evenhand.domain.response import Response
 from evenhand.engine.deviations import BY_CHOICE
 from evenhand.engine.judging import Matching, Placing, Prepared, Showing, prepare
 from evenhand.engine.pictures import with_fetched
@@ -68,11 +71,12 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     whole = any(matching.pairing == "against" for matching in matchings)
     responses = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
     digests = {item.digest for item in items}
+    responses = [response for response in responses if response.item in digests]
     orders: list[Order] = []
     for (asked, showing), matching in zip(jobs, matchings, strict=True):
-        prepared = prepare(
+        preparing = partial(
+            prepare,
             benchmark,
-            [response for response in responses if response.item in digests],
             items=items,
             judge=asked.judge.rater,
             model=asked.judge.model.model,
@@ -80,7 +84,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
             matching=matching,
             fence_secret=ledger.fence_secret(),
         )
-        say_notes(prepared.notes)
+        prepared = _settled(preparing, responses, ledger, named=bool(flags["models"]))
         order = Order(
             ledger=ledger,
             benchmark=benchmark,
@@ -91,6 +95,16 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
         )
         orders.append(order)
     return orders
+
+
+def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger, *, named: bool) -> Prepared:
+    """The study, with what is to be said of it told; `named`: the user chose the players."""
+    given = settled = preparing(responses)
+    if given.study.new:
+        settled = given if named else as_placed_before(given, preparing, responses, ledger)
+        say_notes([opponents_note(given, settled)])
+    say_notes(settled.notes)
+    return settled
 
 
 def job(
@@ -199,6 +213,11 @@ def placing_of(orders: Sequence[Order]) -> Placing | None:
     )
 
 
+def players_of(orders: Sequence[Order]) -> list[str]:
+    """Under any of the protocols."""
+    return list(dict.fromkeys(model for order in orders for model in order.prepared.study.models))
+
+
 PLACING_BATTLES, PLACING_REFERENCE_BATTLES = 700, 150
 """What VisIT-Bench plays to place one model (appendix F; the 150 are read off its published boards)."""
 
@@ -211,9 +230,7 @@ def _matching(flags: Mapping[str, Any], protocol: Protocol, variant: str) -> Mat
             pairing="placing",
             new=flags["new"],
             battles=battles,
-            reference_battles=min(PLACING_REFERENCE_BATTLES, battles)
-            if against_reference is None
-            else against_reference,
+            reference_battles=_reference_battles(battles) if against_reference is None else against_reference,
             orders=flags["orders"],
             replicates=flags["replicates"],
             seed=flags["seed"],
@@ -229,6 +246,11 @@ def _matching(flags: Mapping[str, Any], protocol: Protocol, variant: str) -> Mat
         seed=flags["seed"],
         variant=variant,
     )
+
+
+def _reference_battles(battles: int) -> int:
+    """The same share of fewer battles, or more, as the paper's."""
+    return round(battles * PLACING_REFERENCE_BATTLES / PLACING_BATTLES)
 
 
 def ledger_for(url: str, *, dry_run: bool) -> Ledger:

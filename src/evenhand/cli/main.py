@@ -28,11 +28,13 @@ COMMANDS = {
     "read": "Read verdicts from raw replies got elsewhere, without a call.",
     "reproduce": "A paper's published tables recomputed, row by row against what was printed.",
     "benchmarks": "The benchmarks there are, with licence and counts.",
+    "describe": "What benchmarks hold: counts, lengths, images, what they ask for and show.",
     "protocols": "The protocols there are, with their prompts and reading rules.",
     "models": "The providers there are; fetch the embedded model.",
     "import": "Take answers or judgements of files into the ledger.",
     "export": "Write judgements, battles or answers from the ledger to a file.",
     "serve": "The boards as pages, an API, and the owner's pages.",
+    "worker": "Do what people ask for on the pages: fetch images, have a model answer.",
     "ledger": "Size, backup and integrity of the ledger.",
     "doctor": "Is everything in place: keys, endpoint, model, ledger, cache?",
 }
@@ -86,7 +88,7 @@ def main() -> None:
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.ClickException as error:
-        error.show()
+        _show(error)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
@@ -99,14 +101,23 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _show(error: click.ClickException) -> None:
+    """As click does, but folded between words."""
+    from evenhand.cli.saying import say
+
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help' for help.\n", err=True)
+    say(f"Error: {error.format_message()}")
+
+
 def _told(error: Exception) -> int:
     from evenhand.cli.sentences import exit_code_of
 
     code = exit_code_of(error)
     if code is not None:
-        from evenhand.domain.printable import printable
+        from evenhand.cli.saying import say
 
-        click.echo(f"Error: {printable(str(error))}", err=True)
+        say(f"Error: {error}")
         return code
     report = _keep_traceback(error)
     click.echo(f"Error: Evenhand failed in a way nobody foresaw ({type(error).__name__}). {report}", err=True)

@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-import click
-
 from evenhand.benchmarks.data_error import listed
 from evenhand.benchmarks.responses_file import CUT
+from evenhand.cli.saying import say
+from evenhand.domain.answer_flags import ASKED_WITH, REFUSED, TRUNCATED
 from evenhand.domain.item import Item
-from evenhand.domain.printable import printable
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.item_errand import ASKED_WITH, REFUSED, TRUNCATED
 
 _FLAGGED = {
     TRUNCATED: "cut at the token limit",
@@ -21,7 +19,7 @@ _FLAGGED = {
 
 def say_notes(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        click.echo(printable(f"Note: {sentence}"), err=True)
+        say(f"Note: {sentence}")
 
 
 def flag_notes(answers: Iterable[Response]) -> list[str]:

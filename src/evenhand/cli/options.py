@@ -46,6 +46,6 @@ choosing = all_of(
         option("--protocol", help="Under which protocol."),
         option("--readout", type=click.Choice(["free", "constrained"]), help="Read how."),
         option("--variant", help="Of which variant of the answers."),
-        option("--run", help="Only the study of this run."),
+        option("--run", help="The board that this run is part of, with all runs judged and shown alike."),
     ]
 )

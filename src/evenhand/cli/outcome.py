@@ -1,7 +1,7 @@
 """What is said about a run when it is over, and its exit code."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import cast
@@ -9,6 +9,7 @@ from typing import cast
 import click
 
 from evenhand.cli.progress import duration
+from evenhand.cli.saying import say
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.identity import Json
 from evenhand.domain.printable import printable
@@ -51,7 +52,7 @@ class Outcome:
     def print_summary(self) -> None:
         """On standard error: what was done, what is missing and how to go on."""
         for sentence in self.sentences():
-            click.echo(printable(sentence), err=True)
+            say(sentence)
 
     def sentences(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally
@@ -155,23 +156,35 @@ def print_dry_run(
     as_json: bool,
     noun: str = "trials",
     placing: Placing | None = None,
+    players: Sequence[str] = (),
 ) -> None:
     if as_json:
         joins: dict[str, Json] = {} if placing is None else {"placing": placing.as_json()}
-        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins}))
+        plays: dict[str, Json] = {"models": list(players)} if players else {}
+        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins, **plays}))
         return
+    wanted = f"{quoted.trials} {noun} wanted, {quoted.known} already known"
     if placing is not None:
         click.echo(_placing_sentence(placing, quoted))
-    calls = f"{quoted.calls} calls to make"
-    if quoted.calls_at_most > quoted.calls:
-        calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
-    click.echo(f"{quoted.trials} {noun} wanted, {quoted.known} already known, {calls}.")
-    if not quoted.calls_at_most:
-        return
+        click.echo(f"{wanted}.")
+    else:
+        if players:
+            click.echo(printable(f"Who plays: {', '.join(players)}."))
+        calls = f"{quoted.calls} calls to make"
+        if quoted.calls_at_most > quoted.calls:
+            calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
+        click.echo(f"{wanted}, {calls}.")
+    if quoted.calls_at_most:
+        _print_costs(quoted, max_cost=max_cost, priced=placing is not None)
+
+
+def _print_costs(quoted: DryRun, *, max_cost: float | None, priced: bool) -> None:
+    """`priced`: the price was told already."""
     read = f"About {quoted.input_tokens} tokens in"
     if quoted.input_tokens_at_most > quoted.input_tokens:
         read = f"About {quoted.input_tokens} tokens in at least and {quoted.input_tokens_at_most} at most"
-    click.echo(f"{read}, at most {quoted.output_tokens} out; {_price(quoted)}.")
+    price = "" if priced else f"; {_price(quoted)}"
+    click.echo(f"{read}, at most {quoted.output_tokens} out{price}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
         click.echo(
             f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
@@ -182,13 +195,14 @@ def print_dry_run(
 
 
 def _price(quoted: DryRun) -> str:
-    return "price unknown (give --price)" if quoted.cost_usd is None else f"at most ${quoted.cost_usd:.4f}"
+    if quoted.cost_usd is None or quoted.input_cost_usd is None:
+        return "price unknown (give --price)"
+    return f"about ${quoted.input_cost_usd:.4f} at least, for the input alone, and at most ${quoted.cost_usd:.4f}"
 
 
 def _placing_sentence(placing: Placing, quoted: DryRun) -> str:
     at_most = f" at least, {quoted.calls_at_most:,} at most" if quoted.calls_at_most > quoted.calls else ""
-    tokens = quoted.input_tokens_at_most + quoted.output_tokens
     return printable(
         f"Placing {placing.model}: {placing.battles:,} battles ({placing.against_reference:,} against the reference), "
-        f"{quoted.calls:,} calls{at_most}, at most about {tokens:,} tokens, {_price(quoted)}."
+        f"{quoted.calls:,} calls{at_most}, {_price(quoted)}."
     )

@@ -88,9 +88,9 @@ def audit_document(file: Path | None, board: Board, flags: Mapping[str, Any]) ->
     if file is not None or board.origin.judge is None:
         return {}
     from evenhand.ledger.record import Ledger
-    from evenhand.reports.audit_on_record import latest_audit
+    from evenhand.reports.audit_on_record import latest_audits
 
-    return {"audit": latest_audit(Ledger(flags["store"], create=False), board.origin.judge)}
+    return {"audit": latest_audits(Ledger(flags["store"], create=False), board.origin).as_json()}
 
 
 def beside(board: Board, flags: Mapping[str, Any]) -> list[Beside]:

@@ -22,7 +22,9 @@ def reference() -> str:
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
     yield f"## {context.command_path}\n\n{_help(command)}\n"
-    rows = [_row(parameter) for parameter in command.params if isinstance(parameter, click.Option)]
+    rows = [
+        _row(parameter) for parameter in command.params if isinstance(parameter, click.Option) and not parameter.hidden
+    ]
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"    {context.command_path} {usage}\n"
     if rows:

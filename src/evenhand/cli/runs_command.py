@@ -24,7 +24,7 @@ def command(last: int, store: str, as_json: bool) -> None:
     from evenhand.ledger.projection import studies
     from evenhand.ledger.record import Ledger
     from evenhand.ledger.runs import runs
-    from evenhand.reports.tables import console, print_rows
+    from evenhand.reports.tables import console, print_entries
 
     ledger = Ledger(store, create=False)
     found = runs(ledger, last=last)
@@ -34,19 +34,17 @@ def command(last: int, store: str, as_json: bool) -> None:
         documents = [_document(run, study) for run, study in zip(found, wanted, strict=True)]
         click.echo(json.dumps({"schema": 1, "runs": documents}, ensure_ascii=False))
         return
-    rows = [
-        (
-            run.id,
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(run.at)),
-            run.command,
-            str(run.settings.get("benchmark", "")),
-            _asked(run, study),
-            how,
-            _ending(run.outcome),
-        )
+    entries = [
+        (_heading(run), [line for line in (_asked(run, study), how, _ending(run.outcome)) if line])
         for run, study, how in zip(found, wanted, _differences(wanted), strict=True)
     ]
-    print_rows(("run", "started", "command", "benchmark", "judge or model", "asked how", "ended"), rows, console())
+    print_entries(entries, console())
+
+
+def _heading(run: "RunOnRecord") -> str:
+    """Its name first, which `show` and --run take."""
+    started = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.at))
+    return "  ".join(part for part in (run.id, started, run.command, str(run.settings.get("benchmark", ""))) if part)
 
 
 def _document(run: "RunOnRecord", study: "StudyOnRecord | None") -> dict[str, Any]:
@@ -58,6 +56,7 @@ def _document(run: "RunOnRecord", study: "StudyOnRecord | None") -> dict[str, An
         "protocol": study.condition.protocol if study else None,
         "readout": study.condition.readout if study else None,
         "see": study.condition.see if study else None,
+        "extractor": study.extractor.name if study and study.extractor else None,
         "version": run.version,
         "at": run.at,
         "ended_at": run.ended_at,
@@ -90,6 +89,7 @@ def _facts(study: "StudyOnRecord") -> dict[str, str]:
         "readout": f"{condition.readout} readout",
         "see": f"sees {condition.see}",
         "fenced": "fenced" if condition.fenced else "",
+        "extractor": f"extracted by {study.extractor.name}" if study.extractor else "",
         "data": f"data {study.data[:12]}",
         **settings,
     }

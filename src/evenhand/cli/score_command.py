@@ -7,6 +7,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.options import option
+from evenhand.cli.saying import say
 
 
 @click.command("score")
@@ -15,7 +16,7 @@ from evenhand.cli.options import option
 @option("--protocol", help="Under which protocol; creation-mmbench: in the place of creation_preference.")
 @option("--readout", type=click.Choice(["free", "constrained"]), help="Read how.")
 @option("--variant", help="Of which variant of the answers.")
-@option("--run", multiple=True, help="Only the study of this run; creation-mmbench: one for each protocol.")
+@option("--run", multiple=True, help="The board that this run is part of; creation-mmbench: one for each protocol.")
 @option("--against", help="creation-mmbench: which baseline, where several were judged against.")
 @option(
     "--by",
@@ -68,7 +69,7 @@ def command(benchmark: str, **flags: Any) -> None:
         click.echo(written(found.sheets, flags["form"], found.sentences), nl=False)
         if flags["form"] == "csv":
             for sentence in found.sentences:
-                click.echo(sentence, err=True)
+                say(sentence)
     else:
         terminal = console()
         for sheet in found.sheets:

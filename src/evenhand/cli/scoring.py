@@ -26,8 +26,9 @@ from evenhand.reports.scores.creation_score import CreationScore, creation_evide
 from evenhand.reports.scores.creation_sheets import board_sheets as creation_board_sheets
 from evenhand.reports.scores.creation_sheets import breakdown_sheets
 from evenhand.reports.scores.creation_variants import VariantScores, in_order, refuse_unlike, variants_sheet
-from evenhand.reports.scores.visit_bench import visit_score
+from evenhand.reports.scores.visit_bench import Asked, VisitScore, visit_score
 from evenhand.reports.scores.visit_sheets import board_sheets, breakdown_sheet
+from evenhand.reports.scores.visit_sheets import long_breakdown as visit_long_breakdown
 from evenhand.reports.scores.visit_sheets import wide_sheet as visit_wide_sheet
 from evenhand.reports.sheet import Sheet
 
@@ -69,19 +70,37 @@ def _visit(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
     judged = judged_battles(ledger, chosen_studies(ledger, {**flags, "run": next(iter(flags["run"]), None)}))
     score = visit_score(
         judged,
-        {item.digest: item for item in items_of(ledger, judged.study.data)},
+        _asked(ledger, judged),
         scoring=Scoring(join=flags["join"]),
         rounds=flags["bootstrap"],
         seed=flags["seed"],
     )
-    # A CSV file is one table.
-    boards = (visit_wide_sheet(score),) if flags["form"] == "csv" else board_sheets(score)
-    sheets = (breakdown_sheet(score, flags["by"]),) if flags["by"] else boards
-    covered = f"{score.coverage.with_verdict} of {score.coverage.wanted} showings have a verdict."
+    covered = f"{score.coverage.with_verdict:,} of {score.coverage.wanted:,} showings have a verdict."
     heading = f"Judged by {score.judge} under {score.protocol}; {covered}"
     ranked = _reliability_board(judged, flags)
     document = {**score.as_json(), "reliability": _reliability(ranked)}
-    return Scored(document=document, sheets=sheets, sentences=(heading, *score.notes), board=ranked)
+    about_ratings = () if flags["by"] else score.rating_notes
+    return Scored(
+        document=document,
+        sheets=_visit_sheets(score, flags),
+        sentences=(heading, *score.notes, *about_ratings),
+        board=ranked,
+    )
+
+
+def _visit_sheets(score: VisitScore, flags: Mapping[str, Any]) -> tuple[Sheet, ...]:
+    # A CSV file is one table.
+    if flags["form"] == "csv":
+        return (visit_long_breakdown(score, flags["by"]) if flags["by"] else visit_wide_sheet(score),)
+    return (breakdown_sheet(score, flags["by"]),) if flags["by"] else board_sheets(score)
+
+
+def _asked(ledger: Ledger, judged: JudgedBattles) -> Asked:
+    items = {item.digest: item for item in items_of(ledger, judged.study.data)}
+    answers: dict[str, set[str]] = {}
+    for answer in ledger.responses_to(items, variant=judged.study.variant):
+        answers.setdefault(answer.model, set()).add(answer.item)
+    return Asked(items=items, answers=answers)
 
 
 def _creation(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:

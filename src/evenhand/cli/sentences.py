@@ -2,6 +2,7 @@
 
 from evenhand.benchmarks.data_error import BenchmarkError, DownloadError, ResponsesError
 from evenhand.cli.surroundings import WrongUse
+from evenhand.describe.errors import DescribeError
 from evenhand.engine.retry import LongPause
 from evenhand.exchange.errors import ExchangeError
 from evenhand.images import ImageError
@@ -27,6 +28,7 @@ _WRONG_USE = (
     ProtocolError,
     ImageError,
     ExchangeError,
+    DescribeError,
 )
 
 

@@ -1,8 +1,11 @@
 """`evenhand serve`: the boards and the owner's pages in a browser."""
 
-from contextlib import closing
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from evenhand.cli import options
 from evenhand.cli.options import option
@@ -15,28 +18,44 @@ from evenhand.cli.surroundings import WrongUse
 @option("--port", type=click.IntRange(1, 65535), default=8300, show_default=True)
 @option("--public-url", metavar="URL", help="https:// and the name under which others reach it, through a proxy.")
 @option("--owner-link", is_flag=True, help="Print a link by which the owner comes back.")
-def command(store: str, host: str, port: int, public_url: str | None, owner_link: bool) -> None:
+@option("--no-worker", is_flag=True, help="Start no worker; `evenhand worker` is one.")
+@option("--model", help="For the worker: provider/model that writes reference answers from captions.")
+@option("--base-url", help="For the worker: address of the model's server.")
+@option("--api-key-env", help="For the worker: variable that holds the key.")
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
     """Serve the ledger's boards, an API and the owner's pages, until Ctrl-C.
 
-    The first time it prints a link that makes you the owner.
+    The first time it prints a link that makes you the owner. A worker is started beside it, which does what people ask
+    for on the pages; what else `evenhand worker` can be told it reads from the environment and from evenhand.toml.
     """
     try:
         from evenhand.web import serving
     except ImportError as error:
         raise WrongUse(f"`serve` needs {error.name}; install it with: pip install 'evenhand[serve]'.") from error
+    from evenhand.cli.working import worker_beside
     from evenhand.ledger.record import Ledger
     from evenhand.web.site import SiteError, site_at
 
     try:
-        site = site_at(host, port, public_url=public_url)
-        with closing(Ledger(store)) as ledger:
+        site = site_at(flags["host"], flags["port"], public_url=flags["public_url"])
+        with closing(Ledger(flags["store"])) as ledger, ExitStack() as beside:
 
             def ready() -> None:
                 click.echo(f"Serving {ledger.where} at {site.url} (Ctrl-C stops).", err=True)
-                if owner_link or not serving.has_owner(ledger):
+                if flags["owner_link"] or not serving.has_owner(ledger):
                     click.echo("Open this link once, within a day, to become the owner:")
                     click.echo(serving.owner_link(ledger, site))
+                if not flags["no_worker"]:
+                    beside.enter_context(worker_beside(flags["store"], _typed(ctx, flags)))
 
-            serving.serve(ledger, site, host=host, port=port, ready=ready)
+            serving.serve(ledger, site, host=flags["host"], port=flags["port"], ready=ready)
     except SiteError as error:
         raise WrongUse(str(error)) from error
+
+
+def _typed(ctx: click.Context, flags: Mapping[str, Any]) -> list[str]:
+    """The worker's flags that were typed in here; what a file of the folder says it must see as the folder's."""
+    names = ("model", "base_url", "api_key_env")
+    typed = [name for name in names if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    return [word for name in typed for word in (f"--{name.replace('_', '-')}", flags[name])]

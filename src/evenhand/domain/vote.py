@@ -1,6 +1,5 @@
-"""One showing's verdict mapped to its two models, and the joining of an item's votes to one battle."""
+"""One showing's verdict mapped to its two models, and the names of the rules that join votes to battles."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -26,17 +25,4 @@ class Vote:
 
 
 Joining: TypeAlias = Literal["visit", "mt-bench"]
-
-
-def joined_sign(signs: Iterable[int], rule: Joining) -> int:
-    """+1, 0 or -1 of a battle whose votes had these signs.
-
-    `visit` (its README): more wins takes it, so a win and a tie is a win. `mt-bench`: a win needs every vote.
-    """
-    votes = list(signs)
-    if not votes:
-        raise ValueError("A battle needs at least one vote.")
-    if rule == "visit":
-        total = sum(votes)
-        return (total > 0) - (total < 0)
-    return votes[0] if all(sign == votes[0] for sign in votes) else 0
+"""`visit` (its README): more wins takes it, so a win and a tie is a win. `mt-bench`: a win needs every vote."""

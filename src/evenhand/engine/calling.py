@@ -75,6 +75,8 @@ class Caller:
         """Calls that got no reply."""
         self.sending: set[asyncio.Task[Any] | None] = set()
         """Tasks whose request is on its way; the others wait for their turn, or to try again."""
+        self.sent: set[str] = set()
+        """Keys of the requests under way that were sent at least once."""
 
     async def reserve(self, request: Request) -> "Reserved | None":
         """What the call may cost, set aside; None where it could take the run over its budget."""
@@ -135,6 +137,7 @@ class Caller:
     async def _send(self, request: Request) -> Reply:
         task = asyncio.current_task()
         self.sending.add(task)
+        self.sent.add(request.key)
         try:
             return await self._means.client.complete(request)
         except ImageError as error:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any
 
 from evenhand.domain.call import Picture, Request, Usage
@@ -76,6 +76,9 @@ class DryRun:
     """At most."""
     pictures: int = 0
     cost_usd: float | None = 0.0
+    """At most."""
+    input_cost_usd: float | None = 0.0
+    """Of the input of the calls that are made in any case: what they cost at least, were every reply empty."""
     image_tokens_known: bool = True
 
     def as_json(self) -> dict[str, Json]:
@@ -92,6 +95,7 @@ class DryRun:
             },
             "image_tokens_known": self.image_tokens_known,
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
+            "cost_usd_at_least": None if self.input_cost_usd is None else round(self.input_cost_usd, 6),
         }
 
     def add(self, request: Request, quote: Quote, *, sure: bool = True) -> None:
@@ -102,10 +106,14 @@ class DryRun:
         if sure:
             self.calls += 1
             self.input_tokens += tokens
+            self.input_cost_usd = _sum(self.input_cost_usd, quote.cost(Usage(input=tokens, output=0)))
         self.output_tokens += quote.output_tokens(request)
         self.pictures += len(request.pictures)
-        estimate = quote.estimate(request)
-        self.cost_usd = None if self.cost_usd is None or estimate is None else self.cost_usd + estimate
+        self.cost_usd = _sum(self.cost_usd, quote.estimate(request))
+
+
+def _sum(before: float | None, more: float | None) -> float | None:
+    return None if before is None or more is None else before + more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +128,6 @@ class SecondCalls:
 
 
 def added_up(quoted: Sequence[DryRun]) -> DryRun:
-    costs = [one.cost_usd for one in quoted if one.cost_usd is not None]
     return DryRun(
         trials=sum(one.trials for one in quoted),
         known=sum(one.known for one in quoted),
@@ -130,7 +137,8 @@ def added_up(quoted: Sequence[DryRun]) -> DryRun:
         input_tokens_at_most=sum(one.input_tokens_at_most for one in quoted),
         output_tokens=sum(one.output_tokens for one in quoted),
         pictures=sum(one.pictures for one in quoted),
-        cost_usd=sum(costs) if len(costs) == len(quoted) else None,
+        cost_usd=reduce(_sum, (one.cost_usd for one in quoted), 0.0),
+        input_cost_usd=reduce(_sum, (one.input_cost_usd for one in quoted), 0.0),
         image_tokens_known=all(one.image_tokens_known for one in quoted),
     )
 
@@ -139,7 +147,7 @@ def dry_run(
     chunks: Iterable[PlannedChunk[Any]], quote: Quote, *, openai_images: bool, second: SecondCalls | None = None
 ) -> DryRun:
     """Counts the plan without asking anything; `cost_usd` is an upper estimate, None where the price is unknown."""
-    total = DryRun(cost_usd=0.0 if quote.known else None)
+    total = DryRun(cost_usd=0.0 if quote.known else None, input_cost_usd=0.0 if quote.known else None)
     for chunk in chunks:
         total.trials += len(chunk.known) + len(chunk.due)
         total.known += len(chunk.known)

@@ -33,6 +33,8 @@ class _Told:
     at_hand: bool
     """Nothing had to be asked for it."""
     asked: bool = False
+    sent: bool = False
+    """A call went out for it in this run, whatever came of it."""
     calls: tuple[str, ...] = ()
     """Keys of the calls that were answered."""
     cost_usd: float | None = 0.0
@@ -137,11 +139,14 @@ class Runner(Generic[S, R]):
                 said = due.stored or await self._overheard(twin, told)
             result = await self._read(due, said, told)
             concluded = True
-            self._conclude(due, result, told)
+            if result is not _INTERRUPTED or told.sent:
+                self._conclude(due, result, told)
             await self._writer.put(told.entries)
         except asyncio.CancelledError:
             if not concluded:
-                self._conclude(due, _INTERRUPTED, told)
+                # What only waited for its turn was never asked, and so did not fail.
+                if told.sent:
+                    self._conclude(due, _INTERRUPTED, told)
                 self._leftovers.extend(told.entries)
         except Exception as error:  # noqa: BLE001  whatever it was, a run that lost a trial must not end as if all were well
             self._stop.fail(error)
@@ -214,6 +219,9 @@ class Runner(Generic[S, R]):
             self._give_up_if_hopeless(caller, failure)
             said = told.answers[request.key] = NoVerdict(reason=failure.reason, detail=str(failure))
             return said
+        finally:
+            told.sent = told.sent or request.key in caller.sent
+            caller.sent.discard(request.key)
         cost = caller.cost(reply)
         told.cost_usd = None if cost is None or before is None else before + cost
         self.tally.add_reply(reply, cost)

@@ -48,11 +48,31 @@ async def run_study(
 ) -> Ended:
     """Asks what the study still wants, and closes the client."""
     asking = prepared.asking
-    ledger.register_study(prepared.study, rater=asking.rater, condition=asking.condition, wanted=prepared.wanted)
+    ledger.register_study(
+        prepared.study,
+        rater=asking.rater,
+        condition=asking.condition,
+        wanted=prepared.wanted,
+        extractor=asking.extraction.extractor.rater if asking.extraction else None,
+    )
     run = ledger.begin_run(command, settings or {}, study=prepared.study.key, version=__version__)
     chunks = prepared.plan(ledger, retrying=retrying)
+
+    def recount(tally: Tally) -> None:
+        if not (retrying and retrying.reasons):
+            decided = ledger.decided((trial.key for trial in prepared.trials()), reader=asking.protocol.reader)
+            tally.stopped_with(len(decided))
+
     return await run_errand(
-        asking, chunks, planned=prepared.wanted, run=run, ledger=ledger, means=means, stop=stop, around=around
+        asking,
+        chunks,
+        planned=prepared.wanted,
+        run=run,
+        ledger=ledger,
+        means=means,
+        stop=stop,
+        around=around,
+        recount=recount,
     )
 
 
@@ -66,7 +86,9 @@ async def run_errand(
     means: Means,
     stop: StopSign,
     around: Around = lambda _: nullcontext(),
+    recount: Callable[[Tally], None] = lambda _: None,
 ) -> Ended:
+    """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit."""
     runner = Runner(errand, ledger=ledger, means=means, run=run, planned=planned, stop=stop)
     try:
         with _little_garbage():
@@ -78,6 +100,8 @@ async def run_errand(
             raise
     finally:
         await means.close()
+        if stop.raised and stop.error is None:
+            recount(runner.tally)
         ended = Ended(
             run=run,
             tally=runner.tally,

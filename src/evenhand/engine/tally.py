@@ -63,6 +63,10 @@ class Tally:
         else:
             self.no_verdict[lacking.reason] += 1
 
+    def stopped_with(self, decided: int) -> None:
+        """`decided`: of all that was planned, what has a result now that the run stopped early."""
+        self.known = max(self.known, decided - (self.called - self.failed.total()))
+
     @property
     def done(self) -> int:
         return self.known + self.called

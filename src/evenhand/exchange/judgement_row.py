@@ -19,6 +19,9 @@ from evenhand.exchange.preference_words import EXPECTED, Stated, read_preference
 IMPORTED = Condition(protocol="imported", prompt_hash="")
 """How these raters were asked is not known here, and so never mixed with what was asked under a protocol."""
 
+RATER_COLUMNS = ("rater", "worker", "worker_id", "WorkerId", "annotator", "annotator_id")
+"""What files call the column that says who judged."""
+
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
 
 
@@ -40,6 +43,8 @@ class JudgementRow:
     """Seconds since the epoch, where the file says when."""
     protocol: str | None
     """What the file says it was judged under."""
+    replies: tuple[str, ...] = ()
+    """The judge's words, where the file has them."""
 
 
 class Known:
@@ -61,7 +66,7 @@ class PreferenceReader(FieldReader):
         self._kinds = kinds
 
     def rater(self) -> Rater:
-        name = self.label(("rater",))
+        name = self.label(RATER_COLUMNS)
         kind = (self.text("rater_kind") or "human").strip().casefold()
         if kind not in ("human", "model"):
             self.fault(f"The field `rater_kind` is `{kind}`; expected `human` or `model`.")
@@ -143,7 +148,7 @@ class RowReader(PreferenceReader):
         shown = self.shown(models)
         trial = self._trial(item, shown, rater)
         stated = self.stated(turned=shown != models)
-        at, protocol = self._at(), self.text("protocol")
+        at, protocol, replies = self._at(), self.text("protocol"), self._replies()
         if self.faulty or item is None or shown is None or trial is None or stated is None:
             return None
         return JudgementRow(
@@ -155,7 +160,18 @@ class RowReader(PreferenceReader):
             stated=stated,
             at=at,
             protocol=protocol,
+            replies=replies,
         )
+
+    def _replies(self) -> tuple[str, ...]:
+        """As exports have them: a list of texts, which in a .csv file is JSON."""
+        value = self.row.fields.get("replies")
+        if _blank(value):
+            return ()
+        texts = _texts(value)
+        if texts is None:
+            self.fault("The field `replies` must be a list of texts.")
+        return tuple(self.checked("replies", text) for text in texts or ())
 
     def _item(self) -> Item | None:
         label = self.label(("item", "id"))
@@ -203,7 +219,8 @@ def _blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _pair(value: object) -> tuple[str, str] | None:
+def _texts(value: object) -> list[str] | None:
+    """None for anything but a list of texts, or JSON of one."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -211,8 +228,13 @@ def _pair(value: object) -> tuple[str, str] | None:
             return None
     if not isinstance(value, list):
         return None
-    match [one.strip() for one in cast("list[object]", value) if isinstance(one, str) and one.strip()]:
-        case [first, second] if len(cast("list[object]", value)) == 2:
+    texts = [one for one in cast("list[object]", value) if isinstance(one, str)]
+    return texts if len(texts) == len(cast("list[object]", value)) else None
+
+
+def _pair(value: object) -> tuple[str, str] | None:
+    match [one.strip() for one in _texts(value) or ()]:
+        case [first, second] if first and second:
             return first, second
         case _:
             return None

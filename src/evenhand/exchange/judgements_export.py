@@ -1,6 +1,6 @@
 """Judgements as a table: one row for each trial of the chosen studies, with the result that counts for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from evenhand.domain.identity import Json
@@ -26,8 +26,13 @@ _COLUMNS: Mapping[str, Shape] = {
 }
 
 
-def judgements_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = False) -> Table:
-    """Models and verdict are as shown: a preference is positive for the first of the models."""
+def judgements_table(
+    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = False, silent: Collection[str] = ()
+) -> Table:
+    """Models and verdict are as shown: a preference is positive for the first of the models.
+
+    `silent`: of trials with these models the replies are left out.
+    """
     results = judged(ledger, chosen)
     raters = {study.rater.key: study.rater for study in chosen}
     conditions = {study.condition.key: study.condition for study in chosen}
@@ -35,7 +40,10 @@ def judgements_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies
     if not replies:
         return Table(columns=_COLUMNS, rows=rows)
     words = reply_texts(ledger, results)
-    told = [{**row, "replies": words_of(one, words)} for row, one in zip(rows, results, strict=True)]
+    told = [
+        {**row, "replies": words_of(one, words) if set(silent).isdisjoint(one.models) else []}
+        for row, one in zip(rows, results, strict=True)
+    ]
     return Table(columns={**_COLUMNS, "replies": "texts"}, rows=told)
 
 
@@ -46,7 +54,10 @@ def reply_texts(ledger: Ledger, results: Sequence[Judged]) -> dict[str, str]:
 
 
 def words_of(one: Judged, words: Mapping[str, str]) -> list[str]:
-    """Empty where nobody was asked by a call, or no reply came."""
+    """Those of the calls, or those that came with an imported file; empty where there are none."""
+    imported = one.judgement.notes.get("replies")
+    if isinstance(imported, list):
+        return [text for text in imported if isinstance(text, str)]
     return [words[key] for key in one.judgement.calls if key in words]
 
 
@@ -56,7 +67,8 @@ def _row(one: Judged, rater: Rater, condition: Condition) -> dict[str, Json]:
     return {
         "item": one.label,
         "models": list(one.models),
-        "protocol": condition.protocol,
+        # What an imported file said of it goes out as it came.
+        "protocol": judgement.notes.get("protocol") or condition.protocol,
         "rater": rater.name,
         "rater_kind": rater.kind,
         "replicate": one.trial.replicate,

@@ -10,9 +10,13 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.judgement_row import JudgementRow, Known, RowReader
+from evenhand.exchange.judgement_row import RATER_COLUMNS, JudgementRow, Known, RowReader
 from evenhand.exchange.preference_words import Stated
 
+_BATTLES = (
+    "These are battles, which say who won and not what was said of each showing; `evenhand rank` reads them, and for "
+    "this command `evenhand export --judgements` writes what is needed."
+)
 _ALLOWED: Mapping[int, str] = {2: "+1 or -1", 3: "+1, 0 or -1", 5: "+2, +1, 0, -1 or -2"}
 
 
@@ -58,8 +62,11 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
+    if "winner" in found and "verdict" not in found:
+        problems.add(Place(path=path), _BATTLES)
+        return False
     pair = () if "models" in found else (("model_a",), ("model_b",))
-    for names in (("item", "id"), ("rater",), *pair, ("verdict",)):
+    for names in (("item", "id"), RATER_COLUMNS, *pair, ("verdict",)):
         if not any(name in found for name in names):
             close = near(names[0], found, cutoff=0.7)
             hint = f" Did you mean {quoted(close)}?" if close else ""

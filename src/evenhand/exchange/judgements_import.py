@@ -31,6 +31,14 @@ class ImportedJudgements:
     raters: tuple[str, ...]
     runs: tuple[str, ...]
     """One for each rater of whom something was new."""
+    models: tuple[str, ...] = ()
+    """Whose answers were judged, by name."""
+    held: tuple[str, ...] = ()
+    """Models of whom the ledger held answers to the benchmark before."""
+
+    @property
+    def new_models(self) -> tuple[str, ...]:
+        return tuple(model for model in self.models if model not in self.held)
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -40,6 +48,8 @@ class ImportedJudgements:
             "repeated": self.repeated,
             "raters": list(self.raters),
             "runs": list(self.runs),
+            "models": list(self.models),
+            "new_models": list(self.new_models),
         }
 
 
@@ -61,13 +71,10 @@ def import_judgements(
     """Adds what is not on record yet. Another verdict than the one on record raises ExchangeError unless `replace`."""
     on_record = _on_record(ledger, benchmark, read)
     fresh = [one for one in read.judgements if not _is_known(one, on_record)]
-    changed = [one for one in fresh if _settled(on_record.get(one.row.trial.key))]
-    if changed and not replace:
-        row = changed[0].row
-        raise ExchangeError(
-            f"{row.place}: the ledger already holds another verdict of `{row.rater.name}` on item `{row.item.label}` "
-            f"({len(changed)} such rows in all); give --replace to let the file's stand."
-        )
+    if not replace:
+        _refuse_changed([one for one in fresh if _settled(on_record.get(one.row.trial.key))])
+    models = sorted({model for one in read.judgements for model in one.row.models})
+    before = {one.model for one in answers_on_record(ledger, benchmark, variant=variant)}
     runs: dict[str, str] = {}
     if fresh:
         ledger.add_responses(read.answers, replace=replace)
@@ -94,7 +101,18 @@ def import_judgements(
         repeated=read.repeated,
         raters=tuple(dict.fromkeys(one.row.rater.name for one in read.judgements)),
         runs=tuple(runs.values()),
+        models=tuple(models),
+        held=tuple(sorted(before)),
     )
+
+
+def _refuse_changed(changed: Sequence[GivenJudgement]) -> None:
+    if changed:
+        row = changed[0].row
+        raise ExchangeError(
+            f"{row.place}: the ledger already holds another verdict of `{row.rater.name}` on item `{row.item.label}` "
+            f"({len(changed)} such rows in all); give --replace to let the file's stand."
+        )
 
 
 def _on_record(ledger: Ledger, benchmark: Benchmark, read: JudgementsFile) -> dict[str, Verdict | NoVerdict]:
@@ -142,6 +160,8 @@ def _judgement(one: GivenJudgement, read: JudgementsFile, *, run: str) -> Judgem
     notes: dict[str, Json] = {"file": read.path.name, "row": row.place.row}
     if row.protocol is not None:
         notes["protocol"] = row.protocol
+    if row.replies:
+        notes["replies"] = list(row.replies)
     return Judgement(
         trial=row.trial.key,
         verdict=one.verdict,

@@ -24,8 +24,9 @@ FORMATS = (".jsonl", ".csv", ".parquet")
 # JSON leaves these as they are, and many a reader ends its line at them.
 _LINE_ENDS = {ord(one): f"\\u{ord(one):04x}" for one in "\x85\u2028\u2029"}
 
-# A spreadsheet takes a cell that begins so for a formula; the last two hide another beginning.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes a cell that begins so for a formula, in full width too, and some skip the white space before it.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_HIDING = ("\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +88,8 @@ def _cell(value: Json, *, spreadsheet: bool) -> str:
         return ""
     if not isinstance(value, str):
         return _in_utf8(json.dumps(value, ensure_ascii=False))
-    guard = "'" if spreadsheet and value.startswith(_FORMULA) else ""
-    return guard + _in_utf8(value)
+    formula = value.startswith(_HIDING) or value.lstrip().startswith(_FORMULA)
+    return ("'" if spreadsheet and formula else "") + _in_utf8(value)
 
 
 def _frame(table: Table) -> "pl.DataFrame":

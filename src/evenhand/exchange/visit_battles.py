@@ -8,15 +8,16 @@ from evenhand.domain.identity import Json, draw
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.verdict import NoVerdict
-from evenhand.exchange.battles_export import BATTLE_COLUMNS, battle_row, meetings, standing, undecided_row
+from evenhand.exchange.battles_export import BATTLE_COLUMNS, battle_of, battle_row, meetings, standing, winners
 from evenhand.exchange.judgements_export import reply_texts, words_of
 from evenhand.exchange.tables import Shape, Table
-from evenhand.ledger.projection import Judged, StudyOnRecord, items_of, not_reached
+from evenhand.ledger.projection import Judged, StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.waiting import Battle, battle_of, waiting_battles
+from evenhand.ledger.votes import judged_battles
 
-_WITH_REFERENCE = "visit_pairwise_reference"
-_RESULTS = {"model_a": "A", "tie": "Tie", "model_b": "B", None: None}
+GUIDED = "visit_pairwise_reference"
+"""The protocol that shows the judge the reference as a guide."""
+_RESULTS = {"model_a": "A", "tie": "Tie", "model_b": "B"}
 _COLUMNS: Mapping[str, Shape] = {
     "A_model": "text",
     "B_model": "text",
@@ -54,7 +55,8 @@ def visit_battles_table(
 ) -> VisitBattles:
     """A row for each battle in the order that the board plays them by seed 0, so that the file gives its Elo.
 
-    The lists have one entry for each showing, and null where one gave no verdict; where none did, `winner` is a tie.
+    The lists have one entry for each showing. Where it gave no verdict, `votes` has null and auto_evaluation_result
+    the tie that VisIT-Bench counts it as; null there is a call that failed. Where none gave one, `winner` is a tie.
 
     A and B are the battle's own; which model the judge read as A and B in each showing is in A_model_in_cot and
     B_model_in_cot. `with_reference`: also the battles against the reference, whose texts are then in the table.
@@ -67,16 +69,16 @@ def visit_battles_table(
     answers = {one.digest: one for one in ledger.responses_to(items, variant=None)}
     rows: list[Mapping[str, Json]] = []
     battles = _battles(ledger, chosen, results)
+    decided = winners(results)
     undecided = withheld = 0
     for showings in battles.whole:
         if REFERENCE in showings[0].models and not with_reference:
             withheld += 1
             continue
         trial = showings[0].trial
-        row = battle_row(showings, raters[trial.rater], conditions[trial.condition])
-        if row is None:
-            undecided += 1
-            row = undecided_row(showings, raters[trial.rater], conditions[trial.condition])
+        winner = decided.get(battle_of(showings[0]))
+        undecided += winner is None
+        row = battle_row(showings, raters[trial.rater], conditions[trial.condition], winner=winner or "")
         told = {"auto_evaluation_cot": ["\n\n".join(words_of(one, words)) for one in showings]} if replies else {}
         rows.append({**row, **_visit_fields(row, showings, items[trial.item], answers), **told})
     columns: dict[str, Shape] = {**BATTLE_COLUMNS, **_COLUMNS}
@@ -99,9 +101,7 @@ class _Battles:
 def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Sequence[Judged]) -> _Battles:
     """The showings of each battle that has all its replies, in the board's order."""
     found = meetings(results)
-    # Nobody waits for a person to see the other order too.
-    people = any(study.rater.kind == "human" for study in chosen)
-    waiting = frozenset[Battle]() if people else waiting_battles(results, not_reached(ledger, chosen, results))
+    waiting = judged_battles(ledger, chosen).waiting.battles
     whole = [some for some in found if battle_of(some[0]) not in waiting and any(map(_replied, some))]
     ordered = sorted(whole, key=lambda some: (draw(0, *battle_of(some[0])[:3]), some[0].trial.rater))
     return _Battles(whole=ordered, waiting=len(found) - len(whole))
@@ -125,11 +125,17 @@ def _visit_fields(
         "instruction": item.instruction,
         "instruction_category": item.category,
         "engine": row["rater"],
-        "evaluated_with_reference": row["protocol"] == _WITH_REFERENCE,
-        "auto_evaluation_result": [_RESULTS[vote] for vote in _votes(row)],
+        "evaluated_with_reference": row["protocol"] == GUIDED,
+        "auto_evaluation_result": [_result(vote, one) for vote, one in zip(_votes(row), showings, strict=True)],
         "A_model_in_cot": [one.models[0] for one in showings],
         "B_model_in_cot": [one.models[1] for one in showings],
     }
+
+
+def _result(vote: str | None, one: Judged) -> str | None:
+    if vote is None:
+        return "Tie" if _replied(one) else None
+    return _RESULTS[vote]
 
 
 def _votes(row: Mapping[str, Json]) -> list[str | None]:

@@ -15,7 +15,7 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.judgement_row import IMPORTED, JudgementRow
+from evenhand.exchange.judgement_row import IMPORTED, RATER_COLUMNS, JudgementRow
 from evenhand.exchange.judgements_file import GivenJudgement, JudgementsFile, once_each
 from evenhand.exchange.preference_words import Stated
 
@@ -41,7 +41,7 @@ def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> 
     columns = dict.fromkeys(name for row in rows for name in row.fields)
     missing = [name for name in _COLUMNS if rows and name not in columns]
     given: list[GivenJudgement] = []
-    reading = _Reading(benchmark, problems, variant, named="rater" in columns)
+    reading = _Reading(benchmark, problems, variant, named=any(name in columns for name in RATER_COLUMNS))
     if missing:
         problems.add(Place(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.")
     else:
@@ -52,10 +52,10 @@ def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> 
     problems.raise_any()
     undecided = sum(isinstance(one.verdict, NoVerdict) for one in judgements)
     notes = [f"Rows that choose neither answer, or both, and so hold no verdict: {undecided}."] if undecided else []
-    if "rater" not in columns:
+    if not any(name in columns for name in RATER_COLUMNS):
         notes.append(
-            f"No column `rater` says who chose; each row counts as one person's choice, and `--judge {PEOPLE}` is all "
-            "of them."
+            f"No column says who chose ({quoted(RATER_COLUMNS)}); each row counts as one person's choice, and "
+            f"`--judge {PEOPLE}` is all of them."
         )
     return JudgementsFile(
         path=path,
@@ -80,7 +80,7 @@ class _Reading:
     def judgement(self, row: Row) -> GivenJudgement | None:
         """None where anything is wrong with the row; the problems then tell what."""
         reader = FieldReader(row, self._problems)
-        named = reader.label(("rater",)) if self._named else None
+        named = reader.label(RATER_COLUMNS) if self._named else None
         verdict = _verdict(reader)
         item = self.items.find(row)
         pair = [self._answer(reader, side, item) for side in ("A", "B")]

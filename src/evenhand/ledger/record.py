@@ -6,7 +6,8 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, insert, select
 
@@ -28,6 +29,8 @@ from evenhand.ledger.opening import (
     explained,
     sqlite_path,
 )
+
+Key = TypeVar("Key", str, int)
 
 CHUNK = 500
 """Keys looked up in one statement."""
@@ -74,6 +77,7 @@ class Ledger:
         """`wait_seconds`: how long to wait for another process that is writing."""
         self.url = url
         self.wait_seconds = wait_seconds
+        self._writing = Lock()
         self.engine: Engine = engine_for(url, create=create, wait_seconds=wait_seconds)
         self.where: str = str(sqlite_path(url) or self.engine.url.render_as_string(hide_password=True))
         try:
@@ -97,10 +101,22 @@ class Ledger:
         """One transaction that waits for other writers, and commits at the end or not at all."""
         with (
             explained(self.where, waited=self.wait_seconds),
+            self._turn(),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
             yield connection
+
+    @contextmanager
+    def _turn(self) -> Generator[None]:
+        """Threads write one after the other. SQLite lets one write, and those it keeps waiting look only now and then
+        whether it is their turn; whom another process keeps waiting is told so by SQLite."""
+        mine = self._writing.acquire(timeout=self.wait_seconds)
+        try:
+            yield
+        finally:
+            if mine:
+                self._writing.release()
 
     def fence_secret(self) -> bytes:
         """Never leaves the ledger: exports and reports do not carry it."""
@@ -146,24 +162,33 @@ class Ledger:
         Another text for the same item, model and variant raises LedgerError unless `replace`.
         """
         with self.writing() as connection:
-            current = {
-                (r.item, r.model, r.variant): r.digest
-                for r in self._current(connection, {response.item for response in responses})
-            }
-            fresh: list[Response] = []
-            clashes: list[Response] = []
-            for r in responses:
-                stands = current.get((r.item, r.model, r.variant))
-                if stands == r.digest:
-                    continue
-                fresh.append(r)
-                if stands is not None:
-                    clashes.append(r)
-                current[r.item, r.model, r.variant] = r.digest
-            if clashes and not replace:
-                raise LedgerError(self._clash(connection, clashes))
+            fresh = self._fresh(connection, responses, replace=replace)
             self._let_stand(connection, fresh)
         return len(fresh)
+
+    def check_responses(self, responses: Sequence[Response]) -> None:
+        """Raises LedgerError where `add_responses` would, and adds nothing."""
+        with self.reading() as connection:
+            self._fresh(connection, responses, replace=False)
+
+    def _fresh(self, connection: Connection, responses: Sequence[Response], *, replace: bool) -> list[Response]:
+        current = {
+            (r.item, r.model, r.variant): r.digest
+            for r in self._current(connection, {response.item for response in responses})
+        }
+        fresh: list[Response] = []
+        clashes: list[Response] = []
+        for r in responses:
+            stands = current.get((r.item, r.model, r.variant))
+            if stands == r.digest:
+                continue
+            fresh.append(r)
+            if stands is not None:
+                clashes.append(r)
+            current[r.item, r.model, r.variant] = r.digest
+        if clashes and not replace:
+            raise LedgerError(self._clash(connection, clashes))
+        return fresh
 
     def _let_stand(self, connection: Connection, responses: Sequence[Response]) -> None:
         self.insert_new(connection, schema.responses, [rows.response_row(r) for r in responses])
@@ -208,9 +233,12 @@ class Ledger:
                 newest[row.item, row.model, row.variant] = rows.response_from(row)
         return list(newest.values())
 
-    def register_study(self, study: Study, *, rater: Rater, condition: Condition, wanted: int) -> None:
+    def register_study(
+        self, study: Study, *, rater: Rater, condition: Condition, wanted: int, extractor: Rater | None = None
+    ) -> None:
+        raters = {one.key: one for one in (rater, extractor) if one is not None}
         with self.writing() as connection:
-            self.insert_new(connection, schema.raters, [rows.rater_row(rater)])
+            self.insert_new(connection, schema.raters, [rows.rater_row(one) for one in raters.values()])
             self.insert_new(connection, schema.conditions, [rows.condition_row(condition)])
             row = {
                 "key": study.key,
@@ -312,8 +340,8 @@ def open_ledger(url: str, *, create: bool = True) -> Ledger:
     return Ledger(url, create=create)
 
 
-def chunks(keys: Iterable[str]) -> Iterator[list[str]]:
-    some: list[str] = []
+def chunks(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    some: list[Key] = []
     for key in keys:
         some.append(key)
         if len(some) == CHUNK:

@@ -59,7 +59,8 @@ def images_of(item: Item) -> Literal["single", "multiple"]:
 
 def source_of(item: Item) -> SourceDataset | None:
     """The existing dataset that an item was drawn from; None for the families written for VisIT-Bench."""
-    return next((source for source in sources() if source.skill is not None and source.skill == item.category), None)
+    known = (*sources(), *_sources("released_source"))
+    return next((source for source in known if source.skill is not None and source.skill == item.category), None)
 
 
 def _from_sheets(info: BenchmarkInfo, path: Path, chosen: Chosen) -> Benchmark:
@@ -123,9 +124,14 @@ def skills() -> tuple[str, ...]:
 @cache
 def sources() -> tuple[SourceDataset, ...]:
     """The 15 single-image and 10 multi-image datasets of Table 5, in its order."""
+    return _sources("source")
+
+
+@cache
+def _sources(key: str) -> tuple[SourceDataset, ...]:
     return tuple(
         SourceDataset(name=row["name"], topic=row["topic"], images=row["images"], skill=row.get("skill"))
-        for row in _document()["source"]
+        for row in _document()[key]
     )
 
 

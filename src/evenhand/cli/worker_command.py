@@ -1,0 +1,33 @@
+"""`evenhand worker`: does what people have asked for on the pages of `serve`."""
+
+from typing import Any, cast
+
+import click
+
+from evenhand.cli import asking_flags, options
+from evenhand.cli.options import option
+from evenhand.cli.surroundings import Surroundings
+
+
+@click.command("worker")
+@option("--model", help="provider/model that writes reference answers from captions; without one none are written.")
+@option("--base-url", help="Address of the model's server.")
+@option("--api-key-env", help="Variable that holds the key.")
+@option("--endpoint-name", help="A lasting name for a server whose address changes.")
+@option("--allow-private", is_flag=True, help="Also fetch images from this machine and private networks.")
+@option("--once", is_flag=True, help="End when there is nothing left to do.")
+@click.option("--while-stdin-is-open", is_flag=True, hidden=True)
+@asking_flags.settings_flags
+@asking_flags.pace_flags
+@options.store
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
+    """Fetch the images that people proposed and have a model answer from their captions, until Ctrl-C.
+
+    `serve` starts one by itself. Several may run at once: none does what another does. What a benchmark's answers may
+    cost is set by its owner, on its page.
+    """
+    from evenhand.cli.working import work_until_stopped
+    from evenhand.ledger.record import Ledger
+
+    work_until_stopped(ctx, flags, cast(Surroundings, ctx.obj), Ledger(flags["store"]))

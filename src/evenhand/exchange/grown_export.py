@@ -1,0 +1,107 @@
+"""A grown benchmark as files: items that `--data` takes, their images beside them, and who did what."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Item
+from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.tables import Table, jsonl_lines
+from evenhand.images import ImageError, sniff
+from evenhand.ledger.grown import GrownVersion
+from evenhand.ledger.proposals import Proposal
+from evenhand.ledger.record import Ledger
+
+ITEMS, HISTORY, ABOUT = "items.jsonl", "history.jsonl", "benchmark.json"
+
+_SUFFIXES = {"image/jpeg": ".jpg"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    name: str
+    """With / between folder and file."""
+    data: bytes
+
+
+def exported_files(ledger: Ledger, grown: GrownVersion) -> Iterator[ExportedFile]:
+    """All files of a version, the same bytes whenever it is exported. Raises ExchangeError where an image is gone."""
+    names: dict[str, str] = {}
+    for digest in dict.fromkeys(image for item in grown.items for image in item.images if ":" not in image):
+        try:
+            data = ledger.images.get(digest)
+        except ImageError as error:
+            raise ExchangeError(str(error)) from error
+        kind = sniff(data)
+        names[digest] = f"images/{digest}{_SUFFIXES.get(kind, '.' + kind.removeprefix('image/'))}"
+        yield ExportedFile(name=names[digest], data=data)
+    rows = [_item_row(item, names) for item in grown.items]
+    yield ExportedFile(name=ITEMS, data=_jsonl(rows))
+    yield ExportedFile(name=HISTORY, data=_jsonl([_history_row(k, one) for k, one in grown.proposals.items()]))
+    yield ExportedFile(name=ABOUT, data=(json.dumps(_about(grown), indent=2) + "\n").encode("ascii"))
+
+
+def write_folder(ledger: Ledger, grown: GrownVersion, folder: Path) -> Path:
+    """The items file; a folder that is there already must be empty. Raises ExchangeError, OSError."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ExchangeError(f"{folder} exists and is not an empty folder; name another one.")
+    for file in exported_files(ledger, grown):
+        path = folder / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+    return folder / ITEMS
+
+
+def as_zip(ledger: Ledger, grown: GrownVersion) -> bytes:
+    """Raises ExchangeError."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in exported_files(ledger, grown):
+            # A fixed date: the same version is the same archive.
+            archive.writestr(zipfile.ZipInfo(file.name, date_time=(1980, 1, 1, 0, 0, 0)), file.data)
+    return packed.getvalue()
+
+
+def _jsonl(rows: list[dict[str, Json]]) -> bytes:
+    return b"".join(jsonl_lines(Table(columns={}, rows=rows)))
+
+
+def _item_row(item: Item, names: Mapping[str, str]) -> dict[str, Json]:
+    content = item.content()
+    content["images"] = [names.get(image, image) for image in item.images]
+    content["criteria"] = dict(item.criteria)
+    return {"item": item.label, **{name: value for name, value in content.items() if value}}
+
+
+def _history_row(label: str, proposal: Proposal) -> dict[str, Json]:
+    stands = proposal.standing
+    events: list[dict[str, Json]] = []
+    for event in proposal.events:
+        who: str = "worker" if event.person is None else f"person-{event.person}"
+        said: dict[str, Any] = asdict(event.said)
+        events.append({"seq": event.seq, "at": event.at, "by": who, "what": type(event.said).__name__, **said})
+    return {
+        "item": label,
+        "image": stands.image,
+        "image_licence": stands.asked.licence,
+        "image_url": stands.asked.url,
+        "version": None if stands.joined is None else stands.joined.version,
+        "events": events,
+    }
+
+
+def _about(grown: GrownVersion) -> dict[str, Json]:
+    return {
+        "schema": 1,
+        "name": grown.growing.name,
+        "version": grown.version.number,
+        "licence": grown.growing.licence,
+        "data": grown.version.data,
+        "items": len(grown.items),
+        "at": grown.version.at,
+    }

@@ -1,0 +1,76 @@
+"""Claims about `evenhand worker` and `evenhand export --grown` on the command line."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from evenhand.domain.proposal import Answer, Caption, Instruction, Verification
+from evenhand.ledger.growing import Example, NewBenchmark, Skill, Terms, begin_growing, find_growing
+from evenhand.ledger.grown import publish
+from evenhand.ledger.proposals import propose, say
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.worker_notes import worker_notes
+from tests.cli.shell import Shell
+from tests.web.house import PNG
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def opened(shell: Shell) -> Ledger:
+    return Ledger(f"sqlite:///{shell.folder}/.evenhand/ledger.db")
+
+
+def grown(shell: Shell, name: str = "garden", *, published: bool = True) -> str:
+    with closing(opened(shell)) as ledger:
+        skill = Skill(name="counting", example=Example(instruction="i", output="o"))
+        asked = NewBenchmark(name=name, licence="CC0", base=None, terms=Terms(skills=(skill,)))
+        growing = begin_growing(ledger, asked, by="owner")
+        image = ledger.images.put(PNG).digest
+        said = Instruction(skill="counting", text="How many?", licence="CC0", image=image)
+        proposal = propose(ledger, growing, said, person="a")
+        caption = say(ledger, growing, proposal, Caption(about=1, text="One dot."), person="b").caption
+        assert caption
+        answer = Answer(about=caption.seq, attempt=1, text="One.", model="m", call="k")
+        seq = say(ledger, growing, proposal, answer, person=None).answer_seq
+        say(ledger, growing, proposal, Verification(about=seq, follows=True), person="c")
+        found = find_growing(ledger, growing)
+        assert found
+        if published:
+            assert publish(ledger, found, by="owner")
+            assert publish(ledger, found, by="owner") is None
+    return growing
+
+
+def test_a_worker_without_a_model_says_so_to_its_user_and_to_the_owner(shell: Shell):
+    _, err = shell.run("worker", "--once")
+    assert "--model" in err
+    with closing(opened(shell)) as ledger:
+        assert "no model" in worker_notes(ledger)["answers"].sentence
+
+
+def test_a_model_that_cannot_be_meant_is_refused_and_told_to_the_owner(shell: Shell):
+    err = shell.refused("worker", "--once", "--model", "nobody/nothing")
+    assert "nobody" in err
+    with closing(opened(shell)) as ledger:
+        assert "nobody" in worker_notes(ledger)["answers"].sentence
+
+
+def test_a_grown_benchmark_is_written_as_a_folder_that_other_commands_read(shell: Shell):
+    grown(shell)
+    _, err = shell.run("export", "--grown", "garden", "--out", "out")
+    assert "visit-bench --data out/items.jsonl" in err
+    asking = ("--model", "openai/gpt-4o", "--base-url", "http://127.0.0.1:9/v1", "--dry-run")
+    assert shell.document("answer", "visit-bench", "--data", "out/items.jsonl", *asking)["trials"] == 1
+    assert "exists and is not an empty folder" in shell.refused("export", "--grown", "garden", "--out", "out")
+    assert "did you mean 'garden'" in shell.refused("export", "--grown", "gardn", "--out", "new")
+    assert "an export of its own" in shell.refused("export", "--grown", "garden", "--battles", "--out", "new")
+    assert not (shell.folder / "new").exists()
+
+
+def test_a_benchmark_without_a_version_is_told_so(shell: Shell):
+    grown(shell, published=False)
+    assert "no version yet" in shell.refused("export", "--grown", "garden", "--out", "out")
