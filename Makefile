@@ -26,6 +26,8 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.ratings
 	$(BIN)/python -m bench.coverage
 	$(BIN)/python -m bench.grading
+	$(BIN)/python -m bench.web_board
+	$(BIN)/python -m bench.web
 
 soak: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
@@ -43,7 +45,7 @@ lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet uv
 	.venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	  --no-header --no-annotate --extra local --extra report --extra serve --extra dev --output-file requirements/dev.txt pyproject.toml
+	  --no-header --no-annotate --extra local --extra report --extra serve --extra describe --extra dev --output-file requirements/dev.txt pyproject.toml
 
 clean:
 	rm -rf .venv .venv-lock

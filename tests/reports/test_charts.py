@@ -50,22 +50,31 @@ def test_an_unbounded_interval_reaches_beyond_everything_and_ends_in_an_arrow() 
     assert rows[0]["upper"] == heads[0][0]["at"]
 
 
-def test_pairs_that_never_met_stay_blank(tmp_path: Path) -> None:
+_THREE = ["alpha", "beta", "gamma"]
+
+
+def test_pairs_that_never_met_and_the_diagonal_are_grey_which_no_share_is(tmp_path: Path) -> None:
     shares = [[None, 0.75, None], [0.25, None, 0.5], [None, 0.5, None]]
-    chart = matrix_chart(["alpha", "beta", "gamma"], shares, _HEADING)
-    cells = {(row["row"], row["column"]): row["value"] for row in chart.to_dict()["data"]["values"]}
+    chart = matrix_chart(_THREE, shares, _HEADING)
+    grey, shares_won, _ = (layer["data"]["values"] for layer in chart.to_dict()["layer"])
+    cells = {(row["row"], row["column"]): row["value"] for row in shares_won}
     assert cells == {
         ("alpha", "beta"): 0.75,
         ("beta", "alpha"): 0.25,
         ("beta", "gamma"): 0.5,
         ("gamma", "beta"): 0.5,
     }
+    colours = {(row["row"], row["column"]): row["colour"] for row in grey}
+    assert colours.keys() == {("alpha", "gamma"), ("gamma", "alpha"), *((name, name) for name in _THREE)}
+    assert colours["alpha", "alpha"] != colours["alpha", "gamma"], "who never met is told from itself"
     assert ">75<" in _svg(chart, tmp_path)
 
 
-def test_even_is_no_white_which_is_for_pairs_that_never_met() -> None:
+def test_even_is_far_from_grey_and_from_white() -> None:
     spec = matrix_chart(["alpha", "beta"], [[None, 0.5], [0.5, None]], _HEADING).to_dict()
-    assert all(colour < "#f0f0f0" for colour in spec["layer"][0]["encoding"]["color"]["scale"]["range"])
+    for colour in spec["layer"][1]["encoding"]["color"]["scale"]["range"]:
+        channels = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+        assert max(channels) - min(channels) > 50, colour
 
 
 def test_the_columns_of_a_large_matrix_are_named_upright() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from evenhand.domain.vote import Vote
+from evenhand.ratings.bands import Missing
 from evenhand.ratings.bradley_terry import bradley_terry
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.scale import Scale
-from evenhand.ratings.bands import Missing
 from evenhand.ratings.joining import joined
+from evenhand.ratings.scale import Scale
 from evenhand.reports.findings import Findings
 from evenhand.reports.methods import Method, Scoring
 

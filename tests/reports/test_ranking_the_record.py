@@ -1,33 +1,25 @@
 """Claims about boards: who won, what counts how much, and what a board says about itself."""
 
-import itertools
 import json
 import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import Grades
-from evenhand.domain.vote import Vote
 from evenhand.engine.public import JudgeRun
 from evenhand.exchange.battles_file import BattleColumns
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import judged_battles
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.elo import elo
-from evenhand.ratings.joining import joined
 from evenhand.reports.board import Board
 from evenhand.reports.choosing import Choice as BoardChoice
 from evenhand.reports.choosing import MixedError
 from evenhand.reports.errors import RankError
-from evenhand.reports.evidence import in_fixed_order
 from evenhand.reports.methods import Method
 from evenhand.reports.ranking import rank
 from tests.ledger import scene
@@ -36,44 +28,6 @@ from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
 
 def board_of(ledger: Ledger, method: Method = "win-rate", *, seed: int = 0) -> Board:
     return rank(judged_battles(ledger, studies(ledger)), method=method, seed=seed)
-
-
-votes = st.lists(
-    st.builds(
-        lambda item, pair, turned, value, rater: Vote(
-            item=item,
-            model_a=pair[0],
-            model_b=pair[1],
-            first=pair[turned],
-            value=value,
-            levels=5,
-            rater=rater,
-        ),
-        st.sampled_from("123"),
-        st.sampled_from(list(itertools.combinations("WXYZ", 2))),
-        st.booleans(),
-        st.integers(-2, 2),
-        st.sampled_from(["Ann", "Bob"]),
-    ),
-    max_size=12,
-    unique_by=lambda vote: (vote.item, vote.model_a, vote.model_b, vote.first, vote.rater),
-)
-
-
-@given(votes, st.randoms(), st.integers(0, 3))
-def test_a_rating_does_not_depend_on_which_call_finished_first(given_votes: list[Vote], lots: Any, seed: int):
-    shuffled = list(given_votes)
-    lots.shuffle(shuffled)
-    one, other = (in_fixed_order(order, seed) for order in (given_votes, shuffled))
-    assert one == other
-    played = [joined(Comparisons.of_votes(order), "visit") for order in (one, other)]
-    assert elo(played[0]) == elo(played[1])
-
-
-def test_another_seed_plays_in_another_order():
-    many = [Vote(item=str(n), model_a="X", model_b="Y", first="X", value=1, levels=2, rater="Ann") for n in range(20)]
-    assert in_fixed_order(many, 0) != in_fixed_order(many, 1)
-    assert sorted(v.item for v in in_fixed_order(many, 1)) == sorted(v.item for v in many)
 
 
 def win_for(model: str, trial: Trial) -> Judgement:

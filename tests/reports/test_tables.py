@@ -1,8 +1,10 @@
 """Claims about numbers and words in print."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evenhand.reports.tables import count, per_cent, unbroken
+from evenhand.reports.tables import count, excerpt, per_cent, unbroken
 
 
 def test_no_line_ends_between_a_number_and_its_per_cent_sign():
@@ -17,3 +19,21 @@ def test_a_missing_share_is_a_dash_and_never_a_number(share: float | None, words
 @pytest.mark.parametrize(("number", "words"), [(3.0, "3"), (2.5, "2.5"), (1 / 3, "0.3")])
 def test_counts_are_whole_unless_replicates_share_them(number: float, words: str):
     assert count(number) == words
+
+
+def test_words_are_not_cut_in_the_middle():
+    assert excerpt("The quick brown fox jumps", 17) == "The quick brown …"
+    assert excerpt("The quick brown fox jumps", 18) == "The quick brown …"
+    assert excerpt(" Two\nlines ", 20) == "Two lines"
+    # A text without spaces, or with one near its beginning, is cut where it must be.
+    assert excerpt("abcdefghij", 6) == "abcd …"
+    assert excerpt("a bcdefghijkl", 8) == "a bcde …"
+
+
+@given(st.text(st.sampled_from("ab c"), max_size=40), st.integers(4, 20))
+def test_an_excerpt_is_a_beginning_and_keeps_to_its_length(words: str, most: int):
+    line = " ".join(words.split())
+    found = excerpt(words, most)
+    assert len(found) <= most
+    assert line.startswith(found.removesuffix(" …"))
+    assert (found == line) is (len(line) <= most)

@@ -106,7 +106,9 @@ def _condition_words(study: StudyOnRecord) -> str:
     parts += ["fenced"] if condition.fenced else []
     parts += [f"image detail {condition.image_detail}"] if condition.image_detail else []
     parts += [f"images up to {condition.max_image_edge}"] if condition.max_image_edge else []
-    parts += [f"extracted by {condition.extractor[:8]}"] if condition.extractor else []
+    if condition.extractor:
+        key = condition.extractor[:8]
+        parts.append(f"extracted by {f'{study.extractor.name} ({key})' if study.extractor else key}")
     return " ".join(parts)
 
 

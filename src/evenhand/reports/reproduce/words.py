@@ -1,40 +1,76 @@
 """Recomputed tables as text for a terminal."""
 
 from collections.abc import Iterator
+from string import ascii_lowercase
 
 from rich.console import Console
 
-from evenhand.reports.reproduce.printed import Figures, Row, Table
+from evenhand.reports.reproduce.printed import Figures, Table
 from evenhand.reports.reproduce.reproduction import Reproduction
-from evenhand.reports.tables import escape, print_rows, unbroken
+from evenhand.reports.sheet import Sheet
+from evenhand.reports.sheet_table import print_sheet
+from evenhand.reports.tables import escape, unbroken
+
+_GAP = 3
+"""Between two columns."""
 
 
 def print_reproduction(found: Reproduction, console: Console) -> None:
+    """Of each table what it shows, then row by row."""
     for table in found.tables:
-        console.print(f"[bold]{escape(found.paper)}, {escape(table.table)}[/bold]  {escape(table.what)}")
-        console.print()
-        print_rows(_headings(table), map(_cells, table.rows), console)
+        name = f"Table {table.table}" if table.table.isdigit() else table.table
+        console.print(f"[bold]{escape(found.paper)}, {escape(name)}[/bold]")
+        console.print(unbroken(escape(table.what)), style="dim")
         console.print()
         for sentence in table.findings:
             console.print(unbroken(escape(sentence)))
         wrong = sum(not row.ok for row in table.rows)
         if not table.ok:
             console.print(f"Not as known: {wrong} rows differ." if wrong else "Not as known.", style="bold red")
+        if table.findings or not table.ok:
+            console.print()
+        _print_rows(table, console)
+
+
+def _print_rows(table: Table, console: Console) -> None:
+    """Notes stand beside the rows where there is room for them, else below, by letter."""
+    marks = {row.note: row.note for row in table.rows if row.note}
+    if _width(_sheet(table, marks)) > console.width:
+        marks = {note: _letters(number) for number, note in enumerate(marks)}
+    print_sheet(_sheet(table, marks), console)
+    for note, mark in marks.items():
+        if mark != note:
+            console.print(f"{mark}  {unbroken(escape(note))}")
+    if any(mark != note for note, mark in marks.items()):
         console.print()
 
 
-def _headings(table: Table) -> tuple[str, ...]:
-    return ("row", *(f"{name}, {way}" for name, way in _columns(table)), "note")
+def _sheet(table: Table, marks: dict[str, str]) -> Sheet:
+    headings = ["row", *(f"{name}, {way}" for name, way in _columns(table))]
+    rows = [[row.row, *_numbers(row.published, None), *_numbers(row.computed, 4)] for row in table.rows]
+    if marks:
+        headings.append("note")
+        rows = [[*cells, marks.get(row.note or "", "")] for cells, row in zip(rows, table.rows, strict=True)]
+    return Sheet(title="Row by row", headings=tuple(headings), rows=tuple(map(tuple, rows)))
+
+
+def _width(sheet: Sheet) -> int:
+    """Of the whole table with headings broken at spaces."""
+    columns = zip(*sheet.rows, strict=True)
+    least = [max(map(len, [*heading.split(), *cells])) for heading, cells in zip(sheet.headings, columns, strict=True)]
+    return sum(least) + _GAP * (len(least) - 1)
+
+
+def _letters(number: int) -> str:
+    """a to z, then aa, ab …"""
+    more, last = divmod(number, len(ascii_lowercase))
+    return (_letters(more - 1) if more else "") + ascii_lowercase[last]
 
 
 def _columns(table: Table) -> Iterator[tuple[str, str]]:
     first = table.rows[0]
     yield from ((_words(name), "printed") for name in first.published)
     yield from ((_words(name), "computed") for name in first.computed)
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    return (row.row, *_numbers(row.published, None), *_numbers(row.computed, 4), row.note or "")
 
 
 def _numbers(figures: Figures, places: int | None) -> Iterator[str]:

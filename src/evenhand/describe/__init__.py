@@ -1,0 +1,1 @@
+"""What a benchmark holds: counts, lengths, images, what its instructions ask for, what its images show."""

