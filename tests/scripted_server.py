@@ -48,8 +48,8 @@ class Script:
 
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
-    """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, or a function. For options `picks-first`,
-    `picks-longest`, `picks-at-random`."""
+    """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For options
+    `picks-first`, `picks-longest`, `picks-at-random`."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0
@@ -298,6 +298,8 @@ class ScriptedServer:
 def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
     if callable(judge):
         return judge
+    if judge.startswith("says "):
+        return lambda _: judge.removeprefix("says ")
     if judge.startswith("picks-"):
         return _option_judge(judge, seed)
     rules: dict[str, Callable[[str, str], bool]] = {

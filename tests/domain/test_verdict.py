@@ -19,14 +19,13 @@ from evenhand.domain.verdict import (
     verdict_from_json,
     verdict_json,
 )
-from evenhand.domain.vote import Vote, joined_sign
+from evenhand.domain.vote import Vote
 
 VALUES: dict[Any, tuple[int, ...]] = {2: (1, -1), 3: (1, 0, -1), 5: (2, 1, 0, -1, -2)}
 
 preferences = st.sampled_from([Preference(value=v, levels=levels) for levels, values in VALUES.items() for v in values])
 grades = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1).map(lambda v: Grades(values=tuple(v)))
 choices = st.integers(0, 100).map(lambda value: Choice(value=value))
-signs = st.lists(st.sampled_from([1, 0, -1]), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("levels", [2, 3, 5])
@@ -87,45 +86,6 @@ def test_a_failed_call_is_told_from_a_reply_without_a_decision():
     assert not set(CALL_FAILED) & set(UNDECIDED)
     assert all(NoVerdict(reason=reason).call_failed for reason in CALL_FAILED)
     assert not any(NoVerdict(reason=reason).call_failed for reason in UNDECIDED)
-
-
-@pytest.mark.parametrize(
-    ("votes", "visit", "mt_bench"),
-    [
-        ([1, 1], 1, 1),
-        ([-1, -1], -1, -1),
-        ([1, -1], 0, 0),
-        ([0, 0], 0, 0),
-        # Where the rules differ: a win and a tie.
-        ([1, 0], 1, 0),
-        ([0, -1], -1, 0),
-        ([1, 1, -1], 1, 0),
-        ([1], 1, 1),
-    ],
-)
-def test_votes_are_joined_by_the_named_rule(votes: list[int], visit: int, mt_bench: int):
-    assert joined_sign(votes, "visit") == visit
-    assert joined_sign(votes, "mt-bench") == mt_bench
-
-
-@given(signs, st.sampled_from(["visit", "mt-bench"]), st.randoms())
-def test_joining_forgets_the_order_and_treats_both_models_alike(votes: list[int], rule: Any, lots: Any):
-    joined = joined_sign(votes, rule)
-    shuffled = list(votes)
-    lots.shuffle(shuffled)
-    assert joined_sign(shuffled, rule) == joined
-    assert joined_sign([-vote for vote in votes], rule) == -joined
-
-
-@given(signs)
-def test_whoever_wins_by_mt_bench_wins_by_visit(votes: list[int]):
-    strict = joined_sign(votes, "mt-bench")
-    assert strict in (0, joined_sign(votes, "visit"))
-
-
-def test_a_battle_without_votes_is_refused():
-    with pytest.raises(ValueError, match="at least one vote"):
-        joined_sign([], "visit")
 
 
 @pytest.mark.parametrize(("value", "sign"), [(2, 1), (1, 1), (0, 0), (-1, -1), (-2, -1)])

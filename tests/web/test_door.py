@@ -41,7 +41,7 @@ def test_an_invitation_makes_a_person_with_a_session(house: House):
     link = house.link("annotator")
     assert "annotator" in visitor.get(link).text
     came = come_in(visitor, link, "Grace")
-    assert came.headers["location"] == "/account"
+    assert came.headers["location"] == "/compare"
     assert "Grace" in visitor.get("/account").text
     (person,) = people(house.ledger)
     assert (person.role, person.name) == ("annotator", "Grace")
@@ -171,7 +171,7 @@ def test_the_api_takes_changes_from_a_session_only_with_its_form_token(house: Ho
 
 
 def test_every_page_of_the_owners_is_closed_to_others(house: House):
-    owners = ("/admin", "/api/people", "/api/invitations", "/api/audit", "/api/benchmarks")
+    owners = ("/admin", "/api/people", "/api/invitations", "/api/audit", "/api/benchmarks", "/api/studies")
     closed = [(method, path) for method, path in addresses() if path.startswith(owners)]
     assert len(closed) >= 12
     annotator = house.signed_in("annotator")

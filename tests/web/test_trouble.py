@@ -3,7 +3,7 @@
 import logging
 import socket
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -62,7 +62,48 @@ def test_a_request_that_never_ends_is_ended(ledger: Ledger):
                 b"POST /leave HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n"
                 b"Content-Type: application/x-www-form-urlencoded\r\n\r\ncsrf=" % where.netloc.encode()
             )
-            assert slow.recv(100).startswith(b"HTTP/1.1 503 ")
+            assert slow.recv(100).startswith(b"HTTP/1.1 408 ")
+        assert house.logged() == ["refused: slow request"]
+
+
+def connected(house: House) -> socket.socket:
+    where = urlsplit(house.url)
+    assert where.hostname
+    assert where.port
+    return socket.create_connection((where.hostname, where.port), timeout=60)
+
+
+def everything(connection: socket.socket) -> bytes:
+    return b"".join(iter(lambda: connection.recv(1000), b""))
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n"], ids=["first", "kept alive"])
+def test_headers_that_never_end_are_ended_and_logged(ledger: Ledger, before: bytes):
+    with served(ledger, limits=Limits(seconds=0.5)) as house, connected(house) as slow:
+        if before:
+            slow.sendall(before % urlsplit(house.url).netloc.encode())
+            assert slow.recv(100).startswith(b"HTTP/1.1 200 ")
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        assert b"HTTP/1.1 408 Request Timeout" in everything(slow)
+        assert house.visitor().get("/").status_code == 200
+    assert house.logged() == ["refused: slow headers"]
+
+
+def test_a_connection_that_says_nothing_is_closed_and_nobody_is_blamed(ledger: Ledger):
+    with served(ledger, limits=Limits(seconds=0.3)) as house, connected(house) as silent:
+        assert everything(silent).startswith(b"HTTP/1.1 408 ")
+    assert house.logged() == []
+
+
+def test_headers_without_end_are_not_kept(ledger: Ledger):
+    with served(ledger) as house, connected(house) as talkative:
+        talkative.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        with suppress(OSError):  # it may hang up while this is still being sent
+            talkative.sendall(b"X-Long: " + b"x" * 200_000)
+        with suppress(ConnectionResetError):
+            assert everything(talkative).startswith(b"HTTP/1.1 431 ")
+        assert house.visitor().get("/").status_code == 200
+    assert house.logged() == ["refused: headers too large"]
 
 
 def test_a_board_that_takes_long_is_announced_and_then_there(ledger: Ledger):

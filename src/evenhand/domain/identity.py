@@ -32,5 +32,9 @@ def bytes_hash(data: bytes) -> str:
 
 def draw(seed: int, *names: str) -> int:
     """A number in [0, 2**64) that depends on nothing but the seed and the names, for draws that any machine repeats."""
-    text = _encode([seed, *names])
-    return int.from_bytes(hashlib.sha256(text.encode("ascii")).digest()[:8], "big")
+    return int.from_bytes(canonical_draw(_encode([seed, *names])), "big")
+
+
+def canonical_draw(canonical: str) -> bytes:
+    """The draw, as eight bytes, whose list of seed and names is at hand as canonical JSON."""
+    return hashlib.sha256(canonical.encode("ascii")).digest()[:8]

@@ -13,7 +13,7 @@ from evenhand.domain.trial import Trial
 
 Purpose: TypeAlias = Literal["board", "audit", "grade", "people"]
 Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
-Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing"]
+Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing", "given"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,8 @@ class Study:
     """With placing: the model that joins, against one drawn opponent an item at first."""
     reference_battles: int = 0
     """With placing: how many of the battles are against the reference."""
+    showings: tuple[tuple[str, str, str], ...] = ()
+    """With given pairing: each item and its two models, in the order they are shown."""
     orders: Orders = "both"
     replicates: int = 1
     seed: int = 0
@@ -64,6 +66,7 @@ class Study:
             "variant": self.variant,
             "purpose": self.purpose,
             **({"new": self.new, "reference_battles": self.reference_battles} if self.pairing == "placing" else {}),
+            **({"showings": [list(one) for one in self.showings]} if self.pairing == "given" else {}),
         }
 
 
@@ -73,17 +76,23 @@ Answers: TypeAlias = Mapping[str, Mapping[str, str]]
 
 def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
     """The study's trials, item by item; a pair is asked only where both models answered."""
-    for item, first, second in meetings(study, answers):
+    for item, left, right in wanted_showings(study, answers):
         given = answers[item]
+        for replicate in range(study.replicates):
+            yield Trial(
+                item=item,
+                responses=(given[left], given[right]),
+                rater=study.rater,
+                condition=study.condition,
+                replicate=replicate,
+            )
+
+
+def wanted_showings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
+    """The item and the two models, in the order shown, of each trial that `wanted` gives; replicates are one."""
+    for item, first, second in meetings(study, answers):
         for left, right in _orders(study, item, first, second):
-            for replicate in range(study.replicates):
-                yield Trial(
-                    item=item,
-                    responses=(given[left], given[right]),
-                    rater=study.rater,
-                    condition=study.condition,
-                    replicate=replicate,
-                )
+            yield item, left, right
 
 
 def wanted_count(study: Study, answers: Answers) -> int:
@@ -99,6 +108,9 @@ def meetings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
         return
     if study.pairing == "placing":
         yield from _placed(study, answers)
+        return
+    if study.pairing == "given":
+        yield from (one for one in study.showings if {*one[1:]} <= answers.get(one[0], {}).keys())
         return
     pairs = list(_pairs(study))
     for item in study.items:
@@ -171,6 +183,8 @@ def _orders(study: Study, item: str, first: str, second: str) -> Sequence[tuple[
             return ((first, second),)
         case "reversed":
             return ((second, first),)
+        case "random" if study.pairing == "given":
+            return ((first, second),)  # drawn before
         case "random":
             names = sorted((first, second))
             swapped = draw(study.seed, "order", item, *names) & 1

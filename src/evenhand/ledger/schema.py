@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    UniqueConstraint,
 )
 
 metadata = MetaData()
@@ -35,9 +36,12 @@ class Words(TypeDecorator[str]):
         return _ESCAPED + value.encode("unicode_escape").decode("ascii")
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if value is None or not value.startswith(_ESCAPED):
-            return value
-        return value[1:].encode("ascii").decode("unicode_escape")
+        return None if value is None else unescaped(value)
+
+
+def unescaped(stored: str) -> str:
+    """Words as they were given, of what the driver reads."""
+    return stored[1:].encode("ascii").decode("unicode_escape") if stored.startswith(_ESCAPED) else stored
 
 
 def _encodable(text: str) -> bool:
@@ -282,4 +286,117 @@ opened_benchmarks = Table(
     Column("benchmark", Text, primary_key=True),
     Column("opened_by", Text),
     Column("at", Float, nullable=False),
+)
+
+# Benchmarks that people let grow. Nothing of it is overwritten: the last settings stand, events are only added.
+growing = Table(
+    "growing",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("licence", Words, nullable=False),
+    Column("base", Text),
+    Column("by", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+growing_settings = Table(
+    "growing_settings",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("growing", Text, nullable=False, index=True),
+    Column("content", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+# `once` names what may happen a single time, whoever tries: an answer to a caption, a joining.
+proposal_events = Table(
+    "proposal_events",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("growing", Text, nullable=False, index=True),
+    Column("proposal", Text, nullable=False, index=True),
+    Column("kind", Text, nullable=False),
+    Column("person", Text),
+    Column("content", Text, nullable=False),
+    Column("once", Text, unique=True),
+    Column("at", Float, nullable=False),
+)
+
+growing_versions = Table(
+    "growing_versions",
+    metadata,
+    Column("growing", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("data", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+# Work: what a person passed over, what they are busy with, and what the worker last said of each kind of work.
+skips = Table(
+    "skips",
+    metadata,
+    Column("person", Text, primary_key=True),
+    Column("what", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("what", Text, primary_key=True),
+    Column("person", Text, nullable=False),
+    Column("until", Float, nullable=False),
+)
+
+worker_notes = Table(
+    "worker_notes",
+    metadata,
+    Column("work", Text, primary_key=True),
+    Column("sentence", Words, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+# Work: what people are asked to compare. The judgements themselves are in the record.
+people_studies = Table(
+    "people_studies",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("title", Words, nullable=False),
+    Column("benchmark", Words, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("form", Text, nullable=False),
+    Column("asked", Text, nullable=False),
+    Column("comparisons", Integer, nullable=False),
+    Column("made_by", Text),
+    Column("at", Float, nullable=False),
+    Column("paused", Float),
+)
+
+# One person's share of a study; nobody's until somebody takes it, and only then part of the record.
+people_places = Table(
+    "people_places",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("person", Text, index=True),
+    Column("record", Text),
+    Column("run", Text),
+    Column("at", Float),
+    UniqueConstraint("study", "number"),
+    UniqueConstraint("study", "person"),
+)
+
+people_tasks = Table(
+    "people_tasks",
+    metadata,
+    Column("place", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("item", Text, nullable=False),
+    Column("first", Text, nullable=False),
+    Column("second", Text, nullable=False),
+    Column("trial", Text, index=True),
 )

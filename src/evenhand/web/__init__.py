@@ -10,7 +10,8 @@ To add pages:
 
 - Make a router with `include_in_schema=False`, and name it in `app.ROUTERS`. The tests in tests/web/test_door.py walk
   every route of every router: a form without `SentForm`, or an owner's page without `Owner`, fails there.
-- Every form in a template holds `{{ form() }}`. Read its fields with `form.text`, `form.number`, `form.choice`.
+- Every form in a template holds `{{ form() }}`. Read its fields with `form.text`, `form.number`, `form.choice`,
+  `form.several`.
 - `visiting.must_be("annotator", "owner")` gives the Person or refuses. `person.rater` is the Rater their judgements
   are stored under; its name is a number, so that `ledger.people.erase_name` leaves the record as it is.
 - Refuse with `Refusal(status, "A sentence.")`; give `attack="refused: what"` where honest use does not lead there (a

@@ -17,7 +17,20 @@ from evenhand import __version__
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 from evenhand.reports.errors import RankError
-from evenhand.web import admin_pages, api, board_pages, joining, pictures
+from evenhand.web import (
+    admin_pages,
+    api,
+    board_pages,
+    compare_api,
+    compare_pages,
+    grow_api,
+    grow_pages,
+    growing_admin,
+    joining,
+    pictures,
+    study_pages,
+    writing_pages,
+)
 from evenhand.web.computed import Computed, StillWorking
 from evenhand.web.gate import Gate, SecurityHeaders
 from evenhand.web.pages import STATIC, AsciiJson, Pages
@@ -26,7 +39,20 @@ from evenhand.web.service import Service, Serving, service_of, visitor_of
 from evenhand.web.site import Site
 from evenhand.web.watch import Watch
 
-ROUTERS = (board_pages.pages, pictures.pages, joining.pages, admin_pages.pages, api.routes)
+ROUTERS = (
+    board_pages.pages,
+    pictures.pages,
+    joining.pages,
+    admin_pages.pages,
+    study_pages.pages,
+    compare_pages.pages,
+    growing_admin.pages,
+    grow_pages.pages,
+    writing_pages.pages,
+    api.routes,
+    compare_api.routes,
+    grow_api.routes,
+)
 
 _WORDS = {
     404: "There is no such page here.",
@@ -122,8 +148,9 @@ async def _busy(request: Request, error: Exception) -> Response:  # noqa: ARG001
 async def api_page(request: Request, serving: Serving) -> Response:
     operations = [
         (method, route.path, route.summary or route.name)
-        for route in api.routes.routes
-        if isinstance(route, APIRoute)
+        for router in ROUTERS
+        for route in router.routes
+        if router.prefix == "/api" and isinstance(route, APIRoute)
         for method in sorted(route.methods or ())
     ]
     return serving.pages.page(request, "api.html", {"operations": operations})

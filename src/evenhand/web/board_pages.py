@@ -4,20 +4,30 @@ import asyncio
 import csv
 import io
 import itertools
+import re
+from base64 import b64encode
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.ledger.projection import item_labels
+from evenhand.reports.audit_on_record import audit_sentences
+from evenhand.reports.audit_section import audit_section
+from evenhand.reports.charts import ChartError
 from evenhand.reports.methods import Method
+from evenhand.reports.scores.creation_choosing import FACTUALITY
 from evenhand.web.battle import find_battle
+from evenhand.web.gate import policy
 from evenhand.web.listing import BoardOnRecord
 from evenhand.web.pages import in_utf8
-from evenhand.web.refusal import not_found
+from evenhand.web.paper import paper_of, with_a_page_of_their_own
+from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service, Serving, Visiting
 from evenhand.web.standings import Asked, Battles, Standings
 from evenhand.web.visibility import Sight, sight
@@ -53,7 +63,7 @@ class BattleList:
 
 @pages.get("/")
 async def boards(request: Request, serving: Serving) -> Response:
-    found = await serving.boards()
+    found = with_a_page_of_their_own(await serving.boards())
     seen = await asyncio.gather(*(serving.glance(one) for one in found[:_GLANCES]))
     benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
     for one, standings in itertools.zip_longest(found, seen):
@@ -92,13 +102,48 @@ async def board(
     equal_length: bool = False,
 ) -> Response:
     asked = asked_view(board, method, category, equal_length)
+    on_record = await serving.board(board)
+    if on_record.protocol == FACTUALITY:
+        papers = [paper_of(score, None) for score in await serving.paper(on_record)]
+        return serving.pages.page(request, "graded.html", {"on": on_record, "papers": papers})
     found = await serving.standings(asked)
     if asked.category is not None and asked.category not in found.categories:
         raise not_found("such category on this board")
-    siblings = [one for one in await serving.boards() if one.data == found.on_record.data]
-    table = await serving.table(found)
-    context = {"board": found, "siblings": siblings, "query": _query(asked), "table": table}
+    siblings = [one for one in with_a_page_of_their_own(await serving.boards()) if one.data == on_record.data]
+    audits = await serving.audits(found)
+    context = {
+        "board": found,
+        "siblings": siblings,
+        "query": _query(asked),
+        "table": await serving.table(found),
+        "papers": [paper_of(score, asked.category) for score in await serving.paper(on_record)],
+        "audits": audits,
+        "audited": () if audits is None else audit_sentences(audits, found.origin),
+    }
     return serving.pages.page(request, "board.html", context)
+
+
+@pages.get("/boards/{board}/audit")
+async def audit(request: Request, serving: Serving, board: str) -> Response:
+    """The latest audit of the board's judge, whole."""
+    found = await serving.standings(Asked(board=board))
+    audits = await serving.audits(found)
+    if audits is None or not audits.told:
+        raise not_found("audit of this board's judge")
+    try:
+        section = await run_in_threadpool(audit_section, audits.told[0].report)
+    except ChartError as error:
+        raise Refusal(503, str(error)) from error
+    context = {"board": found, "section": Markup(section), "audited": audit_sentences(audits, found.origin)}  # noqa: S704  escaped there
+    response = serving.pages.page(request, "judge_audit.html", context)
+    response.headers["Content-Security-Policy"] = policy(styles=_styles(section))
+    return response
+
+
+def _styles(section: str) -> list[str]:
+    """Hashes of the section's own styles, by which alone the policy lets them in."""
+    written = re.findall(r"<style>(.*?)</style>", section, re.DOTALL)
+    return [f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" for style in written]
 
 
 def _query(asked: Asked) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +19,9 @@ from evenhand.web.watch import Watch
 _DRAINED_BYTES = 16 * 1024 * 1024
 
 _log = logging.getLogger("evenhand.web")
+
+_OVERDUE = Refusal(503, "This took too long; try again in a moment.")
+_SLOW = Refusal(408, "Your request did not come in time; send it again.", attack="refused: slow request")
 
 Answer: TypeAlias = Callable[[Request, Refusal], Awaitable[Response]]
 
@@ -37,7 +40,7 @@ class Gate:
             return
         request = Request(scope, receive)
         request.state.visitor = Visitor(address=request.client.host if request.client else "")
-        started = False
+        started, body = False, _Body(receive, most=self._site.limits.body_limit(request.url.path))
 
         async def noticing(message: Message) -> None:
             nonlocal started
@@ -49,9 +52,9 @@ class Gate:
                 await self._admit(request)
                 # A HEAD is answered like a GET; the server leaves the body out.
                 asked = {**scope, "method": "GET"} if request.method == "HEAD" else scope
-                await self._app(asked, self._counted(request, receive), noticing)
+                await self._app(asked, body, noticing)
         except TimeoutError:
-            await self._refuse(request, send, Refusal(503, "This took too long; try again in a moment."), started)
+            await self._refuse(request, send, _SLOW if body.awaited else _OVERDUE, started)
         except Refusal as refusal:
             await self._refuse(request, send, refusal, started)
         except Exception:  # noqa: BLE001  the last resort of the server
@@ -76,26 +79,38 @@ class Gate:
             await _drained(request.receive)
             raise _too_large(self._site.limits.body_limit(request.url.path))
 
-    def _counted(self, request: Request, receive: Receive) -> Receive:
-        """Bodies may come without a length, or longer than they said."""
-        most, so_far = self._site.limits.body_limit(request.url.path), 0
-
-        async def counting() -> Message:
-            nonlocal so_far
-            message = await receive()
-            so_far += len(message.get("body", b""))
-            if so_far > most:
-                await _drained(receive)
-                raise _too_large(most)
-            return message
-
-        return counting
-
     async def _refuse(self, request: Request, send: Send, refusal: Refusal, started: bool) -> None:
         if not started:
             response = await self._answer(request, refusal)
             response.headers["Connection"] = "close"
             await response(request.scope, request.receive, send)
+
+
+class _Body:
+    """A request's body as it comes: without a length, longer than it said, or never."""
+
+    def __init__(self, receive: Receive, *, most: int) -> None:
+        self._receive = receive
+        self._most = most
+        self._so_far = 0
+        self._whole = False
+        self._waiting = False
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the visitor still owes a part of it that is being waited for."""
+        return self._waiting and not self._whole
+
+    async def __call__(self) -> Message:
+        self._waiting = True
+        message = await self._receive()
+        self._waiting = False
+        self._whole = not message.get("more_body", False)
+        self._so_far += len(message.get("body", b""))
+        if self._so_far > self._most:
+            await _drained(self._receive)
+            raise _too_large(self._most)
+        return message
 
 
 async def _drained(receive: Receive) -> None:
@@ -116,16 +131,22 @@ def _too_large(most: int) -> Refusal:
     )
 
 
+def policy(*, styles: Sequence[str] = ()) -> str:
+    """What a page of ours may load and do; `styles` are hashes of styles that stand in the page itself."""
+    allowed = " ".join(("'self'", *styles))
+    return (
+        f"default-src 'none'; style-src {allowed}; script-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
 class SecurityHeaders:
     """On every answer; one that brings its own value of a header keeps it."""
 
     def __init__(self, app: ASGIApp, *, site: Site) -> None:
         self._app = app
         headers = {
-            "content-security-policy": (
-                "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-                "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-            ),
+            "content-security-policy": policy(),
             "x-content-type-options": "nosniff",
             "x-frame-options": "DENY",
             # Not no-referrer: under it browsers hide the origin of our own forms from us.

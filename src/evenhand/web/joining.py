@@ -52,7 +52,7 @@ def refused_invitation(refused: InvitationRefused) -> Refusal:
 
 
 def _signed_in(serving: Service, joined: Joined) -> Response:
-    home = "/admin" if joined.person.role == "owner" else "/account"
+    home = {"owner": "/admin", "annotator": "/compare"}.get(joined.person.role, "/account")
     response = RedirectResponse(home, 303)
     site = serving.site
     response.set_cookie(

@@ -1,6 +1,6 @@
 """What the routes share, and how they ask for it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
@@ -8,14 +8,16 @@ from weakref import WeakKeyDictionary
 from fastapi import Depends, Request
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 
 from evenhand.ledger.newest import newest
 from evenhand.ledger.record import Ledger
+from evenhand.reports.audit_on_record import Audits, latest_audits
 from evenhand.reports.errors import RankError
 from evenhand.web.computed import Computed, StillWorking
 from evenhand.web.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.web.pages import Pages
+from evenhand.web.paper import Score, paper_scores
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.site import Site
 from evenhand.web.standings import Asked, Standings, ranked, standings
@@ -78,6 +80,22 @@ class Service:
         except (StillWorking, RankError):
             return None
 
+    async def paper(self, on_record: BoardOnRecord) -> tuple[Score, ...]:
+        """Raises RankError, StillWorking."""
+        found = await self.boards()
+        return await self.computed.get(
+            ("paper", on_record.id),
+            lambda: paper_scores(self.ledger, on_record, found),
+            state=await run_in_threadpool(newest, self.ledger),
+            patience=self.site.limits.patience,
+        )
+
+    async def audits(self, found: Standings) -> Audits | None:
+        """Of the board's judge; None where people judged."""
+        if found.on_record.human:
+            return None
+        return await run_in_threadpool(latest_audits, self.ledger, found.origin)
+
     async def document(self, asked: Asked) -> str:
         """The board as `evenhand rank --json` prints it."""
         on_record = await self.board(asked.board)
@@ -105,14 +123,17 @@ def owner_of(request: Request) -> Visitor:
     return visitor
 
 
-async def sent_form(request: Request) -> "Form":
+async def sent_form(request: Request) -> "AsyncGenerator[Form]":
     """The fields of a form of ours; raises Refusal where another page may have sent it."""
     visitor, site = visitor_of(request), service_of(request).site
     _same_origin(request, site)
-    form = await request.form(max_files=8, max_fields=100)
-    if not visitor.sent_form_token(_text(form, CSRF_FIELD)):
-        raise _forged(request.url.path)
-    return Form(form)
+    form = await request.form(max_files=8, max_fields=1000)
+    try:
+        if not visitor.sent_form_token(_text(form, CSRF_FIELD)):
+            raise _forged(request.url.path)
+        yield Form(form)
+    finally:
+        await form.close()  # and the files that were uploaded with it
 
 
 def sent_by_script_or_own_page(request: Request) -> Visitor:
@@ -171,6 +192,22 @@ class Form:
         if value not in values:
             raise Refusal(422, f"{name.capitalize()} is one of {', '.join(values)}.")
         return value
+
+    async def upload(self, name: str, *, most: int) -> bytes | None:
+        """A file's bytes; its name, which may say anything, is not looked at. None where none was chosen."""
+        file = self._fields.get(name)
+        if not isinstance(file, UploadFile) or not file.size:
+            return None
+        if file.size > most:
+            raise Refusal(422, f"A file may have {most // 1_000_000} MB here; make it smaller.")
+        return await file.read()
+
+    def several(self, name: str, *, longest: int) -> tuple[str, ...]:
+        """All values of a field that may be there many times; raises Refusal where one is too long."""
+        values = [value for value in self._fields.getlist(name) if isinstance(value, str)]
+        if any(len(value) > longest for value in values):
+            raise Refusal(422, f"{name.capitalize()} may have {longest:,} characters each.")
+        return tuple(dict.fromkeys(values))
 
 
 Serving = Annotated[Service, Depends(service_of)]

@@ -10,7 +10,10 @@ import uvicorn
 from evenhand.ledger.people import DAY, Invite, Person, invitations, invite, people, revoke_invitation
 from evenhand.ledger.record import Ledger
 from evenhand.web.app import make_app
+from evenhand.web.connection import connection_class
 from evenhand.web.site import Site, SiteError
+from evenhand.web.visitor import Visitor
+from evenhand.web.watch import Watch
 
 _BY_COMMAND = "the owner, by evenhand serve"
 _STOPPING_SECONDS = 10
@@ -35,8 +38,16 @@ def _owner(ledger: Ledger) -> Person | None:
 
 
 def server_config(ledger: Ledger, site: Site, *, host: str, port: int) -> uvicorn.Config:
+    app = make_app(ledger, site)
+    watch: Watch = app.state.service.watch
+
+    async def refused(address: str, what: str) -> None:
+        await watch.attacked(Visitor(address=address), what, "")
+
     return uvicorn.Config(
-        make_app(ledger, site),
+        app,
+        http=connection_class(site.limits.seconds, refused),
+        ws="none",
         host=host,
         port=port,
         log_level="warning",

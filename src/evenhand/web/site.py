@@ -16,7 +16,7 @@ class Limits:
 
     body_bytes: int = 256 * 1024
     """Of a request, unless its path is among `uploads`."""
-    uploads: tuple[tuple[str, int], ...] = ()
+    uploads: tuple[tuple[str, int], ...] = (("/write/", 10_500_000), ("/admin/growing/", 10_500_000))
     """Beginnings of paths under which larger bodies are taken, each with its bytes."""
     seconds: float = 30.0
     """For one request, its body included."""

@@ -20,7 +20,7 @@ from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
 from evenhand.reliability import Coverage, Summary
 from evenhand.reports.beside import length_controlled
 from evenhand.reports.board import Board, Standing
-from evenhand.reports.evidence import of_record
+from evenhand.reports.evidence import Origin, of_record
 from evenhand.reports.methods import Method
 from evenhand.reports.ranking import Ranking, board
 from evenhand.web.listing import PEOPLE, BoardOnRecord
@@ -68,6 +68,7 @@ class Battles:
 class Standings:
     on_record: BoardOnRecord
     asked: Asked
+    origin: Origin
     newest: Newest
     """What was on record when it was worked out."""
     models: tuple[Standing, ...]
@@ -110,12 +111,13 @@ def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Ne
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = _at_equal_length(made)
-    shown = Comparisons.of_votes(judged.votes) if asked.plain else None
+    shown = judged.votes.comparisons() if asked.plain else None
     # Numbers of items are given in the order in which votes name them.
-    named = tuple(dict.fromkeys(vote.item for vote in judged.votes))
+    named = judged.votes.item.in_order_of_rows().names
     return Standings(
         on_record=on_record,
         asked=asked,
+        origin=made.origin,
         newest=newest,
         models=models,
         unit=made.unit,

@@ -42,3 +42,11 @@ class Sight:
 def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight:
     """`data` is the digest of the benchmark's data."""
     return Sight(everything=visitor.is_owner or sample or data in opened_benchmarks(ledger))
+
+
+def as_compared(item: Item) -> Item:
+    """What a person sees of an item whose answers they compare: its criteria too, by which they judge.
+
+    Such an item has another digest and must not be looked up by it.
+    """
+    return replace(item, caption=None, reference=None, ground_truth=None)

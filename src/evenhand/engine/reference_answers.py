@@ -1,0 +1,194 @@
+"""Work: reference answers, made by a model from the captions that people wrote."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from evenhand import __version__
+from evenhand.benchmarks.visit_bench.reference_prompt import reference_prompt
+from evenhand.domain.answer_flags import REFUSED, TRUNCATED
+from evenhand.domain.call import Reply, Request
+from evenhand.domain.identity import Json
+from evenhand.domain.proposal import Answer, AnswerFailed, next_try
+from evenhand.domain.rater import Settings
+from evenhand.domain.verdict import NoVerdict
+from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means
+from evenhand.engine.errand import Circumstances, Due, PlannedChunk
+from evenhand.engine.item_errand import Addressee, nothing_said
+from evenhand.engine.session import Ended, run_errand
+from evenhand.engine.worker import Stopping
+from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks, spent_on
+from evenhand.ledger.proposals import TooLate, proposals, say
+from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.work import Claimed, claim_calls
+from evenhand.models.errors import Misuse
+
+SAMPLED = Settings(max_tokens=2048)
+"""With the endpoint's own sampling, so that another answer to the same caption can differ."""
+
+MOST_AT_ONCE = 50
+"""What is answered is shown to people after each batch."""
+
+_NOT_TRIED = ("interrupted", "over-budget")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedAnswer:
+    proposal: str
+    instruction: str
+    caption: str
+    caption_seq: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedAnswers:
+    growing: GrowingBenchmark
+    answers: Sequence[WantedAnswer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Referring:
+    """A run's errand where a model answers from captions."""
+
+    asked: Addressee
+    outcomes: dict[WantedAnswer, str | NoVerdict] = field(default_factory=dict["WantedAnswer", "str | NoVerdict"])
+    """What came of each; filled while the run goes on."""
+    study: None = None
+
+    def request(self, wanted: WantedAnswer) -> Request:
+        words = reference_prompt(wanted.instruction, caption=wanted.caption)
+        return replace(self.asked.request(words), replicate=wanted.attempt - 1)
+
+    def plan(self, wanted: Sequence[WantedAnswer], ledger: Ledger) -> Iterator[PlannedChunk[WantedAnswer]]:
+        requests = [self.request(one) for one in wanted]
+        stored = ledger.find_calls(request.key for request in requests)
+        yield PlannedChunk(
+            known=(),
+            due=tuple(
+                Due(key=request.key, subject=one, request=request, stored=stored.get(request.key))
+                for one, request in zip(wanted, requests, strict=True)
+            ),
+        )
+
+    def claim(self, ledger: Ledger, batch: Sequence[Due[WantedAnswer]], *, holder: str) -> Claimed:
+        at_hand = {due.key for due in batch if due.stored is not None}
+        claimed = claim_calls(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
+        return replace(claimed, mine=claimed.mine | at_hand)
+
+    def read(self, due: Due[WantedAnswer], replies: Sequence[Reply]) -> str | NoVerdict:  # noqa: ARG002
+        """A refusal is no reference, nor is half an answer."""
+        reply = replies[0]
+        if reply.finish == "refused":
+            return NoVerdict(reason=REFUSED, detail="The model refused to answer.")
+        if reply.finish == "length":
+            return NoVerdict(reason=TRUNCATED, detail="The answer was cut at the token limit.")
+        # Models do write NUL, and no file of items can hold it.
+        return nothing_said(reply) or reply.text.replace("\x00", "").strip()
+
+    def record(self, due: Due[WantedAnswer], result: str | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
+        # Said of the proposal when the run is over: by then the call is on record, and saying it again is no change.
+        self.outcomes[due.subject] = result
+        return Entries()
+
+    def outcome(self, result: str | NoVerdict) -> NoVerdict | None:
+        return result if isinstance(result, NoVerdict) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceAnswers:
+    ledger: Ledger
+    asked: Addressee
+    means: Callable[[Budget], Means]
+    """For one run. Raises Misuse where a key is missing."""
+    priced: bool
+    """Whether the model's price is known."""
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """What is put on record with each run."""
+    name: str = field(default="answers", init=False)
+
+    def plan(self, now: float) -> Sequence[WantedAnswers]:
+        found: list[WantedAnswers] = []
+        for growing in growing_benchmarks(self.ledger):
+            wanted = [] if growing.terms.paused else self._wanted(growing, now)
+            if wanted:
+                found.append(WantedAnswers(growing=growing, answers=wanted[:MOST_AT_ONCE]))
+        return found
+
+    def _wanted(self, growing: GrowingBenchmark, now: float) -> list[WantedAnswer]:
+        found: list[WantedAnswer] = []
+        for one in proposals(self.ledger, growing.id):
+            stands, due = one.standing, next_try(one.standing)
+            if stands.stage == "answer" and stands.caption is not None and due is not None and due <= now:
+                found.append(
+                    WantedAnswer(
+                        proposal=one.id,
+                        instruction=stands.instruction.text,
+                        caption=stands.caption.text,
+                        caption_seq=stands.caption.seq,
+                        attempt=stands.attempt,
+                    )
+                )
+        return found
+
+    async def act(self, jobs: Sequence[WantedAnswers], stopping: Stopping) -> str:
+        sentences = [await self._answer(job, stopping) for job in jobs if not stopping.asked]
+        return " ".join(dict.fromkeys(sentence for sentence in sentences if sentence))
+
+    async def _answer(self, job: WantedAnswers, stopping: Stopping) -> str:
+        limit, command = job.growing.terms.max_cost, run_command(job.growing.id)
+        if limit is not None and not self.priced:
+            raise Misuse(
+                f"'{job.growing.name}' has a budget, and no price is known for {self.asked.name}; start the worker "
+                "with --price input=DOLLARS,output=DOLLARS (per million tokens), or take the budget away."
+            )
+        means = self.means(Budget(limit, spent=0.0 if limit is None else spent_on(self.ledger, command)))
+        run = self.ledger.begin_run(command, self.settings, study=None, version=__version__)
+        errand = Referring(asked=self.asked)
+        ended = await run_errand(
+            errand,
+            errand.plan(job.answers, self.ledger),
+            planned=len(job.answers),
+            run=run,
+            ledger=self.ledger,
+            means=means,
+            stop=stopping.sign(),
+        )
+        for wanted, result in errand.outcomes.items():
+            self._tell(job.growing.id, wanted, result, errand.request(wanted).key)
+        return _in_the_way(ended, job.growing)
+
+    def _tell(self, growing: str, wanted: WantedAnswer, result: str | NoVerdict, call: str) -> None:
+        if isinstance(result, str):
+            said = Answer(
+                about=wanted.caption_seq, attempt=wanted.attempt, text=result, model=self.asked.name, call=call
+            )
+        elif result.reason in _NOT_TRIED:
+            return
+        else:
+            said = AnswerFailed(
+                about=wanted.caption_seq,
+                attempt=wanted.attempt,
+                detail=result.detail,
+                # The same request would be answered from the record with the same words.
+                final=not result.call_failed,
+            )
+        with suppress(TooLate):  # the caption was changed in the meantime, or another worker was first
+            say(self.ledger, growing, wanted.proposal, said, person=None)
+
+
+def run_command(growing: str) -> str:
+    """What a run that answers for this benchmark is called on record."""
+    return f"worker answers {growing}"
+
+
+def _in_the_way(ended: Ended, growing: GrowingBenchmark) -> str:
+    if ended.error is not None:
+        return str(ended.error)
+    if ended.over_budget:
+        return (
+            f"The budget of '{growing.name}' (${growing.terms.max_cost:g}) does not allow another answer; "
+            "raise it, or take it away."
+        )
+    return ""

@@ -1,0 +1,123 @@
+"""A loop that plans what is wanted of each kind of work and does it, until it is told to stop."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from evenhand.engine.retry import LongPause
+from evenhand.engine.stopping import StopSign
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.worker_notes import leave_note
+from evenhand.models.errors import Misuse
+
+PRESENT = "worker"
+"""Under this name the worker says that it is there."""
+PRESENCE_SECONDS = 20.0
+
+J = TypeVar("J")
+
+
+class Stopping:
+    """Asked to stop: nothing new is begun, and the run under way lets its calls end."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self._sign: StopSign | None = None
+
+    @property
+    def asked(self) -> bool:
+        return self._asked.is_set()
+
+    def interrupt(self) -> None:
+        self._asked.set()
+        if self._sign is not None:
+            self._sign.interrupt()
+
+    def sign(self) -> StopSign:
+        """For one run; each has its own, as one that failed must not stop the next."""
+        self._sign = StopSign()
+        if self.asked:
+            self._sign.interrupt()
+        return self._sign
+
+    async def pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._asked.wait(), seconds)
+
+
+class Work(Protocol[J]):
+    """One kind of work. What was done is on record when `act` returns: a kill loses only what was under way."""
+
+    @property
+    def name(self) -> str: ...
+
+    def plan(self, now: float) -> Sequence[J]:
+        """What is wanted and may be tried at this time; reads the ledger and changes nothing."""
+        ...
+
+    async def act(self, jobs: Sequence[J], stopping: Stopping) -> str:
+        """Does it; a sentence for the owner where something stands in the way, else nothing.
+
+        Raises Misuse, LongPause and LedgerError, whose sentences the owner is shown too.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    idle: float = 2.0
+    """Seconds between two looks at what is wanted."""
+    trouble: float = 60.0
+    """Seconds that a kind of work rests where something stood in its way."""
+    once: bool = False
+    """Whether to end when nothing is wanted any more."""
+
+
+class _Bench(Generic[J]):
+    """One kind of work with its rests and what was last said of it."""
+
+    def __init__(self, work: Work[J], ledger: Ledger) -> None:
+        self._work = work
+        self._ledger = ledger
+        self._rests_until = 0.0
+        self._said: str | None = None
+
+    async def turn(self, stopping: Stopping, rhythm: Rhythm) -> bool:
+        """Whether anything was done."""
+        if time.monotonic() < self._rests_until:
+            return False
+        try:
+            jobs = await asyncio.to_thread(self._work.plan, time.time())
+            sentence = await self._work.act(jobs, stopping) if jobs else None
+        except (Misuse, LongPause, LedgerError) as error:
+            jobs, sentence = (), str(error)
+        if sentence:
+            self._rests_until = time.monotonic() + rhythm.trouble
+        if sentence is not None and sentence != self._said:
+            self._said = sentence
+            await self._tell(sentence)
+        return bool(jobs) and not sentence
+
+    async def _tell(self, sentence: str) -> None:
+        with suppress(LedgerError):  # it is what the sentence may be about
+            await asyncio.to_thread(leave_note, self._ledger, self._work.name, sentence)
+
+
+async def work(kinds: Sequence[Work[Any]], *, ledger: Ledger, stopping: Stopping, rhythm: Rhythm) -> None:
+    """Returns when it was told to stop, or with `once` when nothing is left that can be done."""
+    benches = [_Bench(kind, ledger) for kind in kinds]
+    seen = float("-inf")
+    while not stopping.asked:
+        if time.monotonic() - seen > PRESENCE_SECONDS:
+            seen = time.monotonic()
+            with suppress(LedgerError):
+                await asyncio.to_thread(leave_note, ledger, PRESENT)
+        busy = [await bench.turn(stopping, rhythm) for bench in benches]
+        if not any(busy):
+            if rhythm.once:
+                return
+            await stopping.pause(rhythm.idle)

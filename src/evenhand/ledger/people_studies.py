@@ -1,0 +1,379 @@
+"""Studies for people: made by an owner as so many places with their tasks, taken place by place, and followed."""
+
+import json
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, exists, func, insert, select, update
+
+from evenhand import __version__
+from evenhand.domain.comparing import (
+    FORMS,
+    AskedStudy,
+    Comparison,
+    Form,
+    Showing,
+    comparisons,
+    divided,
+    drawn_items,
+)
+from evenhand.domain.identity import canonical_json
+from evenhand.domain.item import Item
+from evenhand.domain.naming import hint
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Trial
+from evenhand.domain.verdict import Preference
+from evenhand.domain.vote import Vote
+from evenhand.ledger import rows, schema
+from evenhand.ledger.answers import response_models
+from evenhand.ledger.people import Person
+from evenhand.ledger.projection import BenchmarkOnRecord, benchmarks, items_of
+from evenhand.ledger.record import Ledger
+
+MOST_TASKS = 200_000
+"""Of all people in one study."""
+
+
+class PeopleStudyError(Exception):
+    """A study that cannot be made or taken part in as asked. A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleStudy:
+    id: str
+    title: str
+    benchmark: str
+    data: str
+    form: Form
+    asked: Mapping[str, Any]
+    """As the owner asked for it."""
+    comparisons: int
+    at: float
+    paused: bool
+    places: int
+    taken: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far one place has got."""
+
+    place: str
+    number: int
+    person: str | None
+    tasks: int
+    judged: int
+    last: float | None
+    """When they judged last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOnRecord:
+    """Questions drawn for people before."""
+
+    key: str
+    items: tuple[str, ...]
+
+
+def samples(ledger: Ledger, data: str) -> list[SampleOnRecord]:
+    """What `evenhand sample` drew of a benchmark: people's studies that nobody has judged."""
+    table, links = schema.studies, schema.study_trials
+    query = (
+        select(table.c.content)
+        .where(table.c.data == data, table.c.purpose == "people", ~exists().where(links.c.study == table.c.key))
+        .order_by(table.c.at)
+    )
+    with ledger.reading() as connection:
+        found = [rows.study_from(content) for content in connection.execute(query).scalars()]
+    return [SampleOnRecord(key=one.key, items=one.items) for one in found if one.pairing != "given"]
+
+
+def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None) -> str:
+    """The study's id, with all its places and tasks, or nothing; raises PeopleStudyError."""
+    benchmark = _benchmark(ledger, asked.data)
+    items = _items(ledger, asked)
+    answers = _answers(ledger, items, asked)
+    wanted = _comparisons(asked, items, answers)
+    study = secrets.token_hex(6)
+    row = {
+        "id": study,
+        "title": asked.title or benchmark.name,
+        "benchmark": benchmark.name,
+        "data": benchmark.data,
+        "form": asked.form,
+        "asked": canonical_json(asked.as_json()),
+        "comparisons": len(wanted),
+        "made_by": made_by,
+        "at": time.time(),
+        "paused": None,
+    }
+    shares = divided(len(wanted), asked.sharing)
+    places = [
+        {"id": secrets.token_hex(8), "study": study, "number": number, "person": None} for number in range(len(shares))
+    ]
+    tasks = [
+        {"place": place["id"], "number": number, **_shown(wanted[showing.comparison], showing, answers), "trial": None}
+        for place, share in zip(places, shares, strict=True)
+        for number, showing in enumerate(share, start=1)
+    ]
+    with ledger.writing() as connection:
+        connection.execute(insert(schema.people_studies), [row])
+        connection.execute(insert(schema.people_places), places)
+        connection.execute(insert(schema.people_tasks), tasks)
+    return study
+
+
+def _benchmark(ledger: Ledger, data: str) -> BenchmarkOnRecord:
+    found = next((one for one in benchmarks(ledger) if one.data == data), None)
+    if found is None:
+        raise PeopleStudyError("There is no such benchmark on record.")
+    return found
+
+
+def _items(ledger: Ledger, asked: AskedStudy) -> list[Item]:
+    items = items_of(ledger, asked.data)
+    if asked.sample is not None:
+        sample = next((one for one in samples(ledger, asked.data) if one.key == asked.sample), None)
+        if sample is None:
+            raise PeopleStudyError("There is no such sample of this benchmark on record.")
+        among = set(sample.items)
+        items = [item for item in items if item.digest in among]
+    drawn = drawn_items(items, category=asked.category, most=asked.items, seed=asked.sharing.seed)
+    if not drawn:
+        raise PeopleStudyError("No item of this benchmark is of that category; choose another.")
+    return drawn
+
+
+def _answers(ledger: Ledger, items: Sequence[Item], asked: AskedStudy) -> dict[str, dict[str, str]]:
+    """The answers that stand, by item and model; references become answers where they are to be compared."""
+    named = {*asked.pairs.models, *(name for pair in asked.pairs.given for name in pair)}
+    named |= {asked.pairs.against} if asked.pairs.against is not None else set()
+    if REFERENCE in named:
+        texts = [(item.digest, item.reference) for item in items]
+        ledger.add_responses([Response(item=item, model=REFERENCE, text=text) for item, text in texts if text])
+    found: dict[str, dict[str, str]] = {}
+    for one in ledger.responses_to(item.digest for item in items):
+        found.setdefault(one.item, {})[one.model] = one.digest
+    here = {model for of_item in found.values() for model in of_item}
+    for model in sorted(named - here):
+        raise PeopleStudyError(f"No answer of '{model}' to these items is on record; {hint(model, here)}")
+    return found
+
+
+def _comparisons(
+    asked: AskedStudy, items: Sequence[Item], answers: Mapping[str, Mapping[str, str]]
+) -> list[Comparison]:
+    pairs = asked.pairs
+    if not pairs.models:
+        models = {model for of_item in answers.values() for model in of_item if model != REFERENCE}
+        pairs = replace(pairs, models=tuple(sorted(models)))
+    digests = [item.digest for item in items]
+    found = comparisons(digests, pairs, answers, most=asked.most, seed=asked.sharing.seed)
+    if not found:
+        raise PeopleStudyError("No two of these models answered the same item, so there is nothing to compare.")
+    sharing = asked.sharing
+    shared = sharing.for_all(len(found))
+    tasks = shared * sharing.people + (len(found) - shared) * sharing.each
+    if tasks > MOST_TASKS:
+        raise PeopleStudyError(
+            f"This study would ask {tasks:,} times, and {MOST_TASKS:,} is the most; draw fewer items or comparisons."
+        )
+    return found
+
+
+def _shown(one: Comparison, showing: Showing, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    first, second = (answers[one.item][model] for model in (one.pair[::-1] if showing.swapped else one.pair))
+    return {"item": one.item, "first": first, "second": second}
+
+
+def people_studies(ledger: Ledger) -> list[PeopleStudy]:
+    """The newest first."""
+    with ledger.reading() as connection:
+        return [_study(row) for row in connection.execute(_studies())]
+
+
+def find_people_study(ledger: Ledger, study: str) -> PeopleStudy | None:
+    with ledger.reading() as connection:
+        row = connection.execute(_studies().where(schema.people_studies.c.id == study)).first()
+    return None if row is None else _study(row)
+
+
+def _studies() -> Select[Any]:
+    table, places = schema.people_studies, schema.people_places
+    return (
+        select(table, func.count(places.c.id).label("places"), func.count(places.c.person).label("taken"))
+        .join(places, places.c.study == table.c.id)
+        .group_by(*table.c)
+        .order_by(table.c.at.desc(), table.c.id)
+    )
+
+
+def _study(row: Row[Any]) -> PeopleStudy:
+    return PeopleStudy(
+        id=row.id,
+        title=row.title,
+        benchmark=row.benchmark,
+        data=row.data,
+        form=FORMS[row.form],
+        asked=json.loads(row.asked),
+        comparisons=row.comparisons,
+        at=row.at,
+        paused=row.paused is not None,
+        places=row.places,
+        taken=row.taken,
+    )
+
+
+def pause_people_study(ledger: Ledger, study: str, *, paused: bool) -> bool:
+    """Whether there is such a study; while it is paused it can be looked at, and takes no judgement."""
+    table = schema.people_studies
+    with ledger.writing() as connection:
+        asked = update(table).where(table.c.id == study).values(paused=time.time() if paused else None)
+        return connection.execute(asked).rowcount == 1
+
+
+def remove_people_study(ledger: Ledger, study: str) -> bool:
+    """Whether it was removed: one in which somebody has a place stays."""
+    table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
+    in_study = select(places.c.id).where(places.c.study == study)
+    with ledger.writing() as connection:
+        if connection.execute(in_study.where(places.c.person.is_not(None))).first() is not None:
+            return False
+        connection.execute(delete(tasks).where(tasks.c.place.in_(in_study)))
+        connection.execute(delete(places).where(places.c.study == study))
+        return connection.execute(delete(table).where(table.c.id == study)).rowcount == 1
+
+
+def take_place(ledger: Ledger, study: str, person: Person) -> str:
+    """The id of the person's place, which is the same every time; raises PeopleStudyError where none is free."""
+    table = schema.people_places
+    with ledger.writing() as connection:
+        theirs = select(table).where(table.c.study == study, table.c.person == person.id)
+        place = connection.execute(theirs).first()
+        if place is None:
+            free = select(table).where(table.c.study == study, table.c.person.is_(None))
+            place = connection.execute(free.order_by(table.c.number).limit(1).with_for_update()).first()
+            if place is None:
+                raise PeopleStudyError("Every place in this study is taken.")
+            taken = update(table).where(table.c.id == place.id).values(person=person.id, at=time.time())
+            connection.execute(taken)
+    # Apart from the taking: a kill between the two leaves a place that is put on record when it is next opened.
+    if place.record is None:
+        _put_on_record(ledger, place.id, person)
+    return place.id
+
+
+def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
+    """The person's share as a Study of theirs, and its trials."""
+    table, tasks = schema.people_places, schema.people_tasks
+    with ledger.reading() as connection:
+        study = connection.execute(select(table.c.study).where(table.c.id == place)).scalar_one()
+        of_study = _study(connection.execute(_studies().where(schema.people_studies.c.id == study)).one())
+        found = connection.execute(select(tasks).where(tasks.c.place == place).order_by(tasks.c.number)).all()
+    condition = of_study.form.condition
+    trials = {
+        row.number: Trial(
+            item=row.item, responses=(row.first, row.second), rater=person.rater.key, condition=condition.key
+        )
+        for row in found
+    }
+    record = _share_of(of_study, person, _showings(ledger, trials.values()))
+    ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
+    # Somebody who saw the very same showing in another study has judged it.
+    ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials.values())))
+    settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
+    run = ledger.begin_run("compare", settings, study=record.key, version=__version__)
+    with ledger.writing() as connection:
+        for number, trial in trials.items():
+            of_task = (tasks.c.place == place, tasks.c.number == number)
+            connection.execute(update(tasks).where(*of_task).values(trial=trial.key))
+        fresh = (table.c.id == place, table.c.record.is_(None))
+        connection.execute(update(table).where(*fresh).values(record=record.key, run=run))
+
+
+def _showings(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:
+    model_of = response_models(ledger, {digest for trial in trials for digest in trial.responses})
+    return tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
+
+
+def _share_of(study: PeopleStudy, person: Person, showings: tuple[tuple[str, str, str], ...]) -> Study:
+    """Exactly the showings that the person will see."""
+    models = {model for _, *pair in showings for model in pair}
+    return Study(
+        benchmark=study.benchmark,
+        data=study.data,
+        items=tuple(dict.fromkeys(item for item, _, _ in showings)),
+        models=tuple(sorted(models, key=lambda model: (model == REFERENCE, model))),
+        rater=person.rater.key,
+        condition=study.form.condition.key,
+        pairing="given",
+        against=study.asked["against"],
+        showings=showings,
+        orders="random",
+        seed=study.asked["seed"],
+        purpose="people",
+    )
+
+
+def progress(ledger: Ledger, study: str) -> list[Progress]:
+    """Of every place, in their order."""
+    table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
+    in_study = select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study)
+    last = (
+        select(made.c.trial, func.max(made.c.at).label("at"))
+        .where(made.c.trial.in_(in_study), made.c.verdict.is_not(None))
+        .group_by(made.c.trial)
+        .subquery()
+    )
+    query = (
+        select(
+            table,
+            func.count(tasks.c.number).label("tasks"),
+            func.count(last.c.trial).label("judged"),
+            func.max(last.c.at).label("last"),
+        )
+        .join(tasks, tasks.c.place == table.c.id)
+        .outerjoin(last, last.c.trial == tasks.c.trial)
+        .where(table.c.study == study)
+        .group_by(*table.c)
+        .order_by(table.c.number)
+    )
+    with ledger.reading() as connection:
+        return [
+            Progress(
+                place=row.id, number=row.number, person=row.person, tasks=row.tasks, judged=row.judged, last=row.last
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def people_votes(ledger: Ledger, study: str) -> list[Vote]:
+    """What each person said last of each comparison; the rater is the person's id."""
+    table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
+    query = (
+        select(table.c.person, tasks.c.item, tasks.c.first, tasks.c.second, made.c.verdict, tasks.c.trial)
+        .join(tasks, tasks.c.place == table.c.id)
+        .join(made, made.c.trial == tasks.c.trial)
+        .where(table.c.study == study, made.c.verdict.is_not(None))
+        .order_by(made.c.seq)
+    )
+    with ledger.reading() as connection:
+        newest = {row.trial: row for row in connection.execute(query)}
+    models = response_models(ledger, {digest for row in newest.values() for digest in (row.first, row.second)})
+    return [
+        Vote(
+            item=row.item,
+            model_a=models[row.first],
+            model_b=models[row.second],
+            first=models[row.first],
+            value=verdict.value,
+            levels=verdict.levels,
+            rater=row.person,
+        )
+        for row in newest.values()
+        if isinstance(verdict := rows.verdict_of(row.verdict, None, ""), Preference)
+    ]

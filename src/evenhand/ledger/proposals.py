@@ -1,0 +1,223 @@
+"""What was said about proposed items: events that are added one after the other, each checked against those before."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select
+
+from evenhand.domain.identity import canonical_json
+from evenhand.domain.proposal import (
+    Answer,
+    AnswerFailed,
+    Caption,
+    Event,
+    ImageCame,
+    ImageFailed,
+    Instruction,
+    Joined,
+    Said,
+    Standing,
+    Verification,
+    Word,
+    after,
+    said_already,
+    standing,
+)
+from evenhand.ledger import schema
+from evenhand.ledger.record import Ledger
+
+LEASE_SECONDS = 1800.0
+"""How long something that a person has before them is offered to nobody else."""
+
+_KINDS: Mapping[str, type[Any]] = {
+    "instruction": Instruction,
+    "image": ImageCame,
+    "no image": ImageFailed,
+    "caption": Caption,
+    "answer": Answer,
+    "no answer": AnswerFailed,
+    "verification": Verification,
+    "word": Word,
+    "joined": Joined,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+class TooLate(Exception):
+    """Something that cannot be said of a proposal as it stands now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    id: str
+    events: tuple[Event, ...]
+    standing: Standing
+
+    @property
+    def since(self) -> float:
+        return self.events[0].at
+
+    @property
+    def at(self) -> float:
+        return self.events[-1].at
+
+
+def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str) -> str:
+    """A new proposal's id. Raises TooLate where this person has one under way for this skill."""
+    proposal = secrets.token_hex(4)
+    with ledger.writing() as connection:
+        _in_turn(connection, growing)
+        for one in _all(connection, growing):
+            if one.standing.instruction.by == person and _holds_its_task(one.standing, said.skill):
+                raise TooLate
+        _add(connection, growing, proposal, said, person=person)
+    return proposal
+
+
+def _holds_its_task(found: Standing, skill: str) -> bool:
+    return found.asked.skill == skill and found.stage not in ("rejected", "withdrawn")
+
+
+def say(
+    ledger: Ledger,
+    growing: str,
+    proposal: str,
+    said: Said,
+    *,
+    person: str | None,
+    allowed: Callable[[Standing], bool] = lambda _: True,
+) -> Standing:
+    """Adds an event and returns where the proposal stands then.
+
+    The very same said twice by one person is added once. Raises TooLate, and adds nothing, where it is not `allowed` or
+    would change nothing.
+    """
+    with ledger.writing() as connection:
+        _in_turn(connection, growing)
+        before = standing(_events(connection, growing, proposal))
+        if before is None or not allowed(before):
+            raise TooLate
+        if person is not None and said_already(before, person, said):
+            return before
+        # The sequence number is known only afterwards: one that fits no event tells whether it would change anything.
+        trial = Event(seq=0, at=time.time(), person=person, said=said)
+        if after(before, trial) == before:
+            raise TooLate
+        event = _add(connection, growing, proposal, said, person=person)
+        done = after(before, event)
+    assert done is not None
+    return done
+
+
+def find_proposal(ledger: Ledger, growing: str, proposal: str) -> Proposal | None:
+    with ledger.reading() as connection:
+        return _proposal(proposal, _events(connection, growing, proposal))
+
+
+def proposals(ledger: Ledger, growing: str) -> list[Proposal]:
+    """In the order they were made."""
+    with ledger.reading() as connection:
+        return _all(connection, growing)
+
+
+def skip(ledger: Ledger, person: str, what: str) -> None:
+    with ledger.writing() as connection:
+        row = {"person": person, "what": what, "at": time.time()}
+        ledger.insert_new(connection, schema.skips, [row])
+
+
+def skipped(ledger: Ledger, person: str) -> set[str]:
+    with ledger.reading() as connection:
+        query = select(schema.skips.c.what).where(schema.skips.c.person == person)
+        return set(connection.execute(query).scalars())
+
+
+def unskip(ledger: Ledger, person: str, start: str) -> None:
+    """Offers again what begins so."""
+    table = schema.skips
+    with ledger.writing() as connection:
+        connection.execute(delete(table).where(table.c.person == person, table.c.what.startswith(start)))
+
+
+def lease(ledger: Ledger, person: str, candidates: Sequence[str]) -> str | None:
+    """The first that nobody else has before them, now this person's; what they had before is free unless it is that."""
+    table, now = schema.leases, time.time()
+    with ledger.writing() as connection:
+        connection.execute(delete(table).where(table.c.until < now))
+        held = {row.what: row.person for row in connection.execute(select(table))}
+        taken = next((one for one in candidates if held.get(one, person) == person), None)
+        connection.execute(delete(table).where(table.c.person == person))
+        if taken is not None:
+            connection.execute(insert(table), [{"what": taken, "person": person, "until": now + LEASE_SECONDS}])
+    return taken
+
+
+def lease_holder(ledger: Ledger, what: str) -> str | None:
+    """Who has it before them."""
+    table = schema.leases
+    query = select(table.c.person).where(table.c.what == what, table.c.until >= time.time())
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar()
+
+
+def _in_turn(connection: Connection, growing: str) -> None:
+    """On PostgreSQL writers of one benchmark wait for each other here; on SQLite all writers do anyway."""
+    connection.execute(select(schema.growing.c.id).where(schema.growing.c.id == growing).with_for_update())
+
+
+def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> Event:
+    at = time.time()
+    row = {
+        "growing": growing,
+        "proposal": proposal,
+        "kind": _NAMES[type(said)],
+        "person": person,
+        "content": canonical_json(asdict(said)),
+        "once": _once(proposal, said),
+        "at": at,
+    }
+    # A single row in a statement of its own: only then does the database tell its number.
+    added = connection.execute(insert(schema.proposal_events).values(row))
+    assert added.inserted_primary_key is not None
+    return Event(seq=added.inserted_primary_key[0], at=at, person=person, said=said)
+
+
+def _once(proposal: str, said: Said) -> str | None:
+    match said:
+        case Answer():
+            return f"answer {said.about} {said.attempt}"
+        case ImageCame():
+            return f"image {said.about}"
+        case Joined():
+            return f"joined {proposal}"
+        case _:
+            return None
+
+
+def _events(connection: Connection, growing: str, proposal: str) -> list[Event]:
+    table = schema.proposal_events
+    query = select(table).where(table.c.proposal == proposal, table.c.growing == growing).order_by(table.c.seq)
+    return [_event(row) for row in connection.execute(query)]
+
+
+def _all(connection: Connection, growing: str) -> list[Proposal]:
+    table = schema.proposal_events
+    found: dict[str, list[Event]] = {}
+    for row in connection.execute(select(table).where(table.c.growing == growing).order_by(table.c.seq)):
+        found.setdefault(row.proposal, []).append(_event(row))
+    made = (_proposal(name, events) for name, events in found.items())
+    return [one for one in made if one is not None]
+
+
+def _proposal(name: str, events: Sequence[Event]) -> Proposal | None:
+    found = standing(events)
+    return None if found is None else Proposal(id=name, events=tuple(events), standing=found)
+
+
+def _event(row: Row[Any]) -> Event:
+    said: Said = _KINDS[row.kind](**json.loads(row.content))
+    return Event(seq=row.seq, at=row.at, person=row.person, said=said)

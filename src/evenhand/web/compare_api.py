@@ -1,0 +1,172 @@
+"""Studies for people and their comparisons, for scripts. No model is named to those who compare."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from evenhand.domain.estimate import Estimate
+from evenhand.ledger.comparing import Place, choices, places_of
+from evenhand.ledger.people_studies import PeopleStudy, people_studies, progress
+from evenhand.web.compare_pages import (
+    CHOICE_LONGEST,
+    SAID_MOST,
+    criteria_of,
+    open_studies,
+    own_place,
+    own_task,
+    said,
+    started,
+)
+from evenhand.web.service import Changing, Owner, Serving, Visiting
+from evenhand.web.study_making import NewStudy
+from evenhand.web.study_pages import agreement_of, given_place, made_study, paused, study_of
+
+routes = APIRouter(prefix="/api", tags=["Comparing"])
+
+Document = dict[str, Any]
+Id = Annotated[str, Path(max_length=100)]
+Number = Annotated[int, Path(ge=1, le=1_000_000)]
+
+
+class Pausing(BaseModel):
+    paused: bool
+
+
+class Starting(BaseModel):
+    study: str = Field(max_length=100)
+
+
+class Choosing(BaseModel):
+    choice: str = Field(max_length=CHOICE_LONGEST)
+    after: int | None = Field(
+        default=None,
+        ge=0,
+        le=SAID_MOST,
+        description="How often you had chosen when you were asked, as `times` said: sending the same again changes "
+        "nothing.",
+    )
+
+
+@routes.get("/studies", summary="All studies for people (owner)")
+async def list_studies(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    found = await run_in_threadpool(people_studies, serving.ledger)
+    return {"schema": 1, "studies": [_study(one) for one in found]}
+
+
+@routes.post("/studies", summary="Make a study for people (owner)", status_code=201)
+async def new_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> Document:  # noqa: ARG001
+    study = await made_study(serving, owner, asked)
+    return {"schema": 1, **_study(await study_of(serving, study))}
+
+
+@routes.get("/studies/{study}", summary="One study: each person's progress, and how far they agree (owner)")
+async def get_study(serving: Serving, owner: Owner, study: Id) -> Document:  # noqa: ARG001
+    found = await study_of(serving, study)
+    places = await run_in_threadpool(progress, serving.ledger, study)
+    agree = await agreement_of(serving, study)
+    unknown = Estimate(value=None, reason="nobody has judged yet")
+    shown = [
+        {"person": one.person, "tasks": one.tasks, "judged": one.judged, "last": one.last}
+        | (unknown if agree is None else agree.by_person.get(one.person or "", unknown)).as_json("agreement")
+        for one in places
+    ]
+    sums = {
+        **(unknown if agree is None else agree.alpha).as_json("alpha"),
+        **(unknown if agree is None else agree.sign).as_json("agreement"),
+    }
+    return {"schema": 1, **_study(found), "people": shown, **sums}
+
+
+@routes.put("/studies/{study}", summary="Pause a study for people, or let it go on (owner)", status_code=204)
+async def put_study(serving: Serving, owner: Owner, changing: Changing, study: Id, asked: Pausing) -> Response:  # noqa: ARG001
+    await paused(serving, owner, study, paused=asked.paused)
+    return Response(status_code=204)
+
+
+@routes.put("/studies/{study}/people/{person}", summary="Give a person a place in a study (owner)", status_code=204)
+async def put_place(serving: Serving, owner: Owner, changing: Changing, study: Id, person: Id) -> Response:  # noqa: ARG001
+    await given_place(serving, owner, study, person)
+    return Response(status_code=204)
+
+
+def _study(study: PeopleStudy) -> Document:
+    return {
+        "study": study.id,
+        "title": study.title,
+        "benchmark": study.benchmark,
+        "data": study.data,
+        "form": study.form.name,
+        "protocol": study.form.protocol,
+        "comparisons": study.comparisons,
+        "places": study.places,
+        "taken": study.taken,
+        "paused": study.paused,
+        "at": study.at,
+        "asked": study.asked,
+    }
+
+
+@routes.get("/comparisons", summary="My shares of studies, and the studies I could take part in")
+async def list_places(serving: Serving, visiting: Visiting) -> Document:
+    person = visiting.must_be("annotator", "owner")
+    theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
+    free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
+    return {
+        "schema": 1,
+        "comparisons": [_place(one) for one in theirs],
+        "open": [{"study": one.id, "title": one.title, "form": one.form.name} for one in free],
+    }
+
+
+@routes.post("/comparisons", summary="Take part in a study", status_code=201)
+async def new_place(serving: Serving, changing: Changing, asked: Starting) -> Document:
+    place = await started(serving, changing, asked.study)
+    return {"schema": 1, **_place(await own_place(serving, changing, place))}
+
+
+@routes.get("/comparisons/{place}", summary="My share of a study: what I chose so far")
+async def get_place(serving: Serving, visiting: Visiting, place: Id) -> Document:
+    own = await own_place(serving, visiting, place)
+    found = await run_in_threadpool(choices, serving.ledger, own)
+    return {"schema": 1, **_place(own), "choices": found}
+
+
+def _place(place: Place) -> Document:
+    return {
+        "comparison": place.id,
+        "title": place.title,
+        "form": place.form.name,
+        "question": place.form.question,
+        "offered": [one.code for one in place.form.choices],
+        "tasks": place.tasks,
+        "judged": place.judged,
+        "paused": place.paused,
+    }
+
+
+@routes.get("/comparisons/{place}/{number}", summary="One of my tasks: two answers, in the order shown")
+async def get_task(serving: Serving, visiting: Visiting, place: Id, number: Number) -> Document:
+    own = await own_task(serving, visiting, place, str(number))
+    task, item = own.task, own.task.item
+    explained = {"task": item.task, "criteria": dict(criteria_of(item))} if own.place.form.explained else {}
+    return {
+        "schema": 1,
+        "number": task.number,
+        "item": item.label,
+        "instruction": item.instruction,
+        "images": [one.digest for one in own.pictures],
+        **explained,
+        "answers": list(task.answers),
+        "choice": task.said.choice,
+        "times": task.said.times,
+    }
+
+
+@routes.put("/comparisons/{place}/{number}", summary="Choose; choosing anew supersedes, and nothing is overwritten")
+async def put_choice(serving: Serving, changing: Changing, place: Id, number: Number, asked: Choosing) -> Document:
+    own = await own_place(serving, changing, place)
+    found = await said(serving, own, number, asked.choice, after=asked.after)
+    return {"schema": 1, "number": number, "choice": found.choice, "times": found.times}

@@ -1,0 +1,168 @@
+"""Where people compare two answers and know neither's model: in their own order, as often as they like."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from evenhand.domain.item import Item
+from evenhand.ledger.comparing import Paused, Place, Said, Task, choices, find_place, find_task, places_of, say
+from evenhand.ledger.people import Person
+from evenhand.ledger.people_studies import PeopleStudy, people_studies
+from evenhand.ledger.record import Ledger
+from evenhand.web.battle import Picture, pictures_of
+from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.service import SentForm, Service, Serving, Visiting
+from evenhand.web.study_pages import place_for, study_of
+from evenhand.web.visibility import as_compared
+
+pages = APIRouter(prefix="/compare", include_in_schema=False)
+
+SAID_MOST = 1_000_000
+CHOICE_LONGEST = 20
+
+Number = Annotated[int, Query(ge=1, le=1_000_000)]
+
+
+@pages.get("")
+async def mine(request: Request, serving: Serving, visiting: Visiting) -> Response:
+    person = visiting.must_be("annotator", "owner")
+    theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
+    free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
+    return serving.pages.page(request, "comparing.html", {"places": theirs, "free": free})
+
+
+def open_studies(ledger: Ledger, person: Person, theirs: list[Place]) -> list[PeopleStudy]:
+    """With a place that this person could take; an owner takes one only on the study's own page."""
+    have = {place.study for place in theirs}
+    return [
+        one
+        for one in people_studies(ledger)
+        if one.taken < one.places and not one.paused and one.id not in have and person.role != "owner"
+    ]
+
+
+@pages.post("/studies/{study}")
+async def start(serving: Serving, visiting: Visiting, form: SentForm, study: str) -> Response:  # noqa: ARG001
+    place = await started(serving, visiting, study)
+    return RedirectResponse(f"/compare/{place}", 303)
+
+
+async def started(serving: Service, visiting: Visiting, study: str) -> str:
+    """The id of the place; raises Refusal where the study is paused or full."""
+    person = visiting.must_be("annotator", "owner")
+    if (await study_of(serving, study)).paused:
+        raise _paused()
+    place = await place_for(serving, study, person)
+    await serving.watch.note(visiting, "took a place in a study", study)
+    return place
+
+
+@pages.get("/{place}")
+async def overview(request: Request, serving: Serving, visiting: Visiting, place: str) -> Response:
+    own = await own_place(serving, visiting, place)
+    chosen = await run_in_threadpool(choices, serving.ledger, own)
+    still_open = next((number for number, one in enumerate(chosen, start=1) if one is None), None)
+    context = {"place": own, "chosen": chosen, "still_open": still_open}
+    return serving.pages.page(request, "compare_overview.html", context)
+
+
+@pages.get("/{place}/jump")
+async def jump(serving: Serving, visiting: Visiting, place: str, number: Number) -> Response:
+    own = await own_place(serving, visiting, place)
+    return RedirectResponse(f"/compare/{own.id}/{min(number, own.tasks)}", 303)
+
+
+@pages.get("/{place}/{number}")
+async def compare(request: Request, serving: Serving, visiting: Visiting, place: str, number: str) -> Response:
+    own = await own_task(serving, visiting, place, number)
+    context = {
+        "place": own.place,
+        "task": own.task,
+        "item": as_compared(own.task.item),
+        "pictures": own.pictures,
+        "criteria": criteria_of(own.task.item) if own.place.form.explained else (),
+    }
+    return serving.pages.page(request, "compare.html", context)
+
+
+def criteria_of(item: Item) -> tuple[tuple[str, str], ...]:
+    return tuple((name, text) for name, text in item.criteria if text.strip())
+
+
+@pages.post("/{place}/{number}")
+async def answer(serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str) -> Response:
+    """Saves what was chosen, if anything was, and leads on."""
+    own = await own_place(serving, visiting, place)
+    of_task = task_number(own, number)
+    go = form.choice("go", ("next", "previous", "stay"))
+    choice = form.text("choice", most=CHOICE_LONGEST)
+    if choice:
+        await said(serving, own, of_task, choice, after=form.number("after", least=0, most=SAID_MOST))
+    if go == "next" and of_task == own.tasks:
+        return RedirectResponse(f"/compare/{own.id}", 303)
+    step = {"next": 1, "previous": -1, "stay": 0}[go]
+    return RedirectResponse(f"/compare/{own.id}/{max(1, of_task + step)}", 303)
+
+
+async def own_place(serving: Service, visiting: Visiting, place: str) -> Place:
+    """Raises Refusal; another person's is not there, and whoever asks for it is written down."""
+    person = visiting.must_be("annotator", "owner")
+    return await run_in_threadpool(_own_place, serving.ledger, person, place)
+
+
+def _own_place(ledger: Ledger, person: Person, place: str) -> Place:
+    found = find_place(ledger, place)
+    if found is None or found.person != person.id:
+        what = "refused: unknown task" if found is None else "refused: another person's task"
+        raise Refusal(404, "There is no such task of yours here.", attack=what, about=place[:100])
+    return found
+
+
+def task_number(place: Place, number: str) -> int:
+    """Raises Refusal where the place has no such task."""
+    if not number.isdecimal() or len(number) > 6 or not 1 <= int(number) <= place.tasks:
+        raise not_found("such task of yours")
+    return int(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTask:
+    place: Place
+    task: Task
+    pictures: tuple[Picture, ...]
+
+
+async def own_task(serving: Service, visiting: Visiting, place: str, number: str) -> OwnTask:
+    """Raises Refusal."""
+    person = visiting.must_be("annotator", "owner")
+    return await run_in_threadpool(_own_task, serving.ledger, person, place, number)
+
+
+def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTask:
+    own = _own_place(ledger, person, place)
+    task = find_task(ledger, own, task_number(own, number))
+    if task is None:
+        raise not_found("such task of yours")
+    return OwnTask(place=own, task=task, pictures=pictures_of(ledger, task.item))
+
+
+async def said(serving: Service, place: Place, number: int, choice: str, *, after: int | None) -> Said:
+    """Puts the choice on record; raises Refusal."""
+    verdict = place.form.preference(choice)
+    if verdict is None:
+        offered = ", ".join(one.code for one in place.form.choices)
+        raise Refusal(422, f"The choice is one of {offered}.")
+    try:
+        found = await run_in_threadpool(say, serving.ledger, place, number, verdict, after=after)
+    except Paused as error:
+        raise _paused() from error
+    if found is None:
+        raise not_found("such task of yours")
+    return found
+
+
+def _paused() -> Refusal:
+    return Refusal(409, "This study is paused; your answers so far are kept. Come back a little later.")

@@ -1,0 +1,305 @@
+"""The owner's pages of benchmarks that grow: what to write, the pipeline, each proposal's history, versions."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from evenhand.domain.proposal import OwnersWord, Rules, Stage, Word, next_try
+from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.grown_export import as_zip
+from evenhand.ledger.growing import (
+    Example,
+    GrowingBenchmark,
+    NameTaken,
+    NewBenchmark,
+    Skill,
+    Terms,
+    VersionTaken,
+    begin_growing,
+    growing_benchmarks,
+    set_terms,
+    versions,
+)
+from evenhand.ledger.grown import grown_version, publish
+from evenhand.ledger.projection import benchmarks
+from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, proposals, say
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.worker_notes import WorkerNote, worker_notes
+from evenhand.web.admin_pages import names_of
+from evenhand.web.contributing import growing_of
+from evenhand.web.examples import known_skills, skill_with_example
+from evenhand.web.growth import shares, verifiers_agreement
+from evenhand.web.proposed import INSTRUCTION_LONGEST, UPLOAD_LIMITS, kept_image, plain
+from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.service import Form, Owner, SentForm, Service, Serving
+
+pages = APIRouter(prefix="/admin/growing", include_in_schema=False)
+
+NAME_LONGEST = 100
+SKILLS_LONGEST = 20_000
+SKILLS_MOST = 500
+OUTPUT_LONGEST = 4_000
+REASON_LONGEST = 500
+VERIFIERS_MOST = 9
+ATTEMPTS_MOST = 9
+ABSENT_AFTER = 90.0
+"""Seconds without a word of a worker after which the page says that none is there."""
+
+STAGES: Mapping[Stage, str] = {
+    "image": "Image",
+    "caption": "Caption",
+    "answer": "Answer",
+    "verify": "Verify",
+    "flagged": "Flagged",
+    "accepted": "Accepted",
+    "joined": "Joined",
+    "rejected": "Rejected",
+    "withdrawn": "Withdrawn",
+}
+_WORDS: tuple[OwnersWord, ...] = ("cleared", "again", "rejected")
+
+
+@pages.get("")
+async def overview(request: Request, serving: Serving, owner: Owner) -> Response:  # noqa: ARG001
+    return await _overview(request, serving)
+
+
+async def _overview(request: Request, serving: Service, *, fault: str | None = None, **sent: str) -> Response:
+    context = await run_in_threadpool(_all_growing, serving.ledger)
+    filled = {"name": "", "licence": "CC BY 4.0", "skills": "", "base": "", **sent}
+    return serving.pages.page(
+        request,
+        "growing.html",
+        {**context, "fault": fault, "filled": filled, "known": known_skills()},
+        status=200 if fault is None else 422,
+    )
+
+
+def _all_growing(ledger: Ledger) -> dict[str, Any]:
+    found = [
+        (one, Counter(each.standing.stage for each in proposals(ledger, one.id)), len(versions(ledger, one.id)))
+        for one in growing_benchmarks(ledger)
+    ]
+    return {"growing": found, "bases": benchmarks(ledger), "stages": STAGES}
+
+
+@pages.post("")
+async def begin(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
+    try:
+        asked = await run_in_threadpool(_new, serving.ledger, form)
+        made = await run_in_threadpool(begin_growing, serving.ledger, asked, by=owner.must_be("owner").id)
+    except (Refusal, NameTaken) as error:
+        words = error.sentence if isinstance(error, Refusal) else str(error)
+        sent = {name: form.text(name, most=SKILLS_LONGEST * 10) for name in ("name", "licence", "skills", "base")}
+        return await _overview(request, serving, fault=words, **sent)
+    await serving.watch.note(owner, "began a growing benchmark", made)
+    return RedirectResponse(f"/admin/growing/{made}", 303)
+
+
+def _new(ledger: Ledger, form: Form) -> NewBenchmark:
+    base = form.text("base", most=100)
+    if base and base not in {one.data for one in benchmarks(ledger)}:
+        raise Refusal(422, "The benchmark it starts from is not on record.")
+    return NewBenchmark(
+        name=plain(form.text("name", most=NAME_LONGEST, required="the name")),
+        licence=plain(form.text("licence", most=NAME_LONGEST, required="the licence")),
+        base=base or None,
+        terms=Terms(skills=_skills(ledger, form, ())),
+    )
+
+
+def _skills(ledger: Ledger, form: Form, before: tuple[Skill, ...]) -> tuple[Skill, ...]:
+    """One a line; those that were there keep their worked examples."""
+    lines = plain(form.text("skills", most=SKILLS_LONGEST, required="at least one skill")).splitlines()
+    kept = {one.name: one for one in before}
+    found = [skill_with_example(ledger, line, kept) for line in lines if line.strip()]
+    if len(found) > SKILLS_MOST:
+        raise Refusal(422, f"There may be {SKILLS_MOST} skills, not {len(found)}.")
+    return tuple({one.name: one for one in found}.values())
+
+
+@pages.get("/{growing}")
+async def pipeline(
+    request: Request,
+    serving: Serving,
+    owner: Owner,  # noqa: ARG001
+    growing: str,
+    stage: str = "",
+) -> Response:
+    found = await growing_of(serving, growing)
+    context = await run_in_threadpool(_pipeline, serving.ledger, found, stage)
+    return serving.pages.page(request, "pipeline.html", context)
+
+
+def _pipeline(ledger: Ledger, growing: GrowingBenchmark, stage: str) -> dict[str, Any]:
+    every = proposals(ledger, growing.id)
+    shown = [one for one in every if not stage or one.standing.stage == stage]
+    made = versions(ledger, growing.id)
+    return {
+        "growing": growing,
+        "stages": STAGES,
+        "counts": Counter(one.standing.stage for one in every),
+        "stage": stage,
+        "shown": sorted(shown, key=lambda one: one.at, reverse=True)[:200],
+        "total": len(shown),
+        "trouble": {one.id: trouble(one) for one in every},
+        "names": names_of(ledger),
+        "shares": shares(every),
+        "agreement": verifiers_agreement(every),
+        "versions": made[::-1],
+        "worker": worker_state(worker_notes(ledger)),
+        "limits": {"verifiers": VERIFIERS_MOST, "attempts": ATTEMPTS_MOST},
+    }
+
+
+def trouble(one: Proposal) -> str:
+    """What stands in the worker's way, and whether it tries again."""
+    stands = one.standing
+    if not stands.failures:
+        return ""
+    detail = getattr(stands.failures[-1].said, "detail", "")
+    return f"{detail} {'Waits for you.' if next_try(stands) is None else 'Will be tried again.'}"
+
+
+def worker_state(notes: Mapping[str, WorkerNote]) -> dict[str, Any]:
+    seen = notes.get("worker")
+    there = seen is not None and time.time() - seen.at < ABSENT_AFTER
+    said = [note.sentence for work, note in notes.items() if work != "worker" and note.sentence]
+    return {"there": there, "seen": None if seen is None else seen.at, "said": said}
+
+
+@pages.post("/{growing}/settings")
+async def settings(serving: Serving, owner: Owner, form: SentForm, growing: str) -> Response:
+    found = await growing_of(serving, growing)
+    terms = await run_in_threadpool(_terms, serving.ledger, form, found.terms)
+    await run_in_threadpool(set_terms, serving.ledger, growing, terms, by=owner.must_be("owner").id)
+    await serving.watch.note(owner, "changed a growing benchmark", growing)
+    return RedirectResponse(f"/admin/growing/{growing}#settings", 303)
+
+
+def _terms(ledger: Ledger, form: Form, before: Terms) -> Terms:
+    return Terms(
+        skills=_skills(ledger, form, before.skills),
+        rules=Rules(
+            alone=form.text("alone", most=10) == "yes",
+            verifiers=form.number("verifiers", least=1, most=VERIFIERS_MOST),
+            attempts=form.number("attempts", least=1, most=ATTEMPTS_MOST),
+        ),
+        max_cost=_dollars(form.text("max_cost", most=20)),
+        paused=form.text("paused", most=10) == "yes",
+    )
+
+
+def _dollars(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1_000_000:
+        raise Refusal(422, "The budget is a number of dollars, such as 25 or 2.50; empty is no limit.")
+    return value
+
+
+@pages.get("/{growing}/skills/{number}")
+async def skill(request: Request, serving: Serving, owner: Owner, growing: str, number: int) -> Response:  # noqa: ARG001
+    found = await growing_of(serving, growing)
+    context = {
+        "growing": found,
+        "number": number,
+        "skill": _skill(found, number),
+        "longest": {"instruction": INSTRUCTION_LONGEST, "output": OUTPUT_LONGEST},
+    }
+    return serving.pages.page(request, "skill.html", context)
+
+
+def _skill(growing: GrowingBenchmark, number: int) -> Skill:
+    if not 1 <= number <= len(growing.terms.skills):
+        raise not_found("such skill")
+    return growing.terms.skills[number - 1]
+
+
+@pages.post("/{growing}/skills/{number}")
+async def set_example(serving: Serving, owner: Owner, form: SentForm, growing: str, number: int) -> Response:
+    found = await growing_of(serving, growing)
+    before = _skill(found, number)
+    upload = await form.upload("image", most=UPLOAD_LIMITS.bytes)
+    image = before.example.image if upload is None else await run_in_threadpool(kept_image, serving.ledger, upload)
+    example = Example(
+        instruction=plain(form.text("instruction", most=INSTRUCTION_LONGEST, required="the instruction")),
+        output=plain(form.text("output", most=OUTPUT_LONGEST, required="the expected output")),
+        image=image,
+    )
+    skills = tuple(replace(one, example=example) if one == before else one for one in found.terms.skills)
+    terms = replace(found.terms, skills=skills)
+    await run_in_threadpool(set_terms, serving.ledger, growing, terms, by=owner.must_be("owner").id)
+    await serving.watch.note(owner, "changed a worked example", f"{growing} {number}")
+    return RedirectResponse(f"/admin/growing/{growing}#settings", 303)
+
+
+@pages.get("/{growing}/proposals/{proposal}")
+async def history(request: Request, serving: Serving, owner: Owner, growing: str, proposal: str) -> Response:  # noqa: ARG001
+    found = await growing_of(serving, growing)
+    one = await run_in_threadpool(find_proposal, serving.ledger, growing, proposal)
+    if one is None:
+        raise not_found("such proposal")
+    context = {
+        "growing": found,
+        "one": one,
+        "stands": one.standing,
+        "stages": STAGES,
+        "trouble": trouble(one),
+        "names": await run_in_threadpool(names_of, serving.ledger),
+    }
+    return serving.pages.page(request, "proposal.html", context)
+
+
+@pages.post("/{growing}/proposals/{proposal}")
+async def decide(serving: Serving, owner: Owner, form: SentForm, growing: str, proposal: str) -> Response:
+    await growing_of(serving, growing)
+    word = cast("OwnersWord", form.choice("word", _WORDS))
+    needed = "the reason" if word == "rejected" else None
+    said = Word(word=word, reason=plain(form.text("reason", most=REASON_LONGEST, required=needed)))
+    try:
+        await run_in_threadpool(say, serving.ledger, growing, proposal, said, person=owner.must_be("owner").id)
+    except TooLate:
+        raise Refusal(409, "As this proposal stands, that changes nothing; look at it again.") from None
+    await serving.watch.note(owner, f"decided on a proposal: {word}", proposal)
+    return RedirectResponse(f"/admin/growing/{growing}/proposals/{proposal}", 303)
+
+
+@pages.post("/{growing}/versions")
+async def new_version(serving: Serving, owner: Owner, form: SentForm, growing: str) -> Response:  # noqa: ARG001
+    found = await growing_of(serving, growing)
+    try:
+        made = await run_in_threadpool(publish, serving.ledger, found, by=owner.must_be("owner").id)
+    except VersionTaken as error:
+        raise Refusal(409, str(error)) from error
+    if made is None:
+        raise Refusal(409, "Nothing new was accepted since the last version.")
+    await serving.watch.note(owner, "made a version", f"{growing} {made.number}")
+    return RedirectResponse(f"/admin/growing/{growing}#versions", 303)
+
+
+@pages.get("/{growing}/versions/{number}.zip")
+async def download(serving: Serving, owner: Owner, growing: str, number: int) -> Response:
+    """With captions and references: for the owner only."""
+    found = await growing_of(serving, growing)
+    grown = await run_in_threadpool(grown_version, serving.ledger, found, number)
+    if grown is None:
+        raise not_found("such version")
+    try:
+        packed = await run_in_threadpool(as_zip, serving.ledger, grown)
+    except ExchangeError as error:
+        raise Refusal(409, str(error)) from error
+    await serving.watch.note(owner, "exported a version", f"{growing} {number}")
+    headers = {"Content-Disposition": f'attachment; filename="{growing}-version-{number}.zip"'}
+    return Response(packed, media_type="application/zip", headers=headers)

@@ -1,0 +1,210 @@
+"""What a growing benchmark asks of one person, and what its people have done."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.proposal import (
+    Caption,
+    Instruction,
+    Standing,
+    Verification,
+    last_opinions,
+    may_caption,
+    may_verify,
+)
+from evenhand.intervals import clustered_share
+from evenhand.ledger.growing import GrowingBenchmark, Skill
+from evenhand.ledger.proposals import Proposal, lease, proposals, skipped
+from evenhand.ledger.record import Ledger
+from evenhand.reliability.alpha import krippendorff_alpha
+from evenhand.reliability.opinions import Cases, Opinions
+
+Step: TypeAlias = Literal["caption", "verify"]
+TaskState: TypeAlias = Literal["open", "written", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingTask:
+    number: int
+    """From 1."""
+    skill: Skill
+    state: TaskState
+    proposal: Proposal | None
+    """This person's for this skill, unless it was rejected or withdrawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """All that a benchmark asks of one person at this moment."""
+
+    growing: GrowingBenchmark
+    writing: Sequence[WritingTask]
+    caption: Sequence[Proposal]
+    verify: Sequence[Proposal]
+    mine: Sequence[tuple[Step, Proposal]]
+    """What this person captioned or verified, the newest last."""
+    joined: int
+
+    @property
+    def written(self) -> int:
+        return sum(task.state == "written" for task in self.writing)
+
+    @property
+    def next_task(self) -> WritingTask | None:
+        return next((task for task in self.writing if task.state == "open"), None)
+
+    def waiting(self, step: Step) -> Sequence[Proposal]:
+        return self.caption if step == "caption" else self.verify
+
+
+def asked_of(ledger: Ledger, growing: GrowingBenchmark, person: str) -> Asked:
+    found = proposals(ledger, growing.id)
+    passed = skipped(ledger, person)
+    return Asked(
+        growing=growing,
+        writing=_writing(growing, found, person, passed),
+        caption=[one for one in found if _offered(one, "caption", growing, person, passed)],
+        verify=[one for one in found if _offered(one, "verify", growing, person, passed)],
+        mine=_mine(found, person),
+        joined=sum(one.standing.stage == "joined" for one in found),
+    )
+
+
+def _writing(
+    growing: GrowingBenchmark, found: Iterable[Proposal], person: str, passed: set[str]
+) -> tuple[WritingTask, ...]:
+    theirs = {
+        one.standing.asked.skill: one
+        for one in found
+        if one.standing.instruction.by == person and one.standing.stage not in ("rejected", "withdrawn")
+    }
+
+    def state(skill: str) -> TaskState:
+        if skill in theirs:
+            return "written"
+        return "skipped" if writing_skip(growing.id, skill) in passed else "open"
+
+    return tuple(
+        WritingTask(number=number, skill=skill, state=state(skill.name), proposal=theirs.get(skill.name))
+        for number, skill in enumerate(growing.terms.skills, start=1)
+    )
+
+
+def writing_skip(growing: str, skill: str) -> str:
+    return f"write {growing} {skill}"
+
+
+def step_skip(growing: str, step: Step, proposal: str) -> str:
+    return f"{step} {growing} {proposal}"
+
+
+def _offered(one: Proposal, step: Step, growing: GrowingBenchmark, person: str, passed: set[str]) -> bool:
+    stands, rules = one.standing, growing.terms.rules
+    if step_skip(growing.id, step, one.id) in passed or stands.stage != step:
+        return False
+    if step == "caption":
+        return may_caption(stands, person, rules)
+    return may_verify(stands, person, rules) and stands.opinion_of(person) is None
+
+
+def _mine(found: Sequence[Proposal], person: str) -> Sequence[tuple[Step, Proposal]]:
+    last: dict[tuple[Step, str], tuple[int, Proposal]] = {}
+    for one in found:
+        for event in one.events:
+            if event.person == person and isinstance(event.said, Caption | Verification):
+                step: Step = "caption" if isinstance(event.said, Caption) else "verify"
+                last[step, one.id] = event.seq, one
+    return [(step, one) for (step, _), (_, one) in sorted(last.items(), key=lambda each: each[1][0])]
+
+
+def take(ledger: Ledger, asked: Asked, step: Step, person: str) -> Proposal | None:
+    """The next that waits for this person and that nobody else has before them."""
+    places = {place: one for one in asked.waiting(step) for place in _places(asked.growing, step, one)}
+    taken = lease(ledger, person, list(places))
+    return None if taken is None else places[taken]
+
+
+def _places(growing: GrowingBenchmark, step: Step, one: Proposal) -> list[str]:
+    """As many as may work on it at once."""
+    stands: Standing = one.standing
+    wanted = 1 if step == "caption" else max(1, growing.terms.rules.verifiers - len(stands.opinions))
+    return [place_name(growing.id, step, one.id, number) for number in range(wanted)]
+
+
+def place_name(growing: str, step: Step, proposal: str, number: int = 0) -> str:
+    return f"{step} {growing} {proposal} {number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What one person has done."""
+
+    written: int
+    captioned: int
+    verified: int
+    joined: int
+    """Of those written."""
+
+
+def shares(found: Iterable[Proposal]) -> dict[str, Share]:
+    """By person."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for one in found:
+        done = {(event.person, type(event.said)) for event in one.events if event.person is not None}
+        counted.update((person, kind.__name__) for person, kind in done)
+        if one.standing.stage == "joined":
+            counted[one.standing.instruction.by, "joined"] += 1
+    return {
+        person: Share(
+            written=counted[person, Instruction.__name__],
+            captioned=counted[person, Caption.__name__],
+            verified=counted[person, Verification.__name__],
+            joined=counted[person, "joined"],
+        )
+        for person in dict.fromkeys(person for person, _ in counted)
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiersAgreement:
+    answers: int
+    """Verified by two people or more."""
+    alike: Estimate
+    """Share of pairs of people who said the same of an answer."""
+    alpha: Estimate
+    """Krippendorff's; of two values, which any metric sets equally far apart."""
+
+
+def verifiers_agreement(found: Iterable[Proposal]) -> VerifiersAgreement | None:
+    """On whether answers follow their instructions; None where nobody verified what another had."""
+    cases = [list(said.items()) for one in found for said in last_opinions(one.events).values() if len(said) > 1]
+    if not cases:
+        return None
+    pairs = [
+        (number, a[1].follows == b[1].follows) for number, said in enumerate(cases) for a, b in combinations(said, 2)
+    ]
+    raters = tuple(dict.fromkeys(person for said in cases for person, _ in said))
+    rows = [(number, raters.index(person), one) for number, said in enumerate(cases) for person, one in said]
+    opinions = Opinions(
+        cases=Cases(item=np.arange(len(cases)), model=np.zeros(len(cases), dtype=np.intp), models=("",)),
+        raters=raters,
+        case=np.array([case for case, _, _ in rows]),
+        rater=np.array([rater for _, rater, _ in rows]),
+        value=np.array([1.0 if one.follows else -1.0 for _, _, one in rows]),
+        levels=2,
+    )
+    return VerifiersAgreement(
+        answers=len(cases),
+        alike=clustered_share(
+            np.array([alike for _, alike in pairs], dtype=np.float64),
+            np.ones(len(pairs)),
+            np.array([case for case, _ in pairs]),
+        ),
+        alpha=krippendorff_alpha(opinions),
+    )

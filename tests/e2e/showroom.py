@@ -1,0 +1,31 @@
+"""A ledger with something on every page: both papers' boards, an audited judge, people's studies."""
+
+from contextlib import closing
+
+from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.ledger.people_studies import make_people_study
+from evenhand.ledger.projection import benchmarks
+from evenhand.ledger.record import Ledger
+from tests.e2e.workplace import Workplace
+from tests.scripted_server import server_process
+
+VISIT, CREATION = "visit-bench-sample", "creation-mmbench-sample"
+FORCED, FIVE_LEVELS = "Following instructions", "Creative writing"
+
+
+def furnished(here: Workplace) -> None:
+    with server_process() as url:
+        who = ("--judge", "openai/gpt-4o", "--judge-base-url", url, "--endpoint-name", "scripted")
+        for command in (
+            ("judge", VISIT, *who, "--quiet"),
+            ("judge", CREATION, *who, "--quiet"),
+            ("audit", *who, "--benchmark", VISIT, "--budget", "200", "--quiet"),
+        ):
+            ran = here.run(*command)
+            assert ran.code == 0, ran.err
+    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
+        data = {one.name: one.data for one in benchmarks(ledger)}
+        shared = Sharing(people=2, each=2)
+        for title, form, name in ((FORCED, "forced", VISIT), (FIVE_LEVELS, "five-level", CREATION)):
+            asked = AskedStudy(data=data[name], title=title, form=form, pairs=Pairs(), sharing=shared, most=4)
+            make_people_study(ledger, asked, made_by=None)

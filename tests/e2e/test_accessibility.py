@@ -1,0 +1,171 @@
+"""Every page before axe-core, in a real browser: light and dark, on a desk and on a phone. No serious finding."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.showroom import CREATION, FIVE_LEVELS, FORCED, VISIT, furnished
+from tests.e2e.test_comparing import DESKTOP, PHONE, Site, Visit, invited
+from tests.e2e.test_growing import CAPTION, INSTRUCTION, PICTURES, SHOTS, begun, through, until_there
+from tests.e2e.workplace import Workplace
+from tests.scripted_server import server_process
+from tests.web.test_serve import owner_link, serving
+
+SERIOUS = ("serious", "critical")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspector:
+    findings: list[str]
+
+    def looks_at(self, page: Page, name: str) -> None:
+        """As it stands before the visitor, in both schemes and at both widths."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        folder = os.environ.get(SHOTS)
+        for width, size in (("desktop", DESKTOP), ("phone", PHONE)):
+            page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
+            for scheme in ("dark", "light"):
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                found = Axe().run(page).response["violations"]
+                self.findings.extend(
+                    f"{name}, {width}, {scheme}: {one['id']}: {node['html']} {node['failureSummary']}"
+                    for one in found
+                    if one["impact"] in SERIOUS
+                    for node in one["nodes"]
+                )
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            if wide > size["width"]:
+                self.findings.append(f"{name}, {width}: {wide} pixels wide")
+            if folder:
+                page.screenshot(path=Path(folder) / f"{name}-{width}.png", full_page=True)
+        page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
+        page.emulate_media(color_scheme="light")
+
+
+@pytest.fixture(scope="module")
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    here = Workplace(tmp_path_factory.mktemp("accessibility") / "show")
+    furnished(here)
+    with server_process("--judge", "says Seven, and two of them are green.") as model:
+        answering = ("--model", "openai/gpt-4o", "--base-url", model)
+        with serving(here.folder, *answering) as (process, url):
+            site = Site(browser=browser, url=url, link=owner_link(process), here=here)
+            yield site
+            for context in site.contexts:
+                context.close()
+
+
+@pytest.fixture(scope="module")
+def owner(site: Site) -> Visit:
+    return site.visit(site.link, "Olive")
+
+
+@pytest.fixture
+def inspector() -> Iterator[Inspector]:
+    inspector = Inspector(findings=[])
+    yield inspector
+    assert not inspector.findings, "\n".join(inspector.findings)
+
+
+def board_of(visit: Visit, benchmark: str) -> str:
+    """The path of the board that a model judged."""
+    page = visit.go("/")
+    link = page.locator("section", has=page.get_by_role("heading", level=2, name=re.compile(benchmark))).locator(
+        "a.cover", has_text="openai/gpt-4o"
+    )
+    return link.first.get_attribute("href") or ""
+
+
+def test_the_public_pages(site: Site, owner: Visit, inspector: Inspector):
+    visit, creation = board_of(owner, VISIT), board_of(owner, CREATION)
+    for name, path in (
+        ("boards", "/"),
+        ("board-visit", visit),
+        ("board-creation", creation),
+        ("board-elo", f"{creation}?method=elo"),
+        ("board-equal-length", f"{visit}?equal_length=true"),
+        ("judge-audit", f"{visit}/audit"),
+        ("api", "/api"),
+        ("no-such-page", "/none"),
+    ):
+        inspector.looks_at(owner.go(path), name)
+    page = owner.go(visit)
+    page.locator("table.board tbody th a").first.click()
+    inspector.looks_at(page, "model")
+    page.get_by_role("link", name=re.compile("against")).first.click()
+    inspector.looks_at(page, "battle")
+    # The page that is not there is told of by the browser too.
+    assert [words for words in owner.trouble if "404" not in words] == []
+
+
+def test_the_owners_pages(site: Site, owner: Visit, inspector: Inspector):
+    link = invited(owner, 3)
+    inspector.looks_at(owner.page, "admin-link")
+    guest = site.browser.new_context()
+    page = guest.new_page()
+    page.goto(link)
+    inspector.looks_at(page, "join")
+    guest.close()
+    for name, path in (
+        ("admin", "/admin"),
+        ("audit-log", "/admin/audit"),
+        ("studies", "/admin/studies"),
+        ("growing-begin", "/admin/growing"),
+        ("account", "/account"),
+    ):
+        inspector.looks_at(owner.go(path), name)
+    page = owner.go("/admin/studies")
+    page.get_by_role("button", name="Choose what is compared").click()
+    inspector.looks_at(page, "study-new")
+    page = owner.go("/admin/studies")
+    page.get_by_role("link", name=FORCED).click()
+    inspector.looks_at(page, "study")
+
+
+@pytest.mark.parametrize(("title", "name"), [(FORCED, "compare-forced"), (FIVE_LEVELS, "compare-five-level")])
+def test_the_pages_where_people_compare(site: Site, owner: Visit, inspector: Inspector, title: str, name: str):
+    ada = site.visit(invited(owner, 1), "Ada")
+    page = ada.go("/compare")
+    inspector.looks_at(page, "compare")
+    page.get_by_role("button", name=f"Take part in {title}").click()
+    inspector.looks_at(page, "compare-overview")
+    page.get_by_role("link", name="Begin with number 1").click()
+    inspector.looks_at(page, name)
+
+
+def test_the_pages_where_a_benchmark_grows(site: Site, owner: Visit, inspector: Inspector):
+    # What the steps of the growing pages want of a site is its address, which both have.
+    begun(owner.page, site)  # pyright: ignore[reportArgumentType]
+    pipeline = owner.page.url
+    ada, ben, eve = (site.visit(invited(owner, 1), name).page for name in ("Ada", "Ben", "Eve"))
+    through(ada, "Write")
+    inspector.looks_at(ada, "grow-write")
+    ada.get_by_label("Or a file").set_input_files(PICTURES / "s01.png")
+    ada.get_by_label("Its public licence (required)").fill("CC0 1.0")
+    ada.get_by_label("The instruction").fill(INSTRUCTION)
+    ada.get_by_role("button", name="Send").click()
+    through(ben, "Caption")
+    inspector.looks_at(ben, "grow-caption")
+    ben.get_by_label("Description", exact=True).fill(CAPTION)
+    ben.get_by_role("button", name="Send").click()
+    inspector.looks_at(ben, "grow-nothing-waits")
+    eve.goto(f"{site.url}/grow")
+    until_there(eve, "waiting for your eyes")
+    inspector.looks_at(eve, "grow")
+    eve.get_by_role("link", name="Verify").first.click()
+    inspector.looks_at(eve, "grow-verify")
+    eve.get_by_label("Yes").check()
+    eve.get_by_role("button", name="Send").click()
+    owner.page.goto(pipeline)
+    inspector.looks_at(owner.page, "growing-pipeline")
+    owner.page.get_by_role("link", name=INSTRUCTION).first.click()
+    inspector.looks_at(owner.page, "growing-proposal")
+    owner.page.goto(pipeline)
+    owner.page.get_by_role("link", name="gardening tips").first.click()
+    inspector.looks_at(owner.page, "growing-skill")

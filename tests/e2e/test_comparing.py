@@ -1,0 +1,275 @@
+"""The whole life of a study for people, in a real browser, with its scripts and without."""
+
+import re
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
+from evenhand.benchmarks.responses_file import read_responses
+from evenhand.ledger.record import Ledger
+from tests.e2e.workplace import Workplace, drawn
+from tests.scripted_server import server_process
+from tests.web.test_serve import owner_link, serving
+
+VISIT, CREATION = "visit-bench-sample", "creation-mmbench-sample"
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+
+@dataclass(kw_only=True)
+class Visit:
+    """One person's browser, and what went wrong in it."""
+
+    page: Page
+    url: str
+    trouble: list[str] = field(default_factory=list[str])
+
+    def heed(self) -> None:
+        """Notes errors of scripts, refused contents, and requests to other hosts."""
+        self.page.on("console", lambda said: self.trouble.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("request", lambda asked: self._asked(asked.url))
+
+    def _asked(self, url: str) -> None:
+        if urlsplit(url).netloc != urlsplit(self.url).netloc:
+            self.trouble.append(f"asked {url}")
+
+    def go(self, path: str) -> Page:
+        self.page.goto(self.url + path)
+        return self.page
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    browser: Browser
+    url: str
+    link: str
+    here: Workplace
+    contexts: list[BrowserContext] = field(default_factory=list[BrowserContext])
+
+    def visit(self, link: str, name: str, *, scripts: bool = True, phone: bool = False) -> Visit:
+        context = self.browser.new_context(
+            viewport=PHONE if phone else DESKTOP,  # pyright: ignore[reportArgumentType]
+            java_script_enabled=scripts,
+        )
+        self.contexts.append(context)
+        visit = Visit(page=context.new_page(), url=self.url)
+        visit.heed()
+        visit.page.goto(link)
+        visit.page.get_by_label("Your name").fill(name)
+        visit.page.get_by_role("button", name="Come in").click()
+        return visit
+
+
+def stocked(here: Workplace) -> None:
+    """Both samples with their answers, and a model's verdicts on one of them."""
+    with server_process() as url:
+        assert here.judge(url, *drawn(30)).code == 0
+    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
+        benchmark = load_benchmark(CREATION)
+        ledger.register_benchmark(benchmark)
+        for path in bundled_answers(benchmark):
+            ledger.add_responses(read_responses(path, benchmark).responses)
+
+
+@contextmanager
+def opened(browser: Browser, here: Workplace) -> Generator[Site]:
+    with serving(here.folder, "--no-worker") as (process, url):
+        site = Site(browser=browser, url=url, link=owner_link(process), here=here)
+        yield site
+        for context in site.contexts:
+            context.close()
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+    here = Workplace(tmp_path_factory.mktemp("comparing") / "stock")
+    stocked(here)
+    return here
+
+
+@pytest.fixture
+def site(browser: Browser, stock: Workplace, tmp_path: Path) -> Iterator[Site]:
+    with opened(browser, stock.copy(tmp_path.name)) as site:
+        yield site
+
+
+def invited(owner: Visit, people: int) -> str:
+    page = owner.go("/admin")
+    page.get_by_label("Role").select_option("annotator")
+    page.get_by_label("For whom").fill("the volunteers")
+    page.get_by_label("People", exact=True).fill(str(people))
+    page.get_by_role("button", name="Make a link").click()
+    return page.locator("code.secret").inner_text()
+
+
+def make_study(
+    owner: Visit, benchmark: str, form: str, title: str, *, against: str | None = None, **numbers: int
+) -> str:
+    """The study's address."""
+    page = owner.go("/admin/studies")
+    data = page.get_by_label("Benchmark").locator("option", has_text=benchmark).get_attribute("value")
+    page.get_by_label("Benchmark").select_option(data)
+    page.get_by_role("button", name="Choose what is compared").click()
+    page.get_by_label("Title").fill(title)
+    page.get_by_role("radio", name=form).check()
+    if against is not None:
+        page.get_by_role("radio", name="Each against one").check()
+        page.get_by_label("Each against", exact=True).select_option(against)
+    for name, number in {"people": 2, "each": 2, "overlap": 0, "seed": 7, **numbers}.items():
+        page.locator(f"#{name}").fill(str(number))
+    page.get_by_role("button", name="Make the study").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(title)
+    return page.url
+
+
+def begin(person: Visit, title: str) -> int:
+    """How many comparisons are before them."""
+    page = person.go("/compare")
+    page.get_by_role("button", name=f"Take part in {title}").click()
+    total = re.search(r"0 of (\d+) answered", page.content())
+    assert total
+    page.get_by_role("link", name="Begin with number 1").click()
+    return int(total[1])
+
+
+def listens(page: Page) -> None:
+    """Waits until the page's script runs: it then tells of the keys."""
+    expect(page.locator("[data-keys]")).not_to_have_attribute("hidden", "")
+
+
+def press(page: Page, key: str) -> None:
+    listens(page)
+    page.keyboard.press(key)
+
+
+def compare_with_keys(person: Visit, title: str, key: str) -> int:
+    total, page = begin(person, title), person.page
+    for number in range(1, total + 1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"Comparison {number} of {total}")
+        press(page, key)
+        expect(page.get_by_role("status")).to_contain_text("Saved: ")
+        expect(page.locator("[data-judged]")).to_have_text(str(number))
+        page.keyboard.press("ArrowRight")
+    expect(page.get_by_text(f"All {total} comparisons are answered.")).to_be_visible()
+    return total
+
+
+def compare_with_forms(person: Visit, title: str, words: str) -> int:
+    total, page = begin(person, title), person.page
+    for number in range(1, total + 1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"Comparison {number} of {total}")
+        page.get_by_role("radio", name=words, exact=True).check()
+        page.get_by_role("button", name="Finish" if number == total else "Next").click()
+    expect(page.get_by_text(f"All {total} comparisons are answered.")).to_be_visible()
+    return total
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_two_people_compare_in_both_forms_and_their_board_is_read_by_every_command(site: Site, scripts: bool):
+    owner = site.visit(site.link, "Olive", scripts=scripts)
+    link = invited(owner, 2)
+    forced = make_study(owner, VISIT, "A or B", "Following instructions", comparisons=5)
+    five = make_study(owner, CREATION, "Five levels", "Creative writing", against="sample-plain", comparisons=4)
+    ada = site.visit(link, "Ada", scripts=scripts)
+    grace = site.visit(link, "Grace", scripts=scripts, phone=True)
+    for person, which in ((ada, 0), (grace, 1)):
+        if scripts:
+            judged = compare_with_keys(person, "Following instructions", "12"[which])
+            judged += compare_with_keys(person, "Creative writing", "25"[which])
+        else:
+            judged = compare_with_forms(person, "Following instructions", ("Model A", "Model B")[which])
+            judged += compare_with_forms(person, "Creative writing", ("Left is better", "Right is much better")[which])
+        assert judged == 9
+    for address, done in ((forced, "5 of 5"), (five, "4 of 4")):
+        page = owner.page
+        page.goto(address)
+        for name in ("Ada", "Grace"):
+            expect(page.get_by_role("row", name=re.compile(name))).to_contain_text(done)
+        page.get_by_role("link", name="See the board").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("bench")
+    expect(owner.go("/").get_by_role("link", name="Judged by 2 people")).to_have_count(2)
+    assert not [words for visit in (owner, ada, grace) for words in visit.trouble]
+    read_by_every_command(site.here)
+
+
+def read_by_every_command(here: Workplace) -> None:
+    ranked = here.run("rank", "--benchmark", VISIT, "--judge", "people", "--json")
+    assert ranked.code == 0, ranked.err
+    assert ranked.document["battles"] == 10
+    assert sum(one["wins"] for one in ranked.document["models"]) == 10
+    creative = here.run("rank", "--benchmark", CREATION, "--json", "--judge", "people")
+    assert creative.code == 0, creative.err
+    assert creative.document["battles"] == 8
+    scored = here.run("score", CREATION, "--judge", "people", "--protocol", "creation_people", "--json")
+    assert scored.code == 0, scored.err
+    assert {one["model"] for one in scored.document["models"]} == {"sample-careless", "sample-vivid"}
+    aligned = here.run("align", "--benchmark", VISIT, "--json")
+    assert aligned.code == 0, aligned.err
+    assert [one["rater"] for one in aligned.document["raters"]] == ["openai/gpt-4o"]
+    assert len(aligned.document["humans"]["raters"]) == 2
+    assert here.run("ledger", "check").code == 0
+    assert here.run("runs").out.count("compare") == 4
+
+
+def test_what_is_chosen_is_saved_at_once_and_can_be_changed_later(site: Site):
+    owner = site.visit(site.link, "Olive")
+    make_study(owner, CREATION, "Five levels", "Creative writing", people=1, each=1, comparisons=5)
+    ada = site.visit(invited(owner, 1), "Ada")
+    begin(ada, "Creative writing")
+    page = ada.page
+    first = page.url
+    listens(page)
+    page.get_by_role("radio", name="Equally good").check()
+    expect(page.get_by_role("status")).to_have_text("Saved: Left=Right")
+    page.reload()
+    expect(page.get_by_role("status")).to_have_text("Your choice: Left=Right")
+    expect(page.get_by_role("radio", name="Equally good")).to_be_checked()
+    for key, code in (("1", "Left>>Right"), ("5", "Left<<Right"), ("1", "Left>>Right")):
+        press(page, key)
+        expect(page.get_by_role("status")).to_have_text(f"Saved: {code}")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 5")
+    press(page, "ArrowLeft")
+    page.wait_for_url(first)
+    expect(page.get_by_role("radio", name="Left is much better")).to_be_checked()
+    page.get_by_label("Go to number").fill("4")
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 4 of 5")
+    page.get_by_role("button", name="Previous").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 3 of 5")
+    said = site.here.rows("SELECT verdict FROM judgements WHERE reader = 'form' ORDER BY seq")
+    assert [re.findall(r'"value":(-?\d)', verdict) for (verdict,) in said] == [["0"], ["2"], ["-2"], ["2"]]
+    assert not ada.trouble
+
+
+def test_an_arrow_never_moves_a_choice_that_has_the_focus(site: Site):
+    owner = site.visit(site.link, "Olive")
+    make_study(owner, CREATION, "Five levels", "Creative writing", people=1, each=1, comparisons=5)
+    ada = site.visit(invited(owner, 1), "Ada")
+    begin(ada, "Creative writing")
+    listens(ada.page)
+    ada.page.get_by_role("radio", name="Left is better").check()
+    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left>Right")
+    ada.page.keyboard.press("ArrowRight")
+    expect(ada.page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 5")
+    assert site.here.rows("SELECT count(*) FROM judgements WHERE reader = 'form'") == [(1,)]
+
+
+def test_a_page_of_a_comparison_names_no_model_and_fits_a_phone(site: Site):
+    owner = site.visit(site.link, "Olive")
+    make_study(owner, VISIT, "A or B", "Following instructions", people=1, each=1, comparisons=6)
+    ada = site.visit(invited(owner, 1), "Ada", phone=True)
+    total = begin(ada, "Following instructions")
+    names = {model for (model,) in site.here.rows("SELECT DISTINCT model FROM responses")}
+    for _ in range(total):
+        words = ada.page.content() + ada.page.url
+        assert not [name for name in names if name in words]
+        assert ada.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        ada.page.get_by_role("button", name=re.compile("Next|Finish")).click()
+    assert not ada.trouble

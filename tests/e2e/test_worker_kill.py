@@ -1,0 +1,232 @@
+"""The worker and the server killed with -9 at any moment: no word of anybody is lost, and nothing is answered twice."""
+
+import os
+import random
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from evenhand.domain.proposal import Caption, Instruction, Rules
+from evenhand.ledger.growing import Example, NewBenchmark, Skill, Terms, begin_growing
+from evenhand.ledger.people import Invite, invite
+from evenhand.ledger.proposals import Proposal, proposals, propose, say
+from evenhand.ledger.record import Ledger
+from tests.e2e.workplace import SECONDS, Workplace, ended, stats, until
+from tests.scripted_server import server_process
+from tests.web.house import PNG
+from tests.web.test_serve import free_port, serving
+
+IN_FLIGHT = 4
+
+
+def model(url: str) -> tuple[str, ...]:
+    return ("--model", "openai/gpt-4o", "--base-url", url, "--endpoint-name", "scripted")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Workplace:
+    made = Workplace(tmp_path / "here")
+    made.ledger.parent.mkdir(parents=True)
+    return made
+
+
+def opened(here: Workplace) -> Ledger:
+    return Ledger(f"sqlite:///{here.ledger}")
+
+
+def planted(ledger: Ledger, *, skills: int) -> str:
+    example = Example(instruction="i", output="o")
+    terms = Terms(
+        skills=tuple(Skill(name=f"skill {number}", example=example) for number in range(skills)),
+        rules=Rules(alone=True),
+    )
+    return begin_growing(ledger, NewBenchmark(name="plot", licence="CC0", base=None, terms=terms), by="owner")
+
+
+def captioned(here: Workplace, count: int) -> str:
+    with closing(opened(here)) as ledger:
+        growing = planted(ledger, skills=count)
+        image = ledger.images.put(PNG).digest
+        for number in range(count):
+            said = Instruction(skill=f"skill {number}", text="What?", licence="CC0", image=image)
+            proposal = propose(ledger, growing, said, person="a")
+            (one,) = [one for one in proposals(ledger, growing) if one.id == proposal]
+            caption = Caption(about=one.standing.instruction.seq, text=f"{number} dots.")
+            say(ledger, growing, proposal, caption, person="b")
+    return growing
+
+
+def on_record(here: Workplace, growing: str) -> list[Proposal]:
+    with closing(opened(here)) as ledger:
+        return proposals(ledger, growing)
+
+
+def check_all_is_there_once(here: Workplace, growing: str, *, count: int) -> None:
+    found = on_record(here, growing)
+    assert [one.standing.stage for one in found] == ["verify"] * count
+    for one in found:
+        kinds = [type(event.said).__name__ for event in one.events]
+        assert kinds.count("Answer") == 1
+    assert here.rows("SELECT * FROM claims") == []
+    assert here.run("ledger", "check").code == 0
+
+
+def test_a_worker_killed_with_calls_in_flight_loses_nothing_and_the_next_answers_the_rest(here: Workplace) -> None:
+    growing = captioned(here, 12)
+    with server_process("--latency", "0.2") as url:
+        arguments = ("worker", "--once", *model(url), "--max-connections", str(IN_FLIGHT))
+        process = here.start(*arguments)
+        until(url, lambda seen: seen["requests"] >= IN_FLIGHT)
+        process.send_signal(signal.SIGKILL)
+        assert ended(process).code == -signal.SIGKILL
+        until(url, lambda seen: seen["in_flight"] == 0)
+        kept = here.rows("SELECT count(*) FROM calls")[0][0]
+        lost = stats(url)["answered"] - kept
+        last = here.run(*arguments)
+        assert last.code == 0, last.err
+        seen = stats(url)
+    assert 0 <= lost <= IN_FLIGHT
+    assert seen["distinct"] == 12
+    assert seen["answered_again"] <= lost
+    check_all_is_there_once(here, growing, count=12)
+
+
+def test_two_workers_in_two_processes_ask_each_question_once(here: Workplace) -> None:
+    growing = captioned(here, 16)
+    with server_process("--latency", "0.05") as url:
+        arguments = ("worker", "--once", *model(url), "--max-connections", "2")
+        both = [here.start(*arguments) for _ in range(2)]
+        assert [ended(one).code for one in both] == [0, 0]
+        assert here.run(*arguments).code == 0
+        assert stats(url)["requests"] == 16
+    check_all_is_there_once(here, growing, count=16)
+
+
+def children(pid: int) -> list[int]:
+    found: list[int] = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def waited_for(found: Iterator[object]) -> object:
+    deadline = time.monotonic() + SECONDS
+    for one in found:
+        if one:
+            return one
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+    raise AssertionError
+
+
+def test_serve_starts_a_worker_again_that_was_killed_and_takes_it_along_when_it_is_killed_itself(
+    here: Workplace,
+) -> None:
+    growing = captioned(here, 2)
+    with server_process() as url, serving(here.folder, *model(url)[:4]) as (process, _):
+        (worker,) = waited_for(children(process.pid) for _ in iter(int, 1))  # pyright: ignore[reportGeneralTypeIssues]
+        os.kill(worker, signal.SIGKILL)
+        waited_for(all(o.standing.stage == "verify" for o in on_record(here, growing)) for _ in iter(int, 1))
+        (second,) = children(process.pid)
+        assert second != worker
+        process.kill()
+        process.wait()
+        waited_for(not Path(f"/proc/{second}").exists() for _ in iter(int, 1))
+
+
+def test_without_a_worker_nothing_is_answered_and_the_page_says_so(here: Workplace) -> None:
+    captioned(here, 1)
+    with serving(here.folder, "--no-worker") as (process, url):
+        assert children(process.pid) == []
+        with closing(opened(here)) as ledger:
+            link = invite(ledger, Invite(role="owner")).token
+        with httpx.Client(base_url=url, trust_env=False, timeout=60) as owner:
+            come_in(owner, link)
+            (growing,) = owner.get("/api/growing").json()["growing"]
+            assert "No worker is running" in owner.get(f"/admin/growing/{growing['growing']}").text
+
+
+def come_in(client: httpx.Client, token: str) -> None:
+    page = client.get(f"/join/{token}")
+    assert client.post(f"/join/{token}", data={"csrf": csrf(page), "name": "Ada"}).status_code == 303
+
+
+def csrf(page: httpx.Response) -> str:
+    found = re.search(r'name="csrf" value="(\w+)"', page.text)
+    assert found, page.text
+    return found[1]
+
+
+class Annotator:
+    """Writes and captions over HTTP, and says again what got no answer; what was acknowledged is remembered."""
+
+    def __init__(self, port: int, growing: str) -> None:
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60)
+        self.growing = growing
+        self.token = ""
+        self.acknowledged: list[tuple[str, str]] = []
+
+    def do(self, number: int) -> None:
+        fields = {"csrf": self.token, "instruction": f"What is {number}?", "licence": "CC0"}
+        files = {"image": ("a.png", PNG, "image/png")}
+        answer = self.client.post(f"/write/{self.growing}/{number}", data=fields, files=files)
+        assert answer.status_code in (303, 409), answer.text
+        place = self.client.get(f"/caption/{self.growing}").headers.get("location")
+        if place is None:
+            return
+        about = re.search(r'name="about" value="(\d+)"', self.client.get(place).text)
+        assert about
+        text = f"{number} dots."
+        said = self.client.post(place, data={"csrf": self.token, "caption": text, "about": about[1]})
+        assert said.status_code == 303, said.text
+        self.acknowledged.append((place.rpartition("/")[2], text))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("round_", range(10))
+def test_server_and_worker_killed_at_random_moments_lose_and_double_nothing(here: Workplace, round_: int) -> None:
+    lots, count, port = random.Random(round_), 12, free_port()
+    with closing(opened(here)) as ledger:
+        growing = planted(ledger, skills=count)
+        link = invite(ledger, Invite(role="annotator")).token
+    ada = Annotator(port, growing)
+    with server_process("--latency", "0.05") as url, ExitStack() as closing_up:
+        closing_up.callback(ada.client.close)
+        flags = ("--port", str(port), *model(url)[:4])
+        kills = sorted(lots.sample(range(1, count + 1), 4))
+        started = closing_up.enter_context(ExitStack())
+        process, _ = started.enter_context(serving(here.folder, *flags))
+        come_in(ada.client, link)
+        ada.token = csrf(ada.client.get("/account"))
+        for number in range(1, count + 1):
+            if number in kills and lots.random() < 0.5:
+                for worker in children(process.pid):
+                    os.kill(worker, signal.SIGKILL)
+            elif number in kills:
+                process.kill()  # at any moment of what the worker does
+                started.close()
+                process, _ = started.enter_context(serving(here.folder, *flags))
+            ada.do(number)
+        waited_for([o.standing.stage for o in on_record(here, growing)] == ["verify"] * count for _ in iter(int, 1))
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        seen = stats(url)
+    check_all_is_there_once(here, growing, count=count)
+    found = {one.id: one.standing for one in on_record(here, growing)}
+    assert len(ada.acknowledged) == count
+    for proposal, text in ada.acknowledged:
+        caption = found[proposal].caption
+        assert caption
+        assert caption.text == text
+    assert seen["distinct"] == count

@@ -1,0 +1,269 @@
+"""Claims about growing benchmarks on record: nothing is overwritten, nothing happens twice, and a cut-off is mended."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import ClauseElement, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from evenhand.domain.proposal import (
+    Answer,
+    Caption,
+    ImageCame,
+    Instruction,
+    Joined,
+    Rules,
+    Verification,
+    Word,
+)
+from evenhand.ledger import schema
+from evenhand.ledger.growing import (
+    Example,
+    NameTaken,
+    NewBenchmark,
+    Skill,
+    Terms,
+    Version,
+    VersionTaken,
+    add_version,
+    begin_growing,
+    find_growing,
+    growing_benchmarks,
+    set_terms,
+    spent_on,
+    versions,
+)
+from evenhand.ledger.grown import grown_version, item_of, publish
+from evenhand.ledger.projection import items_of
+from evenhand.ledger.proposals import (
+    TooLate,
+    find_proposal,
+    lease,
+    lease_holder,
+    proposals,
+    propose,
+    say,
+    skip,
+    skipped,
+    unskip,
+)
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.worker_notes import leave_note, worker_notes
+from tests.ledger.test_schema import UGLY, listening
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+TERMS = Terms(skills=(Skill(name="counting", example=Example(instruction="i", output="o")),))
+
+
+def begun(ledger: Ledger, name: str = "garden") -> str:
+    return begin_growing(ledger, NewBenchmark(name=name, licence="CC0", base=None, terms=TERMS), by="owner")
+
+
+def proposed(
+    ledger: Ledger, growing: str, *, person: str = "a", skill: str = "counting", text: str = "How many?"
+) -> str:
+    image = ledger.images.put(PNG).digest
+    return propose(ledger, growing, Instruction(skill=skill, text=text, licence="CC0", image=image), person=person)
+
+
+def accepted(ledger: Ledger, growing: str, **given: str) -> str:
+    one = proposed(ledger, growing, **given)
+    found = find_proposal(ledger, growing, one)
+    assert found
+    asked = Caption(about=found.standing.instruction.seq, text="One.")
+    caption = say(ledger, growing, one, asked, person="b").caption
+    assert caption
+    answer = Answer(about=caption.seq, attempt=1, text="One dot.", model="m", call="k")
+    seq = say(ledger, growing, one, answer, person=None).answer_seq
+    assert say(ledger, growing, one, Verification(about=seq, follows=True), person="c").stage == "accepted"
+    return one
+
+
+def test_the_last_settings_stand_and_the_earlier_stay(ledger: Ledger):
+    growing = begun(ledger)
+    changed = replace(TERMS, rules=Rules(verifiers=3), max_cost=1.5, paused=True)
+    set_terms(ledger, growing, changed, by="owner")
+    other = begun(ledger, "other")
+    found = find_growing(ledger, growing)
+    assert found
+    assert found.terms == changed
+    assert [one.id for one in growing_benchmarks(ledger)] == [other, growing]
+    with ledger.reading() as connection:
+        assert len(connection.execute(select(schema.growing_settings)).all()) == 3
+    assert find_growing(ledger, "nothing") is None
+    with pytest.raises(NameTaken, match="garden"):
+        begun(ledger)
+
+
+def test_what_would_change_nothing_is_refused_and_leaves_no_row(ledger: Ledger):
+    growing = begun(ledger)
+    one = proposed(ledger, growing)
+    for said, person in (
+        (Word(word="cleared"), "owner"),
+        (ImageCame(about=1, digest="ab"), None),
+        (Caption(about=999, text="t"), "b"),
+        (Joined(version=1, item="i"), "owner"),
+    ):
+        with pytest.raises(TooLate):
+            say(ledger, growing, one, said, person=person)
+    with pytest.raises(TooLate):
+        say(ledger, growing, one, Caption(about=1, text="t"), person="b", allowed=lambda _: False)
+    with pytest.raises(TooLate):
+        say(ledger, "elsewhere", one, Word(word="rejected"), person="owner")
+    found = find_proposal(ledger, growing, one)
+    assert found
+    assert len(found.events) == 1
+    assert find_proposal(ledger, "elsewhere", one) is None
+
+
+def test_one_person_has_one_proposal_a_skill_until_it_is_over(ledger: Ledger):
+    growing = begun(ledger)
+    one = proposed(ledger, growing)
+    with pytest.raises(TooLate):
+        proposed(ledger, growing)
+    proposed(ledger, growing, person="b")
+    proposed(ledger, growing, skill="other")
+    say(ledger, growing, one, Word(word="rejected", reason="r"), person="owner")
+    assert proposed(ledger, growing) != one
+
+
+def test_of_two_captions_sent_at_once_one_stands(ledger: Ledger):
+    growing = begun(ledger)
+    one = proposed(ledger, growing)
+    found = find_proposal(ledger, growing, one)
+    assert found
+    said = Caption(about=found.standing.instruction.seq, text="One.")
+    results: list[str] = []
+    ready = threading.Barrier(4)
+
+    def send(person: str) -> None:
+        ready.wait()
+        try:
+            say(ledger, growing, one, said, person=person, allowed=lambda now: now.stage == "caption")
+            results.append(person)
+        except TooLate:
+            pass
+
+    threads = [threading.Thread(target=send, args=(f"p{number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 1
+    after = find_proposal(ledger, growing, one)
+    assert after
+    assert len(after.events) == 2
+
+
+def test_a_version_that_was_cut_off_before_its_items_joined_is_finished_by_the_next_call(ledger: Ledger):
+    growing = begun(ledger)
+    one = accepted(ledger, growing)
+    benchmark = find_growing(ledger, growing)
+    proposal = find_proposal(ledger, growing, one)
+    assert benchmark
+    assert proposal
+    made = publish(ledger, benchmark, by="owner")
+    assert made
+    # As if it had ended right after the version was made: the event is not there yet.
+    with ledger.writing() as connection:
+        table = schema.proposal_events
+        connection.execute(table.delete().where(table.c.kind == "joined"))
+    assert publish(ledger, benchmark, by="owner") is None
+    assert len(versions(ledger, growing)) == 1
+    joined = find_proposal(ledger, growing, one)
+    assert joined
+    assert joined.standing.joined == Joined(version=1, item=item_of(proposal).digest)
+    assert [item.digest for item in items_of(ledger, made.data)] == [item_of(proposal).digest]
+
+
+def test_two_proposals_of_one_content_are_one_item(ledger: Ledger):
+    growing = begun(ledger)
+    accepted(ledger, growing)
+    accepted(ledger, growing, person="x")
+    benchmark = find_growing(ledger, growing)
+    assert benchmark
+    made = publish(ledger, benchmark, by="owner")
+    assert made
+    assert len(items_of(ledger, made.data)) == 1
+    assert [one.standing.stage for one in proposals(ledger, growing)] == ["joined", "joined"]
+
+
+def test_a_version_number_is_given_once(ledger: Ledger):
+    growing = begun(ledger)
+    first = Version(number=1, data="d", by="owner", at=1.0)
+    add_version(ledger, growing, first)
+    for number in (1, 3):
+        with pytest.raises(VersionTaken):
+            add_version(ledger, growing, replace(first, number=number, data="e"))
+    assert versions(ledger, growing) == [first]
+    benchmark = find_growing(ledger, growing)
+    assert benchmark
+    assert grown_version(ledger, benchmark, 7) is None
+
+
+def test_a_lease_is_one_persons_until_they_take_another_or_it_ends(ledger: Ledger):
+    assert lease(ledger, "a", ["x", "y"]) == "x"
+    assert lease(ledger, "b", ["x", "y"]) == "y"
+    assert lease(ledger, "c", ["x", "y"]) is None
+    assert lease(ledger, "a", ["x", "y"]) == "x"
+    assert lease_holder(ledger, "x") == "a"
+    assert lease(ledger, "a", ["z"]) == "z"
+    assert lease_holder(ledger, "x") is None
+    with ledger.writing() as connection:
+        connection.execute(schema.leases.update().values(until=time.time() - 1))
+    assert lease_holder(ledger, "y") is None
+    assert lease(ledger, "c", ["y"]) == "y"
+
+
+def test_what_was_skipped_is_offered_again_by_its_beginning(ledger: Ledger):
+    for what in ("write g counting", "write h counting", "caption g p"):
+        skip(ledger, "a", what)
+        skip(ledger, "a", what)
+    unskip(ledger, "a", "write g ")
+    assert skipped(ledger, "a") == {"write h counting", "caption g p"}
+    assert skipped(ledger, "b") == set()
+
+
+@pytest.mark.parametrize("ugly", UGLY)
+def test_any_words_come_back_as_they_were(ledger: Ledger, ugly: str):
+    asked = NewBenchmark(name=ugly, licence=ugly, base=None, terms=TERMS)
+    growing = begin_growing(ledger, asked, by="owner")
+    one = accepted(ledger, growing, text=ugly)
+    say(ledger, growing, one, Word(word="rejected", reason=ugly), person="owner")
+    leave_note(ledger, "answers", ugly)
+    found, benchmark = find_proposal(ledger, growing, one), find_growing(ledger, growing)
+    assert found
+    assert benchmark
+    assert (found.standing.instruction.text, found.standing.reason) == (ugly, ugly)
+    assert (benchmark.name, benchmark.licence) == (ugly, ugly)
+    assert worker_notes(ledger)["answers"].sentence == ugly
+
+
+def test_postgresql_would_take_every_statement(ledger: Ledger):
+    with listening(ledger) as statements:
+        growing = begun(ledger)
+        accepted(ledger, growing)
+        benchmark = find_growing(ledger, growing)
+        assert benchmark
+        publish(ledger, benchmark, by="owner")
+        grown_version(ledger, benchmark)
+        set_terms(ledger, growing, TERMS, by="owner")
+        lease(ledger, "a", ["x"])
+        lease_holder(ledger, "x")
+        skip(ledger, "a", "x")
+        unskip(ledger, "a", "x")
+        leave_note(ledger, "w")
+        worker_notes(ledger)
+        spent_on(ledger, "c")
+    assert len(statements) > 30
+    locks = 0
+    for statement in statements:
+        assert isinstance(statement, ClauseElement)
+        if not isinstance(statement, sqlite.Insert):
+            locks += "FOR UPDATE" in str(statement.compile(dialect=postgresql.dialect()))
+    assert locks >= 5  # writers of one benchmark wait for each other there

@@ -1,0 +1,105 @@
+"""Whatever the API's own description allows, and much that it does not, is answered and is never an error of ours."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import APIOperation, GenerationMode
+
+from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.ledger.people import Invite, Role, grant_token, invite, join
+from evenhand.ledger.people_studies import make_people_study, take_place
+from evenhand.ledger.projection import items_of
+from evenhand.ledger.record import Ledger
+from tests.web.garden import planted
+from tests.web.house import MODELS, House, fill, served, url_in
+
+EXAMPLES = 6
+"""Of every operation, for each role, of what is allowed and of what is not."""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    ledger = Ledger(url_in(tmp_path_factory.mktemp("fuzz")))
+    with served(ledger) as house:
+        yield house
+    ledger.close()
+
+
+@pytest.fixture(scope="module")
+def known(house: House) -> dict[str, str]:
+    """Values that lead somewhere, by the names of parameters."""
+    ledger = house.ledger
+    data = fill(ledger)
+    asked = AskedStudy(data=data, form="forced", pairs=Pairs(), sharing=Sharing(people=9, each=1), most=9)
+    study, garden = make_people_study(ledger, asked, made_by=None), planted(house)
+    person = join(ledger, invite(ledger, Invite(role="annotator")).token, "Eve").person
+    board = house.visitor().get("/api/boards").json()["boards"][0]["board"]
+    return {
+        "board": board,
+        "item": items_of(ledger, data)[0].digest,
+        "a": MODELS[0],
+        "b": MODELS[1],
+        "model": MODELS[0],
+        "data": data,
+        "study": study,
+        "place": take_place(ledger, study, person),
+        "number": "1",
+        "person": person.id,
+        "growing": garden.id,
+    }
+
+
+def token_of(house: House, role: Role | None) -> dict[str, str]:
+    if role is None:
+        return {}
+    person = join(house.ledger, invite(house.ledger, Invite(role=role)).token, "Ada").person
+    return {"Authorization": f"Bearer {grant_token(house.ledger, person.id, note='fuzz').token}"}
+
+
+def operations(house: House) -> list[APIOperation[Any, Any, Any, Any]]:
+    document = httpx.get(f"{house.url}/openapi.json", trust_env=False).json()
+    return [found.ok() for found in schemathesis.openapi.from_dict(document).get_all_operations()]
+
+
+def drawn(operation: APIOperation[Any, Any, Any, Any], known: dict[str, str]) -> st.SearchStrategy[Any]:
+    """What fits the description, with values of its own and with those that are there; and what does not fit."""
+    path = {one.name: known[one.name] for one in operation.path_parameters if one.name in known}
+    fixed = {"path_parameters": path} if path else {}
+    return st.one_of(
+        operation.as_strategy(GenerationMode.POSITIVE),
+        operation.as_strategy(GenerationMode.POSITIVE, **fixed),
+        operation.as_strategy(GenerationMode.NEGATIVE, **fixed),
+        operation.as_strategy(GenerationMode.NEGATIVE),
+    )
+
+
+@pytest.mark.parametrize("role", [None, "annotator", "owner"])
+def test_no_request_of_anybody_meets_an_error_of_ours(house: House, known: dict[str, str], role: Role | None):
+    headers, tried, statuses = token_of(house, role), 0, set[int]()
+    for operation in operations(house):
+
+        @settings(
+            max_examples=EXAMPLES,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=drawn(operation, known))
+        def answered(case: Any) -> None:
+            nonlocal tried
+            answer = case.call(base_url=house.url, headers=headers)
+            tried += 1
+            statuses.add(answer.status_code)
+            assert answer.status_code < 500, f"{case.as_curl_command()} {answer.text}"
+
+        answered()
+    assert tried > 2 * len(operations(house))
+    assert {200, 404, 422} <= statuses
+    assert house.visitor().get("/").status_code == 200

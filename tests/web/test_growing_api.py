@@ -1,0 +1,115 @@
+"""Claims about the API of a benchmark that grows: a script does what a person does, and is refused the same."""
+
+import httpx2 as httpx
+import pytest
+
+from evenhand.domain.proposal import Rules
+from evenhand.engine.proposed_images import LIMITS
+from evenhand.engine.worker import Rhythm, Stopping, work
+from evenhand.ledger.people import grant_token
+from tests.images.web import serving
+from tests.scripted_server import Script, ScriptedServer
+from tests.web.garden import Garden, kinds, planted
+from tests.web.house import House
+
+
+@pytest.fixture
+def garden(house: House) -> Garden:
+    return planted(house)
+
+
+class Scripter:
+    """A person's script, with a token of theirs."""
+
+    def __init__(self, garden: Garden, name: str, role: str = "annotator") -> None:
+        person = garden.person(name, role)
+        token = grant_token(garden.ledger, person.id, note="script").token
+        self.client = garden.house.visitor(Authorization=f"Bearer {token}")
+        self.root = f"/api/growing/{garden.id}"
+
+    def put(self, path: str, document: object) -> httpx.Response:
+        return self.client.put(f"{self.root}/{path}", json=document)
+
+    def take(self, step: str) -> dict[str, object]:
+        answer = self.client.post(f"{self.root}/{step}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()["task"]
+
+
+async def test_a_whole_item_grows_by_scripts(garden: Garden):
+    ada, ben, eve = (Scripter(garden, name) for name in ("Ada", "Ben", "Eve"))
+    owner = Scripter(garden, "Olga", "owner")
+    with serving() as web:
+        new = {"instruction": "What is red?", "image_url": f"{web.base}/red.png", "licence": "CC0"}
+        made = ada.put("write/2", new)
+        assert made.status_code == 201, made.text
+        proposal = made.json()["proposal"]
+        assert ben.take("caption") is None
+        async with ScriptedServer(Script(judge=lambda _: "The dot.")) as model:
+            allowed = LIMITS.__class__(bytes=LIMITS.bytes, allow_private=True)
+            work_kinds = kinds(garden.ledger, model.base_url, limits=allowed)
+            await work(work_kinds, ledger=garden.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
+            task = ben.take("caption")
+            assert task["proposal"] == proposal
+            assert task["instruction"] == "What is red?"
+            assert "answer" not in task
+            said = {"about": task["about"], "caption": "A red dot."}
+            assert ben.put(f"caption/{proposal}", said).status_code == 204
+            await work(work_kinds, ledger=garden.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
+    task = eve.take("verify")
+    assert (task["caption"], task["answer"]) == ("A red dot.", "The dot.")
+    unclear = eve.put(f"verify/{proposal}", {"about": task["about"], "follows": False})
+    assert unclear.status_code == 422
+    assert "what is at fault" in unclear.json()["error"]
+    assert eve.put(f"verify/{proposal}", {"about": task["about"], "follows": True}).status_code == 204
+    assert owner.client.get(f"{owner.root}/versions").json()["versions"] == []
+    version = owner.client.post(f"{owner.root}/versions")
+    assert version.status_code == 201
+    assert version.json()["version"] == 1
+    (listed,) = owner.client.get(f"{owner.root}/proposals").json()["proposals"]
+    assert (listed["stage"], listed["answer"], listed["licence"]) == ("joined", "The dot.", "CC0")
+    assert owner.client.post(f"{owner.root}/versions").status_code == 404
+    (mine,) = ada.client.get("/api/growing").json()["growing"]
+    assert [task["state"] for task in mine["write"]] == ["open", "written", "open"]
+    assert mine["items"] == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"instruction": "x" * 201},
+        {"instruction": "  "},
+        {"instruction": "nul \x00"},
+        {"licence": ""},
+        {"image_url": "file:///etc/passwd"},
+        {"image_url": "gopher"},
+        {"image_url": ""},
+    ],
+)
+def test_what_a_page_refuses_the_api_refuses(garden: Garden, wrong: dict[str, str]):
+    ada = Scripter(garden, "Ada")
+    right = {"instruction": "What?", "image_url": "https://x.example/a.png", "licence": "CC0"}
+    assert ada.put("write/1", {**right, **wrong}).status_code == 422
+    assert ada.put("write/9", right).status_code == 404
+    assert ada.put("write/1", right).status_code == 201
+
+
+def test_a_script_is_held_to_the_same_rules(garden: Garden):
+    ada, ben, team = Scripter(garden, "Ada"), Scripter(garden, "Ben"), Scripter(garden, "Tim", "team")
+    writer = garden.person("Wanda")
+    proposal = writer.wrote(1)
+    task = ada.take("caption")
+    said = {"about": task["about"], "caption": "A dot."}
+    assert ben.put(f"caption/{proposal}", said).status_code == 409  # it is before Ada
+    assert ada.put(f"caption/{proposal}", {**said, "about": 99_999}).status_code == 409
+    assert ada.put(f"caption/{proposal}", {**said, "caption": "x" * 2001}).status_code == 422
+    assert ada.put(f"caption/{proposal}", said).status_code == 204
+    assert ada.put(f"caption/{proposal}", said).status_code == 204  # the same again is no change
+    assert ben.put(f"verify/{proposal}", {"about": 0, "follows": True}).status_code == 409
+    assert team.client.get("/api/growing").status_code == 403
+    assert ada.client.get(f"{ada.root}/proposals").status_code == 403
+    assert ada.client.post(f"{ada.root}/versions").status_code == 403
+    garden.set_rules(Rules(alone=True))
+    assert len(garden.growing.terms.skills) == 3
+    session = writer.client.put(f"{ada.root}/caption/{proposal}", json=said)
+    assert session.status_code == 403  # a session needs its form token
