@@ -226,6 +226,9 @@ def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp
     assert "22 items are at hand" in said
     assert "with fewer than 52 items it cannot be met at all; give more items" in said
     assert [one["least_items"] > one["items"] for one in plan["rules"]] == [False, True]
+    each = [("--require", "swap_consistency>=0.8"), ("--require", "coverage>=0.95"), ("--assume", "coverage=1")]
+    repeated = [flag for pair in (*each, ("--assume", "swap_consistency=0.95")) for flag in pair]
+    assert fresh.document("--see", "images", "--dry-run", *repeated)["rules"] == plan["rules"]
     assert not (fresh.folder / ".evenhand").exists()
 
 

@@ -180,3 +180,11 @@ def test_bad_rows_are_refused_with_a_sentence():
         clustered_mean([0.5], [0], weights=[-1.0])
     with pytest.raises(ValueError, match="lower to a higher"):
         Range(low=1, high=1)
+
+
+def test_orders_that_offset_each_other_are_no_surer_than_as_many_single_votes():
+    votes = [1.0, 0.0] * 16
+    items = [item for item in range(16) for _ in range(2)]
+    offset, single = clustered_mean(votes, items), clustered_mean(votes, range(32))
+    assert offset.lower is not None and single.lower is not None
+    assert 0.3 < offset.lower <= single.lower < 0.34

@@ -51,8 +51,18 @@ if TYPE_CHECKING:
     help="Only this part of the audit; all by default. Repeatable.",
 )
 @option("--budget", type=click.IntRange(1), default=1000, show_default=True, help="Trials at most.")
-@option("--require", help='Rules: "swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6".')
-@option("--assume", default="", help="With --dry-run: the judge that the rules are planned for, swap_consistency=0.95.")
+@option(
+    "--require",
+    type=options.WORDS,
+    multiple=True,
+    help='Rules: "swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6"; repeatable, all must hold.',
+)
+@option(
+    "--assume",
+    type=options.WORDS,
+    multiple=True,
+    help="With --dry-run: the judge that the rules are planned for, swap_consistency=0.95; repeatable.",
+)
 @option("--family", multiple=True, help="NAME=FAMILY: whose model it is, where the name does not tell; repeatable.")
 @option(
     "--plot",
@@ -119,8 +129,8 @@ def _rules(flags: dict[str, Any]) -> "tuple[tuple[Rule, ...], tuple[Needed, ...]
     if flags["assume"] and not flags["dry_run"]:
         raise WrongUse("--assume says for which judge a dry run plans, so it goes with --dry-run.")
     try:
-        rules = () if flags["require"] is None else parse_rules(flags["require"])
-        return rules, plan(rules, parse_assumptions(flags["assume"])) if flags["dry_run"] else ()
+        rules = parse_rules(", ".join(flags["require"])) if flags["require"] else ()
+        return rules, plan(rules, parse_assumptions(", ".join(flags["assume"]))) if flags["dry_run"] else ()
     except ValueError as refusal:
         raise WrongUse(str(refusal)) from refusal
 

@@ -73,4 +73,4 @@ def _from_toml(option: click.Option, value: Any) -> Any:
 def _written(option: click.Option, dotenv: Mapping[str, str]) -> str | list[str] | None:
     assert isinstance(option.envvar, str)
     value = dotenv.get(option.envvar)
-    return value.split() if value is not None and option.multiple else value
+    return list(option.type.split_envvar_value(value)) if value is not None and option.multiple else value

@@ -9,6 +9,18 @@ Command: TypeAlias = Callable[..., Any]
 Flag: TypeAlias = Callable[[Command], Command]
 
 
+class Words(click.ParamType[str]):
+    """A text that may hold spaces: a variable gives one, not several."""
+
+    name = "text"
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [rv]
+
+
+WORDS = Words()
+
+
 def option(*names: str, **attributes: Any) -> Flag:
     """click.option with the flag's variable."""
     long = next(name for name in names if name.startswith("--")).split("/")[0]

@@ -2,7 +2,7 @@
 
 from evenhand.intervals.mean import Range, clustered_mean
 from evenhand.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach
-from evenhand.intervals.share import clustered_share, share_of_sums
+from evenhand.intervals.share import clustered_share, effective_cases, share_of_sums
 from evenhand.intervals.wilson import Basis, wilson
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Range",
     "clustered_mean",
     "clustered_share",
+    "effective_cases",
     "reach",
     "share_of_sums",
     "wilson",

@@ -63,7 +63,9 @@ def clustered_mean(
         return Estimate(value=None, reason="no cases")
     mean = min(max(float(weight @ scaled) / n, 0.0), 1.0)
     groups = min(_groups(one) for one in groupings)
-    variance = _variance(weight * (scaled - mean), groupings) / n**2
+    residuals = weight * (scaled - mean)
+    # Rows of a cluster that only offset each other, such as two orders of one pair, prove nothing about other clusters.
+    variance = max(_variance(residuals, groupings), float(residuals @ residuals)) / n**2
     cases = _like_cases(mean, variance, groups)
     basis = Basis(n=n, clusters=groups)
 

@@ -91,15 +91,15 @@ def _lowest_lower(faults: FloatArray, size: FloatArray, level: float) -> float:
     squares = np.concatenate([[0.0], np.cumsum(kept**2)])
     products = np.concatenate([[0.0], np.cumsum(kept * weight)])
     residuals = squares - 2 * missed * products + missed**2 * float(size @ size)
-    lower = basis.lower(share, _effective_cases(share, basis, np.maximum(residuals, 0.0)), level)
+    lower = basis.lower(share, effective_cases(share, basis, np.maximum(residuals, 0.0)), level)
     return float(lower[missed < missed[-1]].min(initial=1.0))
 
 
 def _cases(share: float, basis: Basis, squared_residuals: float) -> float:
-    return float(_effective_cases(np.array([share]), basis, np.array([squared_residuals]))[0])
+    return float(effective_cases(np.array([share]), basis, np.array([squared_residuals]))[0])
 
 
-def _effective_cases(share: FloatArray, basis: Basis, squared_residuals: FloatArray) -> FloatArray:
+def effective_cases(share: FloatArray, basis: Basis, squared_residuals: FloatArray) -> FloatArray:
     """n over the design effect, never above n.
 
     Design effect (Kish 1965, Survey Sampling, 8.2): the variance of the ratio, linearised and taken between clusters,
