@@ -127,10 +127,13 @@ def test_raters_of_whom_nothing_is_known_are_one_sentence(shell: Shell) -> None:
 
 
 @with_llmfao
-def test_elo_too_refuses_intervals_where_models_outnumber_the_items(shell: Shell) -> None:
+def test_elo_warns_of_intervals_where_models_outnumber_the_items(shell: Shell) -> None:
     made = shell.document(LLMFAO, "--item-column", "prompt", "--method", "elo", "--bootstrap", 20)
-    assert {one["rating_lower"] for one in made["models"]} == {None}
-    assert "59 ratings rest on 13 items, too few for an interval of each." in made["notes"]
+    assert None not in {one["rating_lower"] for one in made["models"]}
+    assert any(
+        "resamples of so few items scatter too little, and the intervals are too narrow" in note
+        for note in made["notes"]
+    )
 
 
 def test_a_model_of_few_battles_stands_beside_the_others_as_provisional(shell: Shell) -> None:
@@ -138,13 +141,14 @@ def test_a_model_of_few_battles_stands_beside_the_others_as_provisional(shell: S
     path = shell.battles(*old, *["N,Y,model_b"] * 4)
     made = {one["model"]: one for one in shell.document(path, "--method", "elo", "--bootstrap", 20)["models"]}
     n = made["N"]
-    assert (n["rank"], n["rating_lower"], n["provisional"], made["X"]["provisional"]) == (None, None, True, False)
+    assert (n["provisional"], made["X"]["provisional"], n["rank"]) == (True, False, 2)
+    assert n["rating_lower"] <= n["rating_upper"]
     assert n["note"].startswith("provisional")
     assert made["X"]["rank"] == 1
     assert made["X"]["rating_lower"] is not None
     words = shell.run(path, "--method", "elo", "--bootstrap", 20)
     (row,) = (line for line in words.splitlines() if " N " in line and "*" in line and "Provisional" not in line)
-    assert row.lstrip().startswith("–")
+    assert row.lstrip().startswith("2")
     assert (
         "Provisional (*): N (4), with fewer than the 174 battles in which Elo at K 4 forgets most of its start."
         in words

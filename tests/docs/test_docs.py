@@ -76,7 +76,7 @@ def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path:
     )
     assert made.returncode == 0, made.stderr
     assert "median" in made.stdout
-    assert "percentiles of 1000 resamples of battles" in made.stdout
+    assert "percentiles of 1,000 resamples of battles" in made.stdout
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:

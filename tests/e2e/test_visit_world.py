@@ -161,7 +161,7 @@ def test_undecided_showings_are_ties_in_this_metric_alone_and_their_number_is_sh
     assert sum(one["ties"] for one in votes["models"]) == 0
     assert sum(one["wins"] for one in votes["models"]) == len(rows) - undecided
     battles = world.export("--battles", "--with-reference")
-    assert {vote for row in battles for vote in row["auto_evaluation_result"]} == {"A", "B", None}
+    assert {vote for row in battles for vote in row["auto_evaluation_result"]} == {"A", "B", "Tie"}
 
 
 def test_single_multi_skills_and_sources_are_counted_apart(
@@ -205,7 +205,7 @@ def test_a_model_that_joins_later_changes_nothing_and_makes_only_its_own_calls(f
         assert len(server.requests) == asked
         done = world.judge(server, *joining, *numbers)
         assert done.code == 0, done.err
-        assert "On record, and so opponents too: fair, good, strong, weak." in done.err
+        assert "Opponents of late: fair, good, strong, weak" in done.err
         new = server.requests[asked:]
         assert world.judge(server, *joining, *numbers).document["requests"] == 0
     assert world.rows(kept)[: len(before)] == before

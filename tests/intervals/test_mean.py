@@ -186,5 +186,6 @@ def test_orders_that_offset_each_other_are_no_surer_than_as_many_single_votes():
     votes = [1.0, 0.0] * 16
     items = [item for item in range(16) for _ in range(2)]
     offset, single = clustered_mean(votes, items), clustered_mean(votes, range(32))
-    assert offset.lower is not None and single.lower is not None
+    assert offset.lower is not None
+    assert single.lower is not None
     assert 0.3 < offset.lower <= single.lower < 0.34

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evenhand.domain.vote import Vote
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.elo import about_provisional, elo, elo_bootstrap, settled_after
-from evenhand.ratings.elo_notes import outnumbered
 from evenhand.ratings.resampling import Resampling, Unit, resampled_orders
 from evenhand.ratings.scale import Scale
 from tests.ratings.made import drawn, games, played
@@ -183,11 +182,11 @@ def newcomer(battles: int) -> Comparisons:
 
 
 @pytest.mark.parametrize(("battles", "provisional"), [(4, True), (173, True), (174, False)])
-def test_a_rating_of_few_battles_is_provisional_and_has_no_interval(battles: int, provisional: bool):
+def test_a_rating_of_few_battles_is_provisional_and_keeps_its_percentiles(battles: int, provisional: bool):
     boot = elo_bootstrap(newcomer(battles), Resampling(rounds=40, seed=1))
     one = next(rated for rated in boot.ratings if rated.model == "N")
-    assert (one.provisional, one.rating.lower is None, one.rating.upper is None) == (provisional,) * 3
-    assert one.median is not None
+    assert one.provisional is provisional
+    assert None not in (one.median, one.rating.lower, one.rating.upper)
     sentences = about_provisional(boot.ratings, 4, Scale())
     if provisional:
         (sentence,) = sentences
@@ -195,6 +194,7 @@ def test_a_rating_of_few_battles_is_provisional_and_has_no_interval(battles: int
             f"Provisional (*): N ({battles}), with fewer than the 174 battles in which Elo at K 4"
         )
         assert "stands between 1000 and what it is worth" in sentence
+        assert "an interval does not tell how far that is" in sentence
     else:
         assert sentences == ()
 
@@ -204,12 +204,12 @@ def test_weights_count_as_battles_do():
     assert [one.provisional for one in (*light, *heavy)] == [True, True, False, False]
 
 
-def test_where_ratings_outnumber_the_items_elo_has_no_intervals_and_says_so():
+def test_where_ratings_outnumber_the_items_the_percentiles_are_called_too_narrow():
     table = drawn(rows=3000, models=8, items=7, seed=1)
     boot = elo_bootstrap(table, Resampling(rounds=30))
-    assert {one.rating.lower for one in boot.ratings} == {None}
-    assert "8 ratings rest on 7 items, too few for an interval of each." in boot.notes
-    assert boot.notes[0] == "Medians are of 30 resamples of items, seed 0."
+    assert None not in {one.rating.lower for one in boot.ratings}
+    assert boot.notes[0] == "Intervals are percentiles of 30 resamples of items, seed 0."
+    assert "the intervals are too narrow" in boot.notes[1]
     by_battle = elo_bootstrap(table, Resampling(rounds=30, unit="battles"))
     assert None not in {one.rating.lower for one in by_battle.ratings}
     assert len(by_battle.notes) == 1
@@ -220,13 +220,6 @@ def test_intervals_from_few_items_are_called_too_narrow():
     assert any(
         note.startswith("4 models met on 12 items: resamples of so few items scatter too little") for note in notes
     )
-
-
-def test_components_have_items_of_their_own():
-    one = [("A", "B", 1), ("A", "B", -1)] * 90
-    made = played([*one, ("C", "D", 1)], items=[*range(180), 0])
-    few = {name: bool(is_few) for name, is_few in zip(made.models, outnumbered(made, "items"), strict=True)}
-    assert few == {"A": False, "B": False, "C": True, "D": True}
 
 
 def test_no_battles_give_no_bootstrap():
@@ -269,7 +262,6 @@ import sys
 from evenhand.ratings.bootstrap import bradley_terry_bootstrap
 from evenhand.ratings.bradley_terry import bradley_terry
 from evenhand.ratings.elo import about_provisional, elo, elo_bootstrap, settled_after
-from evenhand.ratings.elo_notes import outnumbered
 from evenhand.ratings.resampling import Resampling
 from evenhand.ratings.scale import Scale
 from evenhand.ratings.win_rate import win_rates

@@ -29,10 +29,8 @@ class Rated:
     median: float | None = None
     """Of the resamples, where there are any."""
     note: str | None = None
-    place: int | None = None
-    """In the component's list; None: the rank."""
     provisional: bool = False
-    """Of Elo: too few battles to have left its start, so it has neither interval nor rank."""
+    """Of Elo: too few battles to have left its start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,7 +10,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import BoolArray
-from evenhand.ratings.elo_notes import few_item_notes, outnumbered, provisional_notes
+from evenhand.ratings.elo_notes import few_item_notes, provisional_notes
 from evenhand.ratings.item_blocks import played_and_items
 from evenhand.ratings.notes import counted
 from evenhand.ratings.resampling import Order, Resampling, resampled_orders
@@ -81,9 +81,8 @@ def elo_bootstrap(
 ) -> EloBootstrap:
     """`elo` with the percentiles of resamples, each played in the order it was drawn, and their median.
 
-    A model that a resample leaves out has no rating there, and its percentiles are of the others. No bounds are given
-    to a provisional rating, whose percentiles scatter about the start and not about its worth, nor where ratings
-    outnumber the units drawn, as by Bradley-Terry.
+    A model that a resample leaves out has no rating there, and its percentiles are of the others. Those of a
+    provisional rating scatter about the start and not about its worth.
     """
     scale = scale or Scale()
     compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
@@ -97,24 +96,19 @@ def elo_bootstrap(
     # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
     held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
     lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
-    few = outnumbered(comparisons, resampling.unit)
-    spread = _Percentiles(lower=np.where(few, np.nan, lower), median=median, upper=np.where(few, np.nan, upper))
+    spread = _Percentiles(lower=lower, median=median, upper=upper)
     ratings = _named(comparisons, one_pass, spread, settled=settled)
     notes = (
-        *_about_draws(comparisons, resampling, ratings, drawn[:, ~np.isnan(one_pass)]),
-        *few_item_notes(comparisons, resampling.unit, few),
+        *_about_draws(comparisons, resampling, drawn[:, ~np.isnan(one_pass)]),
+        *few_item_notes(comparisons, resampling.unit),
     )
     return EloBootstrap(ratings=ratings, notes=notes, draws=drawn)
 
 
-def _about_draws(
-    comparisons: Comparisons, resampling: Resampling, ratings: Sequence[EloRating], drawn: FloatArray
-) -> list[str]:
+def _about_draws(comparisons: Comparisons, resampling: Resampling, drawn: FloatArray) -> list[str]:
     unit = "battles" if comparisons.item is None else resampling.unit
     rounds = counted(resampling.rounds, "resample")
-    bounded = any(one.rating.lower is not None for one in ratings)
-    what = "Intervals are percentiles" if bounded else "Medians are"
-    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}."]
+    notes = [f"Intervals are percentiles of {rounds} of {unit}, seed {resampling.seed}."]
     absent = int(np.isnan(drawn).any(axis=1).sum())
     if absent:
         notes.append(f"{absent:,} of {rounds} leave out some model: it is not counted there.")
@@ -197,8 +191,8 @@ def _named(
             model=model,
             rating=Estimate(
                 value=float(ratings[code]),
-                lower=None if spread is None or provisional[code] else _number(spread.lower[code]),
-                upper=None if spread is None or provisional[code] else _number(spread.upper[code]),
+                lower=None if spread is None else _number(spread.lower[code]),
+                upper=None if spread is None else _number(spread.upper[code]),
                 n=float(played[code]),
                 clusters=int(items[code]),
             ),

@@ -27,7 +27,7 @@ _WIDTH = 100
 class Standing:
     model: str
     rank: int | None
-    """Within the component; None where the model has no battles, or is provisional beside others that are not."""
+    """Within the component; None where the model has no battles."""
     rank_lower: int | None = None
     """The best rank that the intervals of differences allow, and in `rank_upper` the worst."""
     rank_upper: int | None = None

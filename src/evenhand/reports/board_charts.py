@@ -80,7 +80,7 @@ def _heading(board: Board) -> Heading:
     if any(one.rating.value is None and _drawn(one) for one in board.models):
         lines.append("an arrow without a point: no finite rating, only a bound")
     if any(one.provisional for one in board.models):
-        lines.append("* and hollow: provisional, too few battles for Elo to have left its start; no interval")
+        lines.append("* and hollow: provisional, too few battles for Elo to have left its start")
     absent = [one.model for one in board.models if not _drawn(one)]
     if absent:
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""

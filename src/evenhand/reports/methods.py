@@ -163,10 +163,7 @@ class _Found:
 
 
 def _placed(comparisons: Comparisons, found: Sequence[_Found]) -> tuple[Rated, ...]:
-    """Places within the components that battles join; models of one value share a place.
-
-    A provisional model has no rank, unless all of the component are so; others keep theirs beside it.
-    """
+    """Places within the components that battles join; models of one value share a place."""
     component = structure(pair_table(comparisons).table).component.tolist()
     values: dict[int, list[float]] = {}
     for where, one in zip(component, found, strict=True):
@@ -174,24 +171,18 @@ def _placed(comparisons: Comparisons, found: Sequence[_Found]) -> tuple[Rated, .
             values.setdefault(where, []).append(one.shown)
     for of_component in values.values():
         of_component.sort()
-    settled = {where for where, one in zip(component, found, strict=True) if not one.provisional}
-    return tuple(
-        _rated(one, where, values.get(where, []), ranked=where not in settled or not one.provisional)
-        for where, one in zip(component, found, strict=True)
-    )
+    return tuple(_rated(one, where, values.get(where, [])) for where, one in zip(component, found, strict=True))
 
 
-def _rated(one: _Found, where: int, ascending: Sequence[float], *, ranked: bool) -> Rated:
+def _rated(one: _Found, where: int, ascending: Sequence[float]) -> Rated:
     if one.shown is None:
         note = f"{one.model} has no battles: it has no rating."
         return Rated(model=one.model, rating=one.rating, component=None, rank=None, note=note)
-    place = _rank(one.shown, ascending)
     return Rated(
         model=one.model,
         rating=one.rating,
         component=where,
-        rank=place if ranked else None,
-        place=place,
+        rank=_rank(one.shown, ascending),
         median=one.median,
         note=PROVISIONAL if one.provisional else None,
         provisional=one.provisional,

@@ -276,4 +276,4 @@ def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[Standing, ...]
 
 
 def _place(one: Rated) -> tuple[bool, int, int, str]:
-    return one.component is None, one.component or 0, one.place or one.rank or 0, one.model
+    return one.component is None, one.component or 0, one.rank or 0, one.model

@@ -49,10 +49,10 @@ _APART = Estimate(value=None, reason="no battles join all models of the board")
 class Standing:
     model: str
     rank: int | None
-    """By the median of Elo where it was resampled, else by Elo. None in the small parts, where no battles join all
-    models, and for a provisional model beside others that are not."""
+    """By the median of Elo where it was resampled, else by Elo. None in the small parts, and where no battles join all
+    models."""
     elo: Estimate
-    """One pass over the battles in a fixed order; bounds only where it was resampled, and never if provisional."""
+    """One pass over the battles in a fixed order; bounds only where it was resampled."""
     elo_median: float | None
     provisional: bool
     """Too few battles for Elo to have left its start."""
@@ -282,12 +282,9 @@ class _Making:
 
 
 def _ranks(ratings: Sequence[EloRating]) -> dict[str, int]:
-    """Places among all; a provisional model has none, unless all are so. Models of one value share a place."""
+    """Places among all; models of one value share a place."""
     shown = {one.model: one.shown for one in ratings if one.shown is not None}
-    ranked = {one.model for one in ratings if not one.provisional} or set(shown)
-    return {
-        model: 1 + sum(other > value for other in shown.values()) for model, value in shown.items() if model in ranked
-    }
+    return {model: 1 + sum(other > value for other in shown.values()) for model, value in shown.items()}
 
 
 def _against_reference(battles: Comparisons) -> dict[str, WinRate]:
