@@ -10,6 +10,7 @@ clusters), where some differences have no finite estimate, and for more models t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from evenhand.intervals import FEW_CLUSTERS, LEVEL
 from evenhand.ratings.bradley_terry import BradleyTerry
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import BoolArray, IntArray, closure, structure
-from evenhand.ratings.elo import EloBootstrap
 from evenhand.ratings.item_blocks import played_and_items
 from evenhand.ratings.joint import SIMULATED, Joint, bonferroni, of_draws, simulated
 from evenhand.ratings.notes import counted
@@ -28,6 +28,9 @@ from evenhand.ratings.spread import Spread
 from evenhand.ratings.sums import FloatArray
 from evenhand.ratings.table import pair_table
 from evenhand.ratings.win_rate import Policy, Tally, tally
+
+if TYPE_CHECKING:
+    from evenhand.ratings.elo import EloBootstrap
 
 _ROUNDING = 1e-9
 
@@ -97,7 +100,7 @@ def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
     return _ranges(rated.solution.everything.models, found.component, judged)
 
 
-def elo_rank_ranges(comparisons: Comparisons, resampled: EloBootstrap, *, level: float = LEVEL) -> RankRanges:
+def elo_rank_ranges(comparisons: Comparisons, resampled: "EloBootstrap", *, level: float = LEVEL) -> RankRanges:
     """From the scatter of the resamples' ratings, laid round those of the single pass and round their own mean.
 
     A claim needs both: a file that is not in random order can move the pass further than resamples ever scatter.

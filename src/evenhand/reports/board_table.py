@@ -12,6 +12,7 @@ from evenhand.domain.printable import printable
 from evenhand.reports.beside import Beside, if_missing, interval, span
 from evenhand.reports.board import Board, Standing
 from evenhand.reports.methods import Method
+from evenhand.reports.sheet import MISSING
 from evenhand.reports.tables import count, escape, per_cent, unbroken
 
 _MODEL, _LEAST = 20, 12
@@ -211,7 +212,8 @@ def _lines(
 
 
 def _folded(cell: str, width: int) -> list[str]:
-    lines = wrap(cell, width) or [""]
+    # Most cells have room, and to wrap them all took longer than their ratings did.
+    lines = [cell] if cell_len(cell) <= width and cell.isprintable() else wrap(cell, width) or [""]
     if any(cell_len(line) > width for line in lines):
         lines = chop_cells(cell, width)
     return [line.replace("\u00a0", " ") for line in lines]
@@ -260,6 +262,25 @@ def print_reliability(board: Board, console: Console) -> None:
     console.print(unbroken(escape(first)), style=style)
     for sentence in rest:
         console.print(unbroken(escape(sentence)))
+
+
+def reliability_sentences(board: Board) -> tuple[str, ...]:
+    """What `print_reliability` says, where there is room for sentences alone: the two shares and the conclusion."""
+    summary = board.reliability
+    if summary is None:
+        return (f"Can this judge be trusted? {_unknown(board)}",)
+    consistency, first = summary.order.swap_consistency, summary.order.first_position_share
+    shares = (f"swap consistency {_share(consistency, 'pairs')}", f"first-position share {_share(first, 'verdicts')}")
+    return f"The judge's {', '.join(shares)}.", summary.reading[0]
+
+
+def _share(share: Estimate, nouns: str) -> str:
+    if share.value is None:
+        return MISSING
+    return (
+        f"{per_cent(share.value)} ({per_cent(share.lower)} to {per_cent(share.upper)}, "
+        f"{_number(round(share.n), nouns)})"
+    )
 
 
 def _unknown(board: Board) -> str:
