@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.domain.comparing import AskedStudy, FormName, Pairs, Sharing
 from evenhand.ledger.people_studies import make_people_study
 from evenhand.ledger.projection import benchmarks
 from evenhand.ledger.record import Ledger
@@ -26,6 +26,10 @@ def furnished(here: Workplace) -> None:
     with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
         data = {one.name: one.data for one in benchmarks(ledger)}
         shared = Sharing(people=2, each=2)
-        for title, form, name in ((FORCED, "forced", VISIT), (FIVE_LEVELS, "five-level", CREATION)):
+        studies: tuple[tuple[str, FormName, str], ...] = (
+            (FORCED, "forced", VISIT),
+            (FIVE_LEVELS, "five-level", CREATION),
+        )
+        for title, form, name in studies:
             asked = AskedStudy(data=data[name], title=title, form=form, pairs=Pairs(), sharing=shared, most=4)
             make_people_study(ledger, asked, made_by=None)

@@ -9,6 +9,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import APIOperation, GenerationMode
+from schemathesis.core.result import Ok
 
 from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
 from evenhand.ledger.people import Invite, Role, grant_token, invite, join
@@ -63,24 +64,24 @@ def token_of(house: House, role: Role | None) -> dict[str, str]:
 
 def operations(house: House) -> list[APIOperation[Any, Any, Any, Any]]:
     document = httpx.get(f"{house.url}/openapi.json", trust_env=False).json()
-    return [found.ok() for found in schemathesis.openapi.from_dict(document).get_all_operations()]
+    found = list(schemathesis.openapi.from_dict(document).get_all_operations())
+    described = [one.ok() for one in found if isinstance(one, Ok)]
+    assert len(described) == len(found) >= 30
+    return described
 
 
 def drawn(operation: APIOperation[Any, Any, Any, Any], known: dict[str, str]) -> st.SearchStrategy[Any]:
     """What fits the description, with values of its own and with those that are there; and what does not fit."""
     path = {one.name: known[one.name] for one in operation.path_parameters if one.name in known}
-    fixed = {"path_parameters": path} if path else {}
-    return st.one_of(
-        operation.as_strategy(GenerationMode.POSITIVE),
-        operation.as_strategy(GenerationMode.POSITIVE, **fixed),
-        operation.as_strategy(GenerationMode.NEGATIVE, **fixed),
-        operation.as_strategy(GenerationMode.NEGATIVE),
-    )
+    modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    own = [operation.as_strategy(mode) for mode in modes]
+    there = [operation.as_strategy(mode, path_parameters=path) for mode in modes] if path else []
+    return st.one_of(*own, *there)
 
 
 @pytest.mark.parametrize("role", [None, "annotator", "owner"])
 def test_no_request_of_anybody_meets_an_error_of_ours(house: House, known: dict[str, str], role: Role | None):
-    headers, tried, statuses = token_of(house, role), 0, set[int]()
+    headers, statuses = token_of(house, role), list[int]()
     for operation in operations(house):
 
         @settings(
@@ -89,17 +90,15 @@ def test_no_request_of_anybody_meets_an_error_of_ours(house: House, known: dict[
             database=None,
             deadline=None,
             phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
         )
         @given(case=drawn(operation, known))
         def answered(case: Any) -> None:
-            nonlocal tried
             answer = case.call(base_url=house.url, headers=headers)
-            tried += 1
-            statuses.add(answer.status_code)
+            statuses.append(answer.status_code)
             assert answer.status_code < 500, f"{case.as_curl_command()} {answer.text}"
 
         answered()
-    assert tried > 2 * len(operations(house))
-    assert {200, 404, 422} <= statuses
+    assert len(statuses) > 2 * len(operations(house))
+    assert {200, 404, 422} <= set(statuses)
     assert house.visitor().get("/").status_code == 200

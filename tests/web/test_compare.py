@@ -208,6 +208,35 @@ def test_one_jumps_to_a_number_and_no_further_than_the_last(stocked: Stocked):
     assert person.get(f"{place}/jump?number=0").status_code == 422
 
 
+@pytest.mark.parametrize("number", ["0", "19", "x", "-1"])
+def test_beyond_the_last_there_is_nothing_to_look_at_or_to_send(stocked: Stocked, number: str):
+    person = stocked.house.signed_in("annotator")
+    place = start(person, stocked.study(stocked.house.signed_in("owner")))
+    token = form_token(person.get(f"{place}/1"))
+    assert person.get(f"{place}/{number}").status_code == 404
+    for choice in ("", "A"):
+        fields = {"csrf": token, "after": "0", "choice": choice, "go": "next"}
+        assert person.post(f"{place}/{number}", data=fields).status_code == 404
+    assert stocked.said() == []
+
+
+def test_a_share_has_ended_when_its_last_comparison_is_answered(stocked: Stocked):
+    person = stocked.house.signed_in("annotator")
+    place = start(person, stocked.study(stocked.house.signed_in("owner"), comparisons="3"))
+
+    def ended() -> list[dict[str, object]]:
+        with stocked.ledger.reading() as connection:
+            return [json.loads(one) for one in connection.execute(select(schema.run_ends.c.outcome)).scalars()]
+
+    for number in (3, 1):
+        choose(person, place, number, "A")
+        choose(person, place, number, "B")
+        assert ended() == []
+    choose(person, place, 2, "A")
+    choose(person, place, 2, "B")
+    assert ended() == [{"known": 0, "called": 3, "failed": {}}]
+
+
 @pytest.mark.parametrize("wrong", [{"choice": "C"}, {"choice": "Left>Right"}, {"after": "-1"}, {"go": "away"}])
 def test_a_form_filled_in_wrongly_is_told_so_and_saves_nothing(stocked: Stocked, wrong: dict[str, str]):
     person = stocked.house.signed_in("annotator")

@@ -2,10 +2,11 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
 from evenhand.domain.comparing import FORMS, Form
 from evenhand.domain.identity import canonical_json
@@ -74,9 +75,8 @@ def places_of(ledger: Ledger, person: str) -> list[Place]:
 
 def find_place(ledger: Ledger, place: str) -> Place | None:
     """None too for one that nobody has taken."""
-    table = schema.people_places
     with ledger.reading() as connection:
-        row = connection.execute(_places().where(table.c.id == place, table.c.person.is_not(None))).first()
+        row = connection.execute(_TAKEN_PLACE, {"place_": place}).first()
     return None if row is None else _place(row)
 
 
@@ -100,6 +100,43 @@ def _places() -> Select[Any]:
     ).join(studies, studies.c.id == table.c.study)
 
 
+# Made once: whoever compares sends these with every click, and making one costs more than SQLite's answer to it.
+_TAKEN_PLACE = _places().where(
+    schema.people_places.c.id == bindparam("place_"), schema.people_places.c.person.is_not(None)
+)
+_TASK = (
+    select(
+        schema.people_tasks,
+        schema.people_places.c.run,
+        schema.people_places.c.record,
+        schema.people_studies.c.form,
+        schema.people_studies.c.paused,
+        schema.studies.c.rater,
+    )
+    .join(schema.people_places, schema.people_places.c.id == schema.people_tasks.c.place)
+    .join(schema.people_studies, schema.people_studies.c.id == schema.people_places.c.study)
+    .join(schema.studies, schema.studies.c.key == schema.people_places.c.record)
+    .where(schema.people_tasks.c.place == bindparam("place_"), schema.people_tasks.c.number == bindparam("number_"))
+)
+# On PostgreSQL two forms sent at once would both find nothing before them.
+_TASK_TO_WRITE = _TASK.with_for_update(of=schema.people_tasks)
+_ALL_SAID = (
+    select(schema.judgements.c.verdict, schema.judgements.c.notes)
+    .where(schema.judgements.c.trial == bindparam("trial_"), schema.judgements.c.verdict.is_not(None))
+    .order_by(schema.judgements.c.seq)
+)
+_STILL_OPEN = (
+    select(schema.people_tasks.c.number)
+    .where(
+        schema.people_tasks.c.place == bindparam("place_"),
+        ~select(schema.judgements.c.trial)
+        .where(schema.judgements.c.trial == schema.people_tasks.c.trial, schema.judgements.c.verdict.is_not(None))
+        .exists(),
+    )
+    .limit(1)
+)
+
+
 def _place(row: Row[Any]) -> Place:
     return Place(
         id=row.id,
@@ -119,7 +156,7 @@ def find_task(ledger: Ledger, place: Place, number: int) -> Task | None:
         row = _task(connection, place, number)
         if row is None:
             return None
-        said = _said(connection, row.trial, place.form)
+        said = _last_said(_all_said(connection, row.trial), place.form)
     texts = responses_by_digest(ledger, (row.first, row.second))
     return Task(
         number=number,
@@ -156,11 +193,13 @@ def say(ledger: Ledger, place: Place, number: int, verdict: Preference, *, after
         if row.paused is not None:
             raise Paused
         known = _all_said(connection, row.trial)
-        if (after, verdict) not in known and (not known or known[-1][1] != verdict):
-            _put_down(ledger, connection, row, verdict, after=len(known) if after is None else after)
+        if (after, verdict) in known or (known and known[-1][1] == verdict):
+            return _last_said(known, place.form)
+        after = len(known) if after is None else after
+        _put_down(ledger, connection, row, verdict, after=after)
         if not known:
-            _end_when_all_is_said(ledger, connection, row)
-        return _said(connection, row.trial, place.form)
+            _end_when_all_is_said(ledger, connection, row, place)
+        return _last_said([*known, (after, verdict)], place.form)
 
 
 def _put_down(ledger: Ledger, connection: Connection, row: Row[Any], verdict: Preference, *, after: int) -> None:
@@ -175,42 +214,25 @@ def _put_down(ledger: Ledger, connection: Connection, row: Row[Any], verdict: Pr
     ledger.insert_new(connection, schema.judgements, [rows.judgement_row(judgement)])
 
 
-def _end_when_all_is_said(ledger: Ledger, connection: Connection, row: Row[Any]) -> None:
-    of_place = connection.execute(_places().where(schema.people_places.c.id == row.place)).one()
-    if of_place.judged == of_place.tasks:
-        outcome = canonical_json({"known": 0, "called": of_place.tasks, "failed": {}})
+def _end_when_all_is_said(ledger: Ledger, connection: Connection, row: Row[Any], place: Place) -> None:
+    if connection.execute(_STILL_OPEN, {"place_": row.place}).first() is None:
+        outcome = canonical_json({"known": 0, "called": place.tasks, "failed": {}})
         ledger.insert_new(connection, schema.run_ends, [{"run": row.run, "outcome": outcome, "at": time.time()}])
 
 
 def _task(connection: Connection, place: Place, number: int, *, writing: bool = False) -> Row[Any] | None:
     """With what of its place and study a judgement needs."""
-    table, tasks, studies, record = (
-        schema.people_places,
-        schema.people_tasks,
-        schema.people_studies,
-        schema.studies,
-    )
-    query = (
-        select(tasks, table.c.run, table.c.record, studies.c.form, studies.c.paused, record.c.rater)
-        .join(table, table.c.id == tasks.c.place)
-        .join(studies, studies.c.id == table.c.study)
-        .join(record, record.c.key == table.c.record)
-        .where(tasks.c.place == place.id, tasks.c.number == number)
-    )
-    # On PostgreSQL two forms sent at once would both find nothing before them.
-    return connection.execute(query.with_for_update(of=tasks) if writing else query).first()
+    query = _TASK_TO_WRITE if writing else _TASK
+    return connection.execute(query, {"place_": place.id, "number_": number}).first()
 
 
 def _all_said(connection: Connection, trial: str) -> list[tuple[int | None, Preference]]:
     """In the order it was said, each with how often something had been said when the person was asked."""
-    table = schema.judgements
-    there = (table.c.trial == trial, table.c.verdict.is_not(None))
-    query = select(table.c.verdict, table.c.notes).where(*there).order_by(table.c.seq)
-    return [(json.loads(notes).get("after"), _preference(verdict)) for verdict, notes in connection.execute(query)]
+    found = connection.execute(_ALL_SAID, {"trial_": trial})
+    return [(json.loads(notes).get("after"), _preference(verdict)) for verdict, notes in found]
 
 
-def _said(connection: Connection, trial: str, form: Form) -> Said:
-    said = _all_said(connection, trial)
+def _last_said(said: Sequence[tuple[int | None, Preference]], form: Form) -> Said:
     return Said(choice=form.code(said[-1][1]) if said else None, times=len(said))
 
 

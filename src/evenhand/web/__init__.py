@@ -1,7 +1,8 @@
 """Pages and API over a ledger. Never asks a model: what is wanted is put on record, and a worker does it.
 
-How a request goes: `gate.py` checks the Host header, finds out who is asking (`visitor.py`), counts (`watch.py`), and
-limits size and time. A route in a `*_pages.py` or `api.py` asks for what it needs by its parameters' types
+How a request goes: `connection.py` waits for its headers so long and no longer; `gate.py` checks the
+Host header, finds out who is asking (`visitor.py`), counts (`watch.py`), and limits size and time.
+A route in a `*_pages.py` or `api.py` asks for what it needs by its parameters' types
 (`service.py`): `Serving` (ledger, boards, pages), `Visiting` (who), `Owner` (refuses anybody else), `SentForm` (a form
 with its token checked) or, for the API's changes, `Changing`. It reads or writes the ledger in `run_in_threadpool`,
 and answers with `serving.pages.page(request, "template.html", {...})`.

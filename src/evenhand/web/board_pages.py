@@ -23,10 +23,11 @@ from evenhand.reports.charts import ChartError
 from evenhand.reports.methods import Method
 from evenhand.reports.scores.creation_choosing import FACTUALITY
 from evenhand.web.battle import find_battle
+from evenhand.web.computed import StillWorking
 from evenhand.web.gate import policy
 from evenhand.web.listing import BoardOnRecord
 from evenhand.web.pages import in_utf8
-from evenhand.web.paper import paper_of, with_a_page_of_their_own
+from evenhand.web.paper import with_a_page_of_their_own
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service, Serving, Visiting
 from evenhand.web.standings import Asked, Battles, Standings
@@ -104,8 +105,8 @@ async def board(
     asked = asked_view(board, method, category, equal_length)
     on_record = await serving.board(board)
     if on_record.protocol == FACTUALITY:
-        papers = [paper_of(score, None) for score in await serving.paper(on_record)]
-        return serving.pages.page(request, "graded.html", {"on": on_record, "papers": papers})
+        context = {"on": on_record, "paper": await serving.paper(on_record, None)}
+        return serving.pages.page(request, "graded.html", context)
     found = await serving.standings(asked)
     if asked.category is not None and asked.category not in found.categories:
         raise not_found("such category on this board")
@@ -116,11 +117,19 @@ async def board(
         "siblings": siblings,
         "query": _query(asked),
         "table": await serving.table(found),
-        "papers": [paper_of(score, asked.category) for score in await serving.paper(on_record)],
+        "paper": await _paper(serving, on_record, asked.category),
         "audits": audits,
         "audited": () if audits is None else audit_sentences(audits, found.origin),
     }
     return serving.pages.page(request, "board.html", context)
+
+
+async def _paper(serving: Service, on_record: BoardOnRecord, category: str | None) -> Markup | None:
+    """None where they are still being worked out: the board does not wait for them."""
+    try:
+        return await serving.paper(on_record, category)
+    except StillWorking:
+        return None
 
 
 @pages.get("/boards/{board}/audit")

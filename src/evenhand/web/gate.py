@@ -63,7 +63,8 @@ class Gate:
             await self._refuse(request, send, Refusal(500, words), started)
 
     async def _admit(self, request: Request) -> None:
-        host = request.headers.get("host", "").lower()
+        # All of them: of two, a proxy before us may have looked at the other.
+        host = ", ".join(request.headers.getlist("host")).lower()
         if host not in self._site.hosts:
             raise Refusal(
                 421,

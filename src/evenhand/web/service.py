@@ -17,7 +17,7 @@ from evenhand.reports.errors import RankError
 from evenhand.web.computed import Computed, StillWorking
 from evenhand.web.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.web.pages import Pages
-from evenhand.web.paper import Score, paper_scores
+from evenhand.web.paper import Score, paper_of, paper_scores
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.site import Site
 from evenhand.web.standings import Asked, Standings, ranked, standings
@@ -26,6 +26,13 @@ from evenhand.web.watch import Watch
 
 _A_GLANCE = 0.5
 """Seconds that the list of boards waits for what stands on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    scores: tuple[Score, ...]
+    rendered: dict[str | None, Markup] = field(default_factory=dict[str | None, Markup])
+    """By category, None for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,15 +87,25 @@ class Service:
         except (StillWorking, RankError):
             return None
 
-    async def paper(self, on_record: BoardOnRecord) -> tuple[Score, ...]:
-        """Raises RankError, StillWorking."""
+    async def paper(self, on_record: BoardOnRecord, category: str | None) -> Markup:
+        """The figures of the board's paper as a part of a page, empty where it has none.
+
+        Whoever asks has seen to it that the board has this category. Raises RankError, StillWorking.
+        """
         found = await self.boards()
-        return await self.computed.get(
+        known = await self.computed.get(
             ("paper", on_record.id),
-            lambda: paper_scores(self.ledger, on_record, found),
+            lambda: _Scored(paper_scores(self.ledger, on_record, found)),
             state=await run_in_threadpool(newest, self.ledger),
             patience=self.site.limits.patience,
         )
+        made = known.rendered.get(category)
+        if made is None:
+            papers = [paper_of(score, category) for score in known.scores]
+            context = {"papers": papers, "on": on_record}
+            made = await run_in_threadpool(self.pages.fragment, "paper.html", context)
+            known.rendered[category] = made
+        return made
 
     async def audits(self, found: Standings) -> Audits | None:
         """Of the board's judge; None where people judged."""
