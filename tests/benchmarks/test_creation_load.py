@@ -158,6 +158,12 @@ def test_an_image_is_base64_a_lists_text_or_another_rows_index(tmp_path: Path):
     assert images == [(RED_DIGEST, BLUE_DIGEST), (RED_DIGEST, BLUE_DIGEST), (RED_DIGEST,)]
 
 
+def test_a_pointer_may_be_a_number_in_jsonl(tmp_path: Path):
+    rows = [CASE | {"index": 2, "image": RED64}, CASE | {"index": 5, "question": "Other.", "image": 2}]
+    items = load(write_lines(tmp_path / "x.jsonl", rows)).items
+    assert [item.images for item in items] == [(RED_DIGEST,)] * 2
+
+
 def test_a_value_of_up_to_64_characters_is_an_index_and_a_longer_one_an_image(tmp_path: Path):
     owner = CASE | {"index": "x" * 64}
     rows = [owner, CASE | {"question": "Other.", "image": "x" * 64}]

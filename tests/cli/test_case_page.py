@@ -93,6 +93,26 @@ def test_a_case_tells_what_is_asked_by_which_criteria_and_what_was_said_of_every
     assert "  vivid first: no verdict: unreadable. No decision was found.\n    Both are fine" in page
 
 
+def test_of_imported_verdicts_of_people_only_what_is_known_is_said(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    answers = write_lines(tmp_path / "answers.jsonl", [{"item": ITEM.label, "model": "plain", "response": "PLAIN."}])
+    people = tmp_path / "people.csv"
+    people.write_text(f"item,rater,model_a,model_b,verdict\n{ITEM.label},ann,plain,reference,+2\n", encoding="utf-8")
+    to = ("--benchmark", SAMPLE.name, "--store", store)
+    with served(Script(judge=judge)) as server:
+        asked = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--items", ITEM.label)
+        assert run("judge", SAMPLE.name, "--responses", answers, *asked, "--store", store).code == 0
+    assert run("import", people, "--judgements", *to).code == 0
+    page = show(store).out
+    assert "ann under imported\n" in page
+    assert "  (ann, imported)\n" in page
+    assert "caption" not in page
+    trial = next(line.split()[0] for line in page.splitlines() if line.endswith("(ann, imported)"))
+    shown = run("show", trial, "--store", store).out
+    assert "\nann under imported\n" in shown
+    assert "endpoint's own settings" not in shown
+
+
 def test_one_model_can_be_chosen_and_the_baseline_stays(store: str) -> None:
     page = show(store, "--models", "plain").out
     assert "Answer of reference" in page

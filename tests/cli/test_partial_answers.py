@@ -64,10 +64,23 @@ def test_they_are_refused_with_the_list_and_the_rest_is_judged_on_request(
         refused = judge(server, data, "--responses", file)
         assert not server.requests
         assert (refused.code, told in refused.err) == (2, True), refused.err
+        assert "with --allow-partial." in refused.err
         done = judge(server, data, "--responses", file, "--allow-partial")
     assert (done.code, done.document["planned"], done.document["verdicts"]) == (0, 2 * left, 2 * left), done.err
     assert "Note: " in done.err
+    assert "--allow-partial" not in done.err
     assert str(INDICES[0] if fault in ("doubled", "failed") else 9999 if fault == "unknown" else INDICES[3]) in done.err
+
+
+def test_models_named_without_the_baseline_are_told_to_add_it(tmp_path: Path, data: Path) -> None:
+    file = predictions(tmp_path, WHOLE)
+    with served(preferring()) as server:
+        refused = judge(server, data, "--responses", file, "--models", "qwen")
+        assert not server.requests
+        assert refused.code == 2
+        assert refused.err.rstrip().endswith("which every model is to be compared with; add --models reference.")
+        done = judge(server, data, "--responses", file, "--models", "qwen", "--models", "reference")
+    assert (done.code, done.document["verdicts"]) == (0, 8), done.err
 
 
 def test_only_the_chosen_items_must_be_answered(tmp_path: Path, data: Path) -> None:

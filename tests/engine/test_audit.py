@@ -204,6 +204,14 @@ def test_nothing_to_compare_is_refused():
         Makers(prepared(SAMPLE, planted_only, "images"), seed=0)
 
 
+def test_answers_that_hold_a_verdict_are_left_out_and_counted():
+    made = design(sources(), budget=ALL)
+    planted = [one for one in ANSWERS if one.model == "sample-planted"]
+    assert made.steering == {"sample-planted": len(planted)}
+    assert "sample-planted" not in made.models
+    assert set(made.models) == {one.model for one in ANSWERS} - {"sample-planted"}
+
+
 def test_padding_by_nothing_is_the_answer_itself():
     base = Response(item="i", model="m", text="It is blue.")
     assert padded(base, 0).text == base.text

@@ -1,5 +1,7 @@
 """Claims about how many cases a gate needs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +9,8 @@ from scipy import stats
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import clustered_share, share_of_sums
 from evenhand.reliability.gate import Rule, judged, parse_rules, passed
-from evenhand.reliability.gate_plan import default_assumption, plan
+from evenhand.reliability.gate_plan import default_assumption, fewest_items, plan
+from evenhand.reliability.pair_power import Leaning
 
 THREE_RULES = parse_rules("swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6")
 
@@ -171,6 +174,28 @@ def test_fewer_items_than_the_least_never_do_however_many_cases_each_has():
         assert passed(judged([one.rule], {one.rule.name: without_spread(one.least_items)}))
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["coverage>=0.95", "swap_consistency>=0.8", "tie_rate<=0.1", "first_position in 0.49..0.51", "looks>=0.4"],
+)
+def test_below_the_fewest_items_no_value_at_all_meets_a_rule(text: str):
+    (rule,) = parse_rules(text)
+    fewest = fewest_items(rule)
+
+    def some_value_passes(items: int) -> bool:
+        shares = [share_of_sums(one / 1000, 1e9 * items, 0.0, items) for one in range(1001)]
+        return any(passed(judged([rule], {rule.name: _stretched(one, rule)})) for one in shares)
+
+    assert not some_value_passes(fewest - 1)
+    assert some_value_passes(fewest + fewest // 4)
+
+
+def _stretched(share: Estimate, rule: Rule) -> Estimate:
+    low, width = rule.within.low, rule.within.width
+    value, lower, upper = (low + width * (one or 0.0) for one in (share.value, share.lower, share.upper))
+    return replace(share, value=value, lower=lower, upper=upper)
+
+
 def test_a_judge_at_the_bound_seldom_passes():
     rng = np.random.default_rng(2)
     rule = THREE_RULES[:1]
@@ -182,3 +207,50 @@ def test_a_pair_of_verdicts_that_hold_is_one_first_and_one_second():
     rng = np.random.default_rng(3)
     assert measured(rng, 50, 1.0)["first_position"].value == 0.5
     assert measured(rng, 4_000, 0.0)["first_position"].value == pytest.approx(0.5, abs=0.03)
+
+
+def power_of_pairs(rule: Rule, kept: float, n: int) -> float:
+    """By the real evaluation of every record that is likely at all: so many pairs unsteady, so many for the first."""
+    total = 0.0
+    for changed in range(n + 1):
+        often = float(stats.binom.pmf(changed, n, 1 - kept))
+        for first in range(changed + 1) if often > 1e-7 else ():
+            shares = [1.0] * first + [0.0] * (changed - first) + [0.5] * (n - changed)
+            estimate = clustered_share(shares, [2.0] * n, range(n))
+            if passed(judged([rule], {rule.name: estimate})):
+                total += often * float(stats.binom.pmf(first, changed, 0.5))
+    return total
+
+
+@pytest.mark.parametrize("kept", [0.7, 0.9, 0.95, 0.97, 0.99])
+def test_the_pairs_planned_for_first_position_give_the_power_that_is_told(kept: float):
+    (needed,) = plan(THREE_RULES[2:], {"swap_consistency": kept})
+    assert needed.cases is not None
+    assert power_of_pairs(needed.rule, kept, needed.cases) >= needed.power - 1e-6
+    assert power_of_pairs(needed.rule, kept, needed.cases - 1) < needed.power
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.3, 0.7), (0.42, None), (None, 0.66)])
+def test_the_power_counted_out_is_that_of_a_judge_drawn_at_random(low: float | None, high: float | None):
+    judge = Leaning.of(0.55, 0.8)
+    rng = np.random.default_rng(5)
+    rule = Rule(name="first_position", low=low, high=high)
+    times = 0
+    for _ in range(1_000):
+        changed = rng.random(40) > judge.kept
+        share = np.where(changed, (rng.random(40) < judge.first).astype(float), 0.5)
+        times += passed(judged([rule], {rule.name: clustered_share(share, np.full(40, 2.0), np.arange(40))}))
+    assert times / 1_000 == pytest.approx(judge.power(low, high, 40), abs=0.05)
+
+
+def test_a_judge_that_leans_more_than_its_steady_pairs_allow_is_less_steady():
+    leaning = Leaning.of(0.6, 0.95)
+    assert (leaning.kept, leaning.first) == (pytest.approx(0.8), 1.0)
+    assert Leaning.of(0.5, 1.0) == Leaning(kept=1.0, first=0.5)
+
+
+@pytest.mark.parametrize("low", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35])
+@pytest.mark.parametrize("n", [5, 9, 14])
+def test_the_power_counted_out_is_that_of_the_evaluation_itself(n: int, low: float):
+    rule = Rule(name="first_position", low=low)
+    assert Leaning.of(0.5, 0.4).power(low, None, n) == pytest.approx(power_of_pairs(rule, 0.4, n), abs=1e-5)

@@ -9,7 +9,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.engine.audit import Design, design
 from evenhand.engine.audit_trials import Compared, Longer, Looked, Picked, Purposeful, Steered
-from evenhand.reports.audit_measures import Heard, measures
+from evenhand.reports.audit_measures import Heard, Measure, measures
 from tests.engine.audits import ALL, sources
 
 WHOLE = design(sources(), budget=ALL)
@@ -128,3 +128,77 @@ def test_a_tie_is_a_verdict_and_silence_is_none():
     assert (found["coverage"].value, found["coverage"].n) == (0.5, 2)
     assert found["swap_consistency"].value is None
     assert found["grade_above_chance"].value is None
+
+
+def first_place_unless(unread: Callable[[Purposeful], bool]) -> dict[str, Measure]:
+    """Of a judge that always says first, and gives no verdict on some."""
+    verdicts: dict[str, Verdict | NoVerdict] = {
+        one.trial.key: NoVerdict(reason="truncated") if unread(one) else Preference(value=1, levels=2)
+        for one in WHOLE.purposeful
+        if not isinstance(one, Picked)
+    }
+    return {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+
+
+def test_a_leaning_to_a_place_with_uneven_silence_is_no_liking_for_length():
+    halved = [one for one in WHOLE.purposeful if isinstance(one, Longer) and one.longer_first][::2]
+    found = first_place_unless(lambda one: one in halved)
+    effect, slope = found["length_effect"], found["length_slope"]
+    assert effect.estimate.value == slope.estimate.value == pytest.approx(0)
+    assert effect.left_out == len(halved)
+    assert effect.as_json()["left_out"] == len(halved)
+    assert effect.estimate.n == 2 * len(halved)
+
+
+def test_a_leaning_to_a_place_with_uneven_silence_is_no_obedience():
+    naming_first = [one for one in WHOLE.purposeful if isinstance(one, Steered) and one.names_first]
+    refused = [one for place, one in enumerate(naming_first) if place % 5 < 2]
+    found = first_place_unless(lambda one: one in refused)
+    for name in ("", "_verdict", "_order", "_system_turn", "_own_place", "_other_place"):
+        one = found[f"planted_effect{name}"]
+        assert one.estimate.value in (None, pytest.approx(0)), name
+        assert one.left_out > 0
+    assert found["planted_effect"].estimate.n > 0
+
+
+def test_a_liking_for_planted_words_with_uneven_silence_is_no_obedience():
+    other = [one for one in WHOLE.purposeful if isinstance(one, Steered) and not one.names_own][::3]
+    verdicts: dict[str, Verdict | NoVerdict] = {
+        one.trial.key: NoVerdict(reason="refused")
+        if one in other
+        else Preference(value=1 if one.names_first == one.names_own else -1, levels=2)
+        for one in WHOLE.purposeful
+        if isinstance(one, Steered)
+    }
+    found = {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    assert found["planted_effect"].estimate.value == pytest.approx(0)
+    assert found["planted_effect_own_place"].left_out == 0
+
+
+def test_sets_that_were_not_asked_are_not_called_left_out():
+    found = measures(WHOLE, Heard(verdicts={}))
+    assert not any(one.left_out for one in found)
+
+
+def test_where_no_reply_was_read_that_is_the_reason():
+    mixed = {one.trial.key: NoVerdict(reason="unreadable") for one in WHOLE.purposeful if isinstance(one, Picked)}
+    verdicts: dict[str, Verdict | NoVerdict] = {
+        one.trial.key: NoVerdict(reason="refused" if one.longer_first else "truncated")
+        for one in WHOLE.purposeful
+        if isinstance(one, Longer)
+    }
+    lengths = len(verdicts)
+    found = {one.name: one for one in measures(WHOLE, Heard(verdicts={**verdicts, **mixed}))}
+    graded, length, pairs = (found[name] for name in ("grade_above_chance", "length_effect", "swap_consistency"))
+    assert (graded.estimate.reason, graded.silenced) == (f"{len(mixed)} of {len(mixed)} replies unreadable", True)
+    assert length.estimate.reason == f"{lengths} of {lengths} replies without a verdict: refused, truncated"
+    assert (pairs.estimate.reason, pairs.silenced) == ("no cases", False)
+
+
+def test_what_could_not_have_been_counted_anyway_is_not_laid_to_silence():
+    two = [one for one in WHOLE.main.purposeful if isinstance(one, Compared)][:2]
+    some = replace(WHOLE, main=replace(WHOLE.main, purposeful=tuple(two)), graded=None, seen=None)
+    verdicts: dict[str, Verdict | NoVerdict] = {one.trial.key: NoVerdict(reason="refused") for one in two}
+    found = {one.name: one for one in measures(some, Heard(verdicts=verdicts))}
+    assert found["swap_consistency"].silenced
+    assert not found["transitivity"].silenced

@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Condition
 from evenhand.ledger.record import Ledger
 from evenhand.reports.audit_on_record import (
@@ -25,6 +26,8 @@ JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Set
 ASKED = Condition(protocol="visit_pairwise", prompt_hash="words", see="caption")
 ORIGIN = Origin(
     benchmark="sample",
+    data="items",
+    models=("a", "b", REFERENCE),
     judge=JUDGE.name,
     protocol=ASKED.protocol,
     readout=ASKED.readout,
@@ -44,6 +47,8 @@ def document(rater: Rater = JUDGE, condition: Condition = ASKED, **changed: Any)
         "see": condition.see,
         "asked": condition_json(condition),
         "benchmark": "sample",
+        "data": "items",
+        "models": ["a", "b"],
         "at": time.time(),
         "coverage": {"wanted": 4, "with_verdict": 4, "reasons": {}},
         "measures": [measure("swap_consistency", 0.9), measure("length_effect", 0.1)],
@@ -51,9 +56,9 @@ def document(rater: Rater = JUDGE, condition: Condition = ASKED, **changed: Any)
     }
 
 
-def measure(name: str, value: float | None) -> dict[str, Json]:
+def measure(name: str, value: float | None, n: int = 40) -> dict[str, Json]:
     unit = "effect" if name.endswith("effect") else "share"
-    return {"name": name, "value": value, "lower": value, "upper": value, "unit": unit}
+    return {"name": name, "value": value, "lower": value, "upper": value, "unit": unit, "n": n}
 
 
 @pytest.fixture
@@ -83,6 +88,8 @@ def page(ledger: Ledger) -> str:
         (document(condition=replace(ASKED, fenced=True)), ("other fence",)),
         (document(condition=replace(ASKED, protocol="own", prompt_hash="others")), ("other protocol",)),
         (document(benchmark="elsewhere"), ("other benchmark",)),
+        (document(benchmark="elsewhere", data="others"), ("other benchmark",)),
+        (document(data="others"), ("other data",)),
     ],
 )
 def test_what_differs_is_named_and_nothing_else(report: dict[str, Any], differs: tuple[str, ...]):
@@ -91,7 +98,7 @@ def test_what_differs_is_named_and_nothing_else(report: dict[str, Any], differs:
 
 def test_an_older_report_without_all_of_the_words_still_says_what_it_can():
     old = document(condition=replace(ASKED, see="images"), rater=replace(JUDGE, endpoint="http://elsewhere/v1"))
-    del old["asked"], old["endpoint"]
+    del old["asked"], old["endpoint"], old["data"], old["models"]
     assert differences(old, ORIGIN) == ("shown other than the board's judge", "other endpoint")
 
 
@@ -107,6 +114,8 @@ def test_an_audit_made_as_the_board_was_stands_before_a_later_one_made_otherwise
     assert "swap consistency 90.0" in page(ledger)
     assert "asked as on this board" in page(ledger)
     assert "looks" not in page(ledger)
+    assert page(ledger).startswith("Latest audit of this judge made as this board: ")
+    assert page(ledger).endswith(") was made otherwise: shown other than the board's judge.")
 
 
 def test_where_only_another_was_made_it_stands_there_with_what_differs(ledger: Ledger):
@@ -126,6 +135,30 @@ def test_a_later_audit_of_one_part_does_not_hide_the_whole_one(ledger: Ledger):
     assert said.index("length effect +0.300") < said.index("An earlier audit") < said.index("swap consistency 90.0")
     assert "+0.100" not in said
     assert "measured nothing" not in said
+
+
+def test_a_later_audit_of_far_fewer_cases_does_not_hide_a_larger_one_and_is_told(ledger: Ledger):
+    kept(ledger, document(measures=[measure("swap_consistency", 0.9, 80), measure("length_effect", 0.1, 80)]))
+    small = [measure("swap_consistency", 0.5, 19), measure("length_effect", 0.2, 20)]
+    kept(ledger, document(measures=small))
+    said = page(ledger)
+    assert "swap consistency 90.0" in said
+    assert "swap consistency 50.0" not in said
+    assert said.index("length effect +0.200") < said.index("An earlier audit of this judge")
+    assert said.endswith(") has far fewer cases of swap consistency.")
+    kept(ledger, document(measures=small[:1], at=time.time() + 60))
+    assert page(ledger).count("has far fewer cases of swap consistency.") == 2
+
+
+def test_models_of_the_board_that_were_not_in_the_audit_are_named(ledger: Ledger):
+    kept(ledger, document(models=["a"]))
+    assert "asked as on this board, without b." in page(ledger)
+    told = latest_audits(ledger, ORIGIN).as_json()
+    assert told is not None
+    assert told["differs"] == ["without b"]
+    # An audit of other parts compares nobody's answers.
+    kept(ledger, document(models=[]))
+    assert "without" not in page(ledger)
 
 
 def test_a_later_audit_that_was_not_finished_is_told(ledger: Ledger):

@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.domain.vote import Vote
 from evenhand.reliability.families import Families, parse_families
-from evenhand.reports.audit_people import _self_preference
+from evenhand.reports.audit_people import _agreement, _self_preference
 
 
 def votes(rater: str, *wins: int, own: str = "gpt-4o", other: str = "claude-3") -> list[Vote]:
@@ -70,3 +70,29 @@ def test_a_judge_of_unknown_family_has_no_own():
     found = _self_preference(votes("x", 1), {"ann": votes("ann", -1)}, KNOWN, "vllm/mine", "people").estimate
     assert found.value is None
     assert found.reason == "the family of vllm/mine is not known; --family vllm/mine=NAME says it"
+
+
+def in_order(item: str, first: str, second: str, sign: int, rater: str) -> Vote:
+    """Positive for the first shown."""
+    return Vote(item=item, model_a=first, model_b=second, first=first, value=sign, levels=2, rater=rater)
+
+
+def test_a_pair_read_in_one_of_two_orders_is_no_agreement_with_people():
+    """The judge always says first: read in both orders that is a tie, and in one it would pass for an opinion."""
+    people = {"ann": [in_order(str(item), "x", "y", 1, "ann") for item in range(4)]}
+    shown = [(str(item), *pair) for item in range(4) for pair in (("x", "y"), ("y", "x"))]
+    both = [in_order(*one, 1, "judge") for one in shown[:4]]
+    halves = [in_order(*one, 1, "judge") for one in shown[4::2]]
+    agreement, _ = _agreement([*both, *halves], people, shown)
+    assert (agreement.estimate.value, agreement.estimate.n, agreement.left_out) == (0, 2, 2)
+    # Where one order is all that was ever shown it counts as it is, as with `evenhand align`.
+    once, _ = _agreement(halves, people, shown[4::2])
+    assert (once.estimate.value, once.estimate.n, once.left_out) == (1, 2, 0)
+
+
+def test_pairs_that_people_did_not_judge_are_not_called_left_out():
+    people = {"ann": [in_order("0", "x", "y", 1, "ann")]}
+    shown = [("0", "x", "y"), ("0", "y", "x"), ("1", "x", "y"), ("1", "y", "x")]
+    own = [in_order(*shown[0], 1, "judge"), in_order(*shown[1], -1, "judge"), in_order(*shown[2], 1, "judge")]
+    agreement, _ = _agreement(own, people, shown)
+    assert (agreement.estimate.value, agreement.left_out) == (1, 0)

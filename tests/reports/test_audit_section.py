@@ -2,18 +2,23 @@
 
 import re
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.engine.audit import Design, design
 from evenhand.engine.audit_trials import Compared, Longer, Picked
+from evenhand.ledger.record import Ledger
+from evenhand.reports.audit import audit_report
 from evenhand.reports.audit_charts import audit_charts, plot
 from evenhand.reports.audit_measures import Heard, measures
 from evenhand.reports.audit_pictures import pictures
 from evenhand.reports.audit_section import audit_section, write_page
+from evenhand.reports.audit_table import print_audit
 from evenhand.reports.charts import ChartError
 from tests.engine.audits import ALL, sources
 from tests.reports.test_audit_measures import Habit, by_name
@@ -116,3 +121,24 @@ def test_a_page_and_pictures_are_written_whole(tmp_path: Path):
     assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ChartError, match="cannot be written"):
         write_page(made, tmp_path / "nowhere" / "card.html")
+
+
+def test_sets_that_were_not_read_whole_are_told_on_the_page_and_in_the_terminal(tmp_path: Path):
+    said = heard(by_name)
+    silent = next(one for one in WHOLE.purposeful if isinstance(one, Longer))
+    some = Heard(verdicts={**said.verdicts, silent.trial.key: NoVerdict(reason="truncated")})
+    assert "Sets not read whole, and left out: 1." in audit_section(document(some))
+    assert "left out:" not in audit_section(document(said))
+    report = audit_report(Ledger(f"sqlite:///{tmp_path / 'ledger.db'}"), WHOLE)
+    words = StringIO()
+    print_audit(replace(report, measures=tuple(measures(WHOLE, some))), Console(file=words, width=200))
+    assert words.getvalue().count(", sets not read whole: 1") == 2
+
+
+def test_answers_that_were_left_out_are_told_in_a_note(tmp_path: Path):
+    report = audit_report(Ledger(f"sqlite:///{tmp_path / 'ledger.db'}"), WHOLE)
+    (number,) = WHOLE.steering.values()
+    note = f"Answers that hold a verdict of their own are shown nowhere: {number} of sample-planted."
+    assert report.notes == (note,)
+    assert report.as_json()["answers_left_out"] == {"sample-planted": number}
+    assert report.as_json()["data"] == WHOLE.main.benchmark.digest

@@ -164,7 +164,8 @@ class _Collected:
         else:
             reader.fault(
                 f"`{answer.model}` already answered item `{answer.item.label}` with another text "
-                f"({first.place.seen_from(answer.place)}); keep one of the two."
+                f"({first.place.seen_from(answer.place)}); keep one of the two, or leave the item "
+                "out for this model with --allow-partial."
             )
 
     def report_unknown(self) -> None:
@@ -182,6 +183,8 @@ class _Collected:
             f"Unknown items: {len(self._unknown)}, in {self._unknown_rows} rows, "
             f"by the column {quoted(sorted(self._unknown_columns))}."
         )
+        if self._gaps != "allow":
+            sentence += " Leave them out, or take the rest with --allow-partial."
         self.report(first, sentence)
 
     def note(self, sentences: Iterable[str]) -> None:

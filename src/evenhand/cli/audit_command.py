@@ -85,7 +85,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     Its trials are no board's. Run the same command again and only what is missing is asked. Exit 4 where a rule of
     --require is not met, or not decided.
     """
-    from evenhand.cli.auditing import ask, audit_of
+    from evenhand.cli.auditing import ask, audit_of, say_hopeless
     from evenhand.cli.judging import ledger_for
     from evenhand.cli.sentences import GATE_NOT_MET
     from evenhand.reports.audit import audit_report, keep_report
@@ -99,6 +99,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     if flags["dry_run"]:
         _print_plan(audit, needed, flags)
         return
+    say_hopeless(rules, audit.design)
     outcomes = asyncio.run(ask(audit, quiet=flags["quiet"]))
     if outcomes.cut_short:
         outcomes.print_summary()

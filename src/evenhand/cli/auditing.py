@@ -1,6 +1,6 @@
 """From the flags of `audit` to its design, and its trials asked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from evenhand.cli.judged_answers import answers_to_judge
 from evenhand.cli.judging import Order, carry_out, job
 from evenhand.cli.notes import say_notes
 from evenhand.cli.outcome import Outcome, Outcomes
+from evenhand.cli.saying import say
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
@@ -27,7 +28,8 @@ from evenhand.engine.judging import Matching, Showing, prepare
 from evenhand.engine.pictures import with_fetched
 from evenhand.ledger.record import Ledger
 from evenhand.protocols.catalog import load_protocol
-from evenhand.reliability.gate_plan import Needed
+from evenhand.reliability.gate import Rule
+from evenhand.reliability.gate_plan import Needed, fewest_items
 
 SAMPLE = "visit-bench-sample"
 """What a judge is audited on where the user names no benchmark."""
@@ -176,6 +178,16 @@ _TRIALS: Mapping[str, int] = {
     "human_agreement": 2, "grade_above_chance": 4,
 }  # fmt: skip
 """That make one case of a measure, where it takes more than one."""
+_MORE = "give more items and answers (--benchmark, --data, --responses) or ask for less"
+
+
+def say_hopeless(rules: Sequence[Rule], design: Design) -> None:
+    """Before a call is paid for: the rules that no judge could meet on the items at hand."""
+    for rule in rules:
+        offer, fewest = design.whole.get(rule.name), fewest_items(rule)
+        if offer is not None and offer.items < fewest:
+            never = f"with fewer than {fewest} items it cannot be met at all"
+            say(f"{rule}: {offer.items} items are at hand, and {never}; {_MORE}.")
 
 
 def needed_json(one: Needed, offer: Offer | None) -> dict[str, Json]:
@@ -198,11 +210,10 @@ def needed_sentence(one: Needed, offer: Offer | None) -> str:
 
 def _at_hand(one: Needed, cases: int, offer: Offer) -> str:
     have = f"{offer.items} items are at hand, which give {offer.cases} cases"
-    more = "give more items and answers (--benchmark, --data, --responses) or ask for less"
     if offer.items < one.least_items:
-        return f"{have}: with fewer than {one.least_items} items it cannot be met at all; {more}."
+        return f"{have}: with fewer than {one.least_items} items it cannot be met at all; {_MORE}."
     if offer.cases < cases:
-        return f"{have}, too few; {more}."
+        return f"{have}, too few; {_MORE}."
     if offer.items < cases:
         return f"{have}: enough if the cases of one item are no more alike than those of two, too few if they are."
     return f"{have}: enough."

@@ -7,7 +7,16 @@ from typing import Any, cast
 import click
 
 from evenhand.benchmarks.creation_mmbench.queries import assembled_query
-from evenhand.cli.showing import PURPOSES, by_name, indented, lacking, lines_of, print_heading, print_lines
+from evenhand.cli.showing import (
+    PURPOSES,
+    by_name,
+    indented,
+    lacking,
+    lines_of,
+    print_heading,
+    print_lines,
+    way_of_asking,
+)
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.item import Item
 from evenhand.domain.naming import hint
@@ -220,7 +229,7 @@ def _meetings(trials: Iterable[Mapping[str, Any]]) -> Iterator[tuple[_Meeting, l
     for one in trials:
         pair = sorted(one["models"], key=lambda model: (model == REFERENCE, model))
         variant = f", {one['variant']}" if one["variant"] else ""
-        how = f"{one['judge']} under {one['protocol']}, {one['readout']} readout, sees {one['see']}"
+        how = f"{one['judge']} {way_of_asking(one)}"
         meeting = _Meeting(heading=f"{' against '.join(pair)}{variant}", judge=how)
         found.setdefault(meeting, []).append(one)
     yield from found.items()

@@ -68,6 +68,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     say_notes(benchmark.notes)
     variant = variant_to_judge(flags)
     matchings = [_matching(flags, showing.protocol, variant) for _, showing in jobs]
+    _refuse_without_baseline(flags["models"], matchings)
     whole = any(matching.pairing == "against" for matching in matchings)
     responses = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
     digests = {item.digest for item in items}
@@ -95,6 +96,15 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
         )
         orders.append(order)
     return orders
+
+
+def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching]) -> None:
+    for matching in matchings:
+        if models and matching.against is not None and matching.against not in models:
+            raise WrongUse(
+                f"--models leaves out '{matching.against}', which every model is to be compared with; add --models "
+                f"{matching.against}."
+            )
 
 
 def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger, *, named: bool) -> Prepared:

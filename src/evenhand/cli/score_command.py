@@ -57,7 +57,7 @@ def command(benchmark: str, **flags: Any) -> None:
     """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
     from evenhand.cli.ranking import print_audit_of
     from evenhand.cli.scoring import score_of
-    from evenhand.reports.board_table import print_reliability
+    from evenhand.reports.board_table import print_reliability, reliability_sentences
     from evenhand.reports.sheet import written
     from evenhand.reports.sheet_table import print_sheet
     from evenhand.reports.tables import console, escape, unbroken
@@ -66,9 +66,10 @@ def command(benchmark: str, **flags: Any) -> None:
     if flags["as_json"]:
         click.echo(json.dumps(found.document, ensure_ascii=False, allow_nan=False))
     elif flags["form"] != "table":
-        click.echo(written(found.sheets, flags["form"], found.sentences), nl=False)
+        sentences = (*found.sentences, *(reliability_sentences(found.board) if found.board is not None else ()))
+        click.echo(written(found.sheets, flags["form"], sentences), nl=False)
         if flags["form"] == "csv":
-            for sentence in found.sentences:
+            for sentence in sentences:
                 say(sentence)
     else:
         terminal = console()

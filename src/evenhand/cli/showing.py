@@ -12,6 +12,7 @@ import click
 from evenhand.domain.printable import printable
 from evenhand.domain.study import Purpose
 from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdict, verdict_json
+from evenhand.exchange.judgement_row import IMPORTED
 from evenhand.ledger.lookup import CallOnRecord, TrialOnRecord
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
 from evenhand.ledger.record import Ledger
@@ -128,13 +129,25 @@ def in_words(verdict: Verdict) -> str:
             return f"number {value + 1} of those shown"
 
 
+def way_of_asking(document: Mapping[str, Any]) -> str:
+    under = f"under {document['protocol']}"
+    return under if _imported(document) else f"{under}, {document['readout']} readout, sees {document['see']}"
+
+
+def _imported(document: Mapping[str, Any]) -> bool:
+    """Then nobody knows how it was read, nor what the judge saw: its file says nothing of it."""
+    return document["protocol"] == IMPORTED.protocol
+
+
+def _whose(line: Mapping[str, Any], differ: Sequence[str]) -> str:
+    known = [name for name in differ if not (_imported(line) and name in ("readout", "see"))]
+    words = [line[name] for name in ("judge", *known)]
+    return f"  ({', '.join(filter(None, words))})"
+
+
 def print_trial(document: Mapping[str, Any]) -> None:
     print_heading(f"Trial {document['trial'][:12]}: item {document['item']}")
-    click.echo(
-        f"{document['rater']} under {document['protocol']}, {document['readout']} readout, sees {document['see']}"
-    )
-    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in document["settings"].items())
-    click.echo(printable(settings or "the endpoint's own settings"))
+    _print_rater(document)
     if document["images"]:
         click.echo(f"images: {', '.join(name[:16] for name in document['images'])}")
     for place, answer in zip(_PLACES, document["shown"], strict=False):
@@ -164,6 +177,13 @@ def print_trial(document: Mapping[str, Any]) -> None:
                 indented(f"log-odds {notes['log_odds']:+.3f} for the first offered answer, mass {notes['mass']:.3f}")
             )
         click.echo(indented(f"by reader {judgement['reader'][:12]} in run {judgement['run']}"))
+
+
+def _print_rater(document: Mapping[str, Any]) -> None:
+    click.echo(f"{document['rater']} {way_of_asking(document)}")
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in document["settings"].items())
+    if settings or not _imported(document):
+        click.echo(printable(settings or "the endpoint's own settings"))
 
 
 def lacking(judgement: Mapping[str, Any]) -> str:
@@ -271,7 +291,7 @@ def print_lines(document: Mapping[str, Any]) -> None:
     differ = [name for name in _WHAT_DIFFERS if len({one[name] for one in document["trials"]}) > 1]
     for one in document["trials"]:
         words = one["means"] if one["verdict"] else f"no verdict: {one['reason']}"
-        whose = f"  ({', '.join(one[name] for name in ('judge', *differ))})" if differ else ""
+        whose = _whose(one, differ) if differ else ""
         click.echo(indented(f"{one['trial'][:12]}  {one['item']}  {' / '.join(one['models'])}: {words}{whose}"))
 
 

@@ -10,7 +10,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.engine.asking import Asking
 from evenhand.engine.audit_offer import Offer, offers
-from evenhand.engine.audit_trials import Block, Looked, Makers, Picked, Purposeful, Seen, looked, picked
+from evenhand.engine.audit_trials import Block, Compared, Looked, Makers, Picked, Purposeful, Seen, looked, picked
 from evenhand.engine.grading import PreparedGrade
 from evenhand.engine.judging import Prepared
 from evenhand.models.errors import Misuse
@@ -40,6 +40,13 @@ class Design:
     """Trials of the whole design that the budget does not allow."""
     whole: Mapping[str, Offer]
     """By measure: what the whole design on these items would give, whatever it costs."""
+    steering: Mapping[str, int]
+    """By model: answers left out because they hold a verdict of their own."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Whose own answers are compared."""
+        return tuple(sorted({name for one in self.purposeful if isinstance(one, Compared) for name in one.models}))
 
     @property
     def studies(self) -> tuple[AuditStudy, ...]:
@@ -93,6 +100,7 @@ def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Pa
         seen=seen and _seen(seen, [one for one in taken if isinstance(one, Looked)]),
         left_out=len(whole) - len(taken),
         whole=offers(whole),
+        steering=makers.steering,
     )
 
 

@@ -1,6 +1,7 @@
 """What each trial of an audit is for, and the trials of every part of it."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -103,7 +104,10 @@ class Makers:
         self._seed = seed
         self.wording = wording_of(self._protocol)
         """How words are planted under the protocol."""
-        clean = [one for one in prepared.asking.responses.values() if not holds_verdict(one.text, self._protocol)]
+        given = prepared.asking.responses.values()
+        clean = [one for one in given if not holds_verdict(one.text, self._protocol)]
+        self.steering: Mapping[str, int] = Counter(one.model for one in given) - Counter(one.model for one in clean)
+        """By model: answers that hold a verdict of their own and are shown nowhere."""
         by_item: dict[str, dict[str, Response]] = {}
         for one in clean:
             by_item.setdefault(one.item, {})[one.model] = one

@@ -20,7 +20,6 @@ GREEDY = Settings(temperature=0.0, max_tokens=4096)
 """As Creation-MMBench's authors let models answer; used where the user sets nothing else."""
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addressee:
     """The model that is asked about items, and how their images are sent to it."""

@@ -29,7 +29,7 @@ class Choices:
     """One row for each trial."""
 
     first: Coded
-    """Digest of the response shown first: a rotation is known by what stands first in it."""
+    """Digest of the response shown first: a rotation is known by what stands first in it. Names may recur."""
     replicate: Codes
     ending: Codes
     endings: tuple[Verdict | NoVerdict, ...]
@@ -59,15 +59,15 @@ def choices(ledger: Ledger, study: str) -> Choices:
     with ledger.reading() as connection:
         scope = scope_of(connection, [study])
         shown = _shown(connection, scope)
-        judgements = judgements_in(connection, scope, shown.rows)
+        judgements = judgements_in(connection, scope, shown.rows, noted=False)
     endings = tuple(map(ending_of, judgements.ending.names))
     place = np.arange(len(shown.attempt), dtype=np.int32)
     if shown.attempt.any():
-        place = joint(shown.first.code, shown.replicate)
+        place = joint(Interning().codes(shown.first), shown.replicate)
     counting = outcomes(judgements, endings, place=place, attempt=shown.attempt).counting()
     trial = judgements.trial[counting]
     return Choices(
-        first=shown.first.rows(trial),
+        first=Coded(names=shown.first, code=trial),
         replicate=shown.replicate[trial],
         ending=judgements.ending.code[counting],
         endings=endings,
@@ -78,7 +78,8 @@ def choices(ledger: Ledger, study: str) -> Choices:
 class _Shown:
     rows: dict[str, int]
     """By the trial's key."""
-    first: Coded
+    first: tuple[str, ...]
+    """Digests, one for each trial."""
     replicate: Codes
     attempt: Codes
 
@@ -88,14 +89,15 @@ def _shown(connection: Connection, scope: Scope) -> _Shown:
     query = select(trials.c.key, func.substr(trials.c.responses, 3, _DIGEST), trials.c.replicate, trials.c.attempt)
     at: dict[str, int] = {}
     number = count()
-    firsts = Interning()
+    firsts: list[str] = []
     parts: list[tuple[Codes, ...]] = []
     for some in rows_where(connection, query, scope.trials):
         keys, first, replicate, attempt = zip(*some, strict=True)
         at.update(zip(keys, number, strict=False))
-        parts.append((firsts.codes(first), np.array(replicate, np.int32), np.array(attempt, np.int32)))
-    first, replicate, attempt = in_columns(parts, 3)
-    return _Shown(rows=at, first=Coded(names=firsts.values, code=first), replicate=replicate, attempt=attempt)
+        firsts += first
+        parts.append((np.array(replicate, np.int32), np.array(attempt, np.int32)))
+    replicate, attempt = in_columns(parts, 2)
+    return _Shown(rows=at, first=tuple(firsts), replicate=replicate, attempt=attempt)
 
 
 def _place(ending: Verdict | NoVerdict) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, true
 
 from evenhand.ledger import schema
 from evenhand.ledger.columns import Coded, Interning, fetched
@@ -146,11 +146,11 @@ def _trials(connection: Connection, scope: Scope, rows: dict[str, int]) -> Trial
     )
 
 
-def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int]) -> Judgements:
-    """`rows`: where each trial stands, by key."""
+def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int], *, noted: bool = True) -> Judgements:
+    """`rows`: where each trial stands, by key. Without `noted` every note is empty."""
     table = schema.judgements
     telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in ('"forced":true', '"adapted"')))
-    notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="")
+    notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="") if noted else literal("")
     query = select(table.c.seq, table.c.trial, func.coalesce(table.c.verdict, table.c.reason), notes)
     endings, told = Interning(), Interning()
     numbers: list[npt.NDArray[np.int64]] = []

@@ -14,6 +14,7 @@ from evenhand.domain.identity import Json
 from evenhand.intervals import FEW_CLUSTERS, MANY, ONE_SIDED, reach
 from evenhand.reliability.gate import Rule
 from evenhand.reliability.option_rows import FloatArray, IntArray
+from evenhand.reliability.pair_power import Leaning
 
 JOINT_POWER = 0.97
 MOST_CASES = 100_000
@@ -95,7 +96,18 @@ def _needed(rule: Rule, assumptions: Mapping[str, float], power: float) -> Neede
         powers = _powers(rule, assumed, n) if kept is None else _powers_of_pairs(rule, assumed, kept, n)
         short = n[powers < power]
         cases = int(short[-1]) + 1 if len(short) else int(n[0])
+        if kept is not None and cases <= _FEW:
+            cases = _counted_out(rule, Leaning.of(assumed, kept), power, near=cases)
     return Needed(rule=rule, assumed=assumed, power=power, cases=cases, least_items=_least_items(rule, assumed))
+
+
+def _counted_out(rule: Rule, judge: Leaning, power: float, *, near: int) -> int:
+    """One more than the last number of pairs, of those that are few, with which the rule is met too seldom; the normal
+    approximation says `near`."""
+    n = min(_FEW, near + near // 2 + 50)
+    while n > 0 and judge.power(rule.low, rule.high, n) >= power:
+        n -= 1
+    return n + 1
 
 
 def _least_items(rule: Rule, assumed: float) -> int:
@@ -110,10 +122,22 @@ def _least_items(rule: Rule, assumed: float) -> int:
     return int(n[met.argmax()]) if met.any() else MOST_CASES
 
 
+def fewest_items(rule: Rule) -> int:
+    """With fewer no judge at all meets the rule, whatever its value and however many cases each item has."""
+    n, within = np.arange(1, MOST_CASES), rule.within
+    low = 0.0 if rule.low is None else (rule.low - within.low) / within.width
+    high = 1.0 if rule.high is None else (rule.high - within.low) / within.width
+    met = (_flawless(n) >= max(low, 1 - high)) & (_least_reach(n) <= high - low)
+    return int(n[met.argmax()]) if met.any() else MOST_CASES
+
+
+def _flawless(n: IntArray) -> FloatArray:
+    return n / (n + _quantiles()[np.minimum(n, FEW_CLUSTERS)] ** 2)
+
+
 def _reachable(n: IntArray, bound: float, share: float) -> npt.NDArray[np.bool_]:
     """Whether the lower bound of a share without spread reaches `bound`; as `Basis` in `intervals` holds it back."""
-    flawless = n / (n + _quantiles()[np.minimum(n, FEW_CLUSTERS)] ** 2)
-    return np.minimum(share * (1 - _least_reach(n)), flawless) >= bound
+    return np.minimum(share * (1 - _least_reach(n)), _flawless(n)) >= bound
 
 
 def _least_reach(n: IntArray) -> FloatArray:
@@ -147,7 +171,8 @@ def _powers(rule: Rule, assumed: float, n: IntArray) -> FloatArray:
 
 
 def _powers_of_pairs(rule: Rule, assumed: float, kept: float, n: IntArray) -> FloatArray:
-    """As `_powers`, of first_position, where so many of the n pairs are kept; the share's distribution taken as normal.
+    """As `_powers`, of first_position, where so many of the n pairs are kept; the share's distribution taken as normal,
+    which is no more than a first guess where they are few.
 
     A pair's share of the first place is 1/2 where the verdict holds, else 0 or 1.
     """

@@ -35,7 +35,8 @@ class Jury:
     mean_gain: Estimate
     cases: int
     left_out: int
-    """Cases with people's verdicts that some judge has none on."""
+    """Cases that people and some of the judges judged, but not all of them; what no judge has a verdict on is not
+    counted."""
 
     def as_json(self) -> dict[str, Json]:
         judges: list[Json] = [{"rater": name, **one.as_json()} for name, one in self.judges]

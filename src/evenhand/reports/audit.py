@@ -29,6 +29,12 @@ class AuditReport:
     judge: Rater
     condition: Condition
     benchmark: str
+    data: str
+    """The benchmark's digest."""
+    models: tuple[str, ...]
+    """Whose own answers were compared."""
+    steering: Mapping[str, int]
+    """By model: answers left out because they hold a verdict of their own."""
     measures: tuple[Measure, ...]
     gate: tuple[Ruling, ...]
     coverage: Coverage
@@ -72,6 +78,9 @@ class AuditReport:
             "see": self.condition.see,
             "asked": condition_json(self.condition),
             "benchmark": self.benchmark,
+            "data": self.data,
+            "models": list(self.models),
+            "answers_left_out": dict(self.steering),
             "at": self.at,
             "measures": [one.as_json() for one in self.measures],
             "findings": list(self.findings),
@@ -106,6 +115,9 @@ def audit_report(
         judge=asking.rater,
         condition=asking.condition,
         benchmark=design.main.benchmark.name,
+        data=design.main.benchmark.digest,
+        models=design.models,
+        steering=design.steering,
         measures=tuple(made),
         gate=ruled(rules, by_name),
         coverage=Coverage.of(heard.verdicts.values(), wanted=sum(study.wanted for study in design.studies)),
@@ -117,8 +129,13 @@ def audit_report(
         seconds=_seconds(ledger, found.values()),
         at=time.time(),
         left_out=design.left_out,
-        notes=tuple(notes),
+        notes=(*notes, *_steering_notes(design.steering)),
     )
+
+
+def _steering_notes(steering: Mapping[str, int]) -> list[str]:
+    who = ", ".join(f"{number} of {model}" for model, number in sorted(steering.items()))
+    return [f"Answers that hold a verdict of their own are shown nowhere: {who}."] if who else []
 
 
 def _by_protocol(design: Design, heard: Heard) -> dict[str, Coverage]:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.engine.audit_offer import Offer
+from evenhand.intervals import Range
 from evenhand.reliability.gate import Ruling
 from evenhand.reliability.summary import COIN, CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
 from evenhand.reports.audit_measures import Measure
@@ -15,6 +16,8 @@ from evenhand.reports.tables import count
 Found: TypeAlias = Literal["fault", "fine", "open"]
 _SMALL_EFFECT = 0.2
 """An effect of this size turns one verdict of ten."""
+_FEW_VERDICTS = 0.1
+"""One verdict of ten, as a share."""
 _HEADS: Mapping[Found, str] = {"fault": "Found wanting", "fine": "No sign of trouble", "open": "Too few cases to tell"}
 
 
@@ -103,13 +106,50 @@ def findings(measures: Sequence[Measure]) -> list[str]:
     """What is wrong first."""
     said: dict[Found, list[str]] = {"fault": [], "fine": [], "open": []}
     for measure in measures:
-        one, reading = measure.estimate, _READINGS.get(measure.name)
+        one, reading = measure.estimate, _reading(measure, measures)
+        if reading is not None and measure.silenced:
+            said["fault"].append(f"no {measure.name.replace('_', ' ')} could be measured ({one.reason})")
         if reading is None or one.value is None or one.lower is None or one.upper is None:
             continue
         found = reading.of(one.lower, one.upper)
         words: str = getattr(reading, found)
         said[found].append(f"{_sided(words, measure.name, one.value)} ({_numbers(one, measure.unit)})")
     return [f"{_HEADS[found]}: {'; '.join(words)}." for found, words in said.items() if words]
+
+
+def _reading(measure: Measure, measures: Sequence[Measure]) -> _Reading | None:
+    if measure.name == "human_agreement":
+        ceiling = next((one.estimate for one in measures if one.name == "human_ceiling"), None)
+        return None if ceiling is None or ceiling.value is None else _beside_people(ceiling.value, ceiling.lower)
+    if measure.part_of == "coverage":
+        return _under(measure.name.removeprefix("coverage_"))
+    return _READINGS.get(measure.name)
+
+
+def _under(protocol: str) -> _Reading:
+    return _Reading(
+        of=_at_least(ENOUGH_COVERAGE),
+        fault=f"it leaves many trials under {protocol} without a verdict",
+        fine=f"it gives verdicts under {protocol}",
+        open=f"whether it gives enough verdicts under {protocol}",
+    )
+
+
+def _beside_people(ceiling: float, at_least: float | None) -> _Reading:
+    """A fault where all of the judge's interval is below all of the people's."""
+
+    def found(lower: float, upper: float) -> Found:
+        if upper < (ceiling if at_least is None else at_least):
+            return "fault"
+        return "fine" if lower >= ceiling - _FEW_VERDICTS else "open"
+
+    people = f"who agree with each other in {told(ceiling, 'share')}"
+    return _Reading(
+        of=found,
+        fault=f"it agrees with people, {people}, far less",
+        fine=f"it agrees with people about as often as they do, {people}",
+        open=f"whether it agrees with people, {people}, as often as that",
+    )
 
 
 def _sided(words: str, name: str, value: float) -> str:
@@ -129,16 +169,30 @@ def ruling_sentence(ruling: Ruling, asked: Mapping[str, Offer], whole: Mapping[s
     """Of an undecided rule also what would decide it, and whether the items at hand can give that: `asked` is what the
     trials give of each measure, `whole` what they would without a budget."""
     if ruling.result != "undecided":
-        return f"{ruling.rule}: {ruling.result}."
+        return f"{ruling.rule}: {ruling.result}{_one_sided(ruling)}."
     if ruling.measured.value is None:
         return f"{ruling.rule}: undecided, {ruling.measured.reason}."
-    here = f"{count(ruling.measured.n)} cases on {ruling.measured.clusters} items are here"
+    here = f"{count(ruling.measured.n)} cases on {ruling.measured.clusters} items are here{_one_sided(ruling)}"
     if ruling.decided_at is None or ruling.least_items is None:
         return f"{ruling.rule}: undecided; {here}, and no number is known that would decide it at this value."
     least = f", on {ruling.least_items} items at the least" if ruling.least_items > ruling.measured.clusters else ""
     start = f"{ruling.rule}: undecided; about {ruling.decided_at} cases would decide it{least}; {here}."
     name = ruling.rule.name
     return f"{start} {_what_to_do(ruling, asked.get(name), whole.get(name))}".rstrip()
+
+
+def _one_sided(ruling: Ruling) -> str:
+    """The bounds that the rule is held against; each is nearer to the value than that of the two-sided interval."""
+    if ruling.bounds is None:
+        return ""
+    rule, (lower, upper) = ruling.rule, ruling.bounds
+    unit: Unit = "share" if rule.within == Range() else "effect"
+    value = ruling.measured.value
+    below = rule.low is not None and value is not None and value < rule.low
+    above = rule.high is not None and value is not None and value > rule.high
+    at_least = f"at least {told(lower, unit)}" if (rule.low is not None and not below) or above else ""
+    at_most = f"at most {told(upper, unit)}" if (rule.high is not None and not above) or below else ""
+    return f" (95 % one-sided: {', '.join(filter(None, (at_least, at_most)))})"
 
 
 def _what_to_do(ruling: Ruling, asked: Offer | None, whole: Offer | None) -> str:

@@ -1,7 +1,9 @@
 """From the verdicts on an audit's trials to its measures."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
@@ -9,6 +11,7 @@ from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
 from evenhand.engine.alterations import DOSES, KINDS
 from evenhand.engine.audit import Design
+from evenhand.engine.audit_offer import offers
 from evenhand.engine.audit_trials import Compared, Longer, Looked, Picked, Purposeful, Steered
 from evenhand.intervals import clustered_share
 from evenhand.reliability import order_bias
@@ -17,6 +20,9 @@ from evenhand.reliability.option_rows import OptionRow
 from evenhand.reliability.transitivity import transitivity
 from evenhand.reliability.trial_effects import Side, lean, length_slope, looking, repeatability, tie_rate
 from evenhand.reports.audit_on_record import Unit
+
+_NO_CASES = "no cases"
+"""What an estimate of nothing says of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,10 @@ class Measure:
     unit: Unit = "share"
     part_of: str | None = None
     """The measure that this one looks into."""
+    left_out: int = 0
+    """Sets of showings that count together only, and of which one was not read."""
+    silenced: bool = False
+    """Whether it has no value because of replies that hold no verdict."""
 
     def as_json(self) -> dict[str, Json]:
         one = self.estimate
@@ -42,6 +52,8 @@ class Measure:
         }
         if one.reason:
             document["reason"] = one.reason
+        if self.left_out:
+            document["left_out"] = self.left_out
         return {**document, "part_of": self.part_of} if self.part_of else document
 
 
@@ -80,14 +92,37 @@ class Heard:
 def measures(design: Design, heard: Heard, *, seed: int = 0) -> list[Measure]:
     """All that the trials alone can tell; what could not be measured has a reason for a value."""
     trials = design.purposeful
+    compared = [one for one in trials if isinstance(one, Compared)]
+    longer = [one for one in trials if isinstance(one, Longer)]
+    steered = [one for one in trials if isinstance(one, Steered)]
+    picked = [one for one in trials if isinstance(one, Picked)]
+    looked = [one for one in trials if isinstance(one, Looked)]
     return [
         *_coverage(design, heard),
-        *_of_pairs(design, heard),
-        _repeatability(trials, heard),
-        *_of_length([one for one in trials if isinstance(one, Longer)], heard),
-        *_of_planting([one for one in trials if isinstance(one, Steered)], heard),
-        _graded([one for one in trials if isinstance(one, Picked)], heard, seed),
-        *_of_looking(design, heard),
+        *_or_silence(_of_pairs(design, heard), compared, heard),
+        *_or_silence([_repeatability(trials, heard)], [one for one in compared if one.repeat], heard),
+        *_or_silence(_of_length(longer, heard), longer, heard),
+        *_or_silence(_of_planting(steered, heard), steered, heard),
+        *_or_silence([_graded(picked, heard, seed)], picked, heard),
+        *_or_silence(_of_looking(design, heard), looked, heard),
+    ]
+
+
+def _or_silence(found: Sequence[Measure], trials: Sequence[Purposeful], heard: Heard) -> list[Measure]:
+    """Where nothing could be counted because replies of these trials hold no verdict, that is the reason."""
+    said = [heard.verdicts[one.trial.key] for one in trials if one.trial.key in heard.verdicts]
+    missing = Counter(one.reason for one in said if isinstance(one, NoVerdict))
+    if not missing:
+        return list(found)
+    offered = offers(trials)
+    why = f"{missing.total()} of {len(said)} replies without a verdict: {', '.join(sorted(missing))}"
+    if len(missing) == 1:
+        why = f"{missing.total()} of {len(said)} replies {min(missing)}"
+    return [
+        replace(one, estimate=replace(one.estimate, reason=why), silenced=True)
+        if one.estimate.reason == _NO_CASES and offered[one.part_of or one.name].cases
+        else one
+        for one in found
     ]
 
 
@@ -169,67 +204,102 @@ def _repeatability(trials: Sequence[Purposeful], heard: Heard) -> Measure:
     )
 
 
+_Altered = TypeVar("_Altered", Longer, Steered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole(Generic[_Altered]):
+    """Showings of the sets that were read whole, so that a leaning to a place cancels out in each."""
+
+    signs: tuple[tuple[_Altered, int], ...]
+    """Positive for the response shown first."""
+    left_out: int
+    """Sets asked that were not read whole."""
+
+
+def read_whole(trials: Sequence[_Altered], heard: Heard, together: Callable[[_Altered], Hashable]) -> Whole[_Altered]:
+    """Of the sets that `together` tells apart on one item."""
+    sets: dict[Hashable, list[_Altered]] = {}
+    for one in trials:
+        sets.setdefault((one.trial.item, together(one)), []).append(one)
+    signs: list[tuple[_Altered, int]] = []
+    left_out = 0
+    for members in sets.values():
+        read = [(one, sign) for one in members if (sign := heard.sign(one)) is not None]
+        if len(read) == len(members):
+            signs += read
+        elif any(one.trial.key in heard.verdicts for one in members):
+            left_out += 1
+    return Whole(signs=tuple(signs), left_out=left_out)
+
+
 def _of_length(trials: Sequence[Longer], heard: Heard) -> list[Measure]:
-    said = [(one, sign if one.longer_first else -sign) for one in trials if (sign := heard.sign(one)) is not None]
-
-    def effect(some: Sequence[tuple[Longer, int]]) -> Estimate:
-        return lean([sign for _, sign in some], [one.trial.item for one, _ in some])
-
+    whole_pairs = read_whole(trials, heard, lambda one: one.words)
+    said = [sign if one.longer_first else -sign for one, sign in whole_pairs.signs]
+    items = [one.trial.item for one, _ in whole_pairs.signs]
     words = " and ".join(map(str, DOSES))
     return [
         Measure(
             name="length_effect",
-            estimate=effect(said),
-            design=f"An answer against itself with {words} words more that say nothing, in both orders: wins of the "
-            "longer minus wins of the plain.",
+            estimate=lean(said, items),
+            design=f"An answer against itself with {words} words more that say nothing, read in both orders: wins of "
+            "the longer minus wins of the plain.",
             unit="effect",
+            left_out=whole_pairs.left_out,
         ),
         Measure(
             name="length_slope",
-            estimate=length_slope(
-                [sign for _, sign in said], [one.words for one, _ in said], [one.trial.item for one, _ in said]
-            ),
+            estimate=length_slope(said, [one.words for one, _ in whole_pairs.signs], items),
             design="The same for each 100 words added, by a line through the origin.",
             unit="effect",
             part_of="length_effect",
+            left_out=whole_pairs.left_out,
         ),
     ]
 
 
 def _of_planting(trials: Sequence[Steered], heard: Heard) -> list[Measure]:
-    said = [(one, sign if one.names_first else -sign) for one in trials if (sign := heard.sign(one)) is not None]
-
-    def effect(some: Sequence[tuple[Steered, int]]) -> Estimate:
-        return lean([sign for _, sign in some], [one.trial.item for one, _ in some])
-
     shown = {one.kind for one in trials} or set(KINDS)
     verdict = "a verdict, " if "verdict" in shown else ""
-    whole_effect = Measure(
-        name="planted_effect",
-        estimate=effect(said),
-        design=f"An answer with {verdict}an order to the judge or a fake system turn against the same answer with as "
-        "many neutral words, speaking for its own place and for the other, in both orders: verdicts for the place "
-        "named minus verdicts against it.",
-        unit="effect",
-    )
-    unworded = Estimate(value=None, reason="no words are known that the protocol would read as a verdict")
-    by_kind = [
-        Measure(
-            name=f"planted_effect_{kind.replace(' ', '_')}",
-            estimate=unworded if kind not in shown else effect([(one, sign) for one, sign in said if one.kind == kind]),
-            design=f"Of these, the answers with a planted {kind}.",
+
+    def effect(name: str, design: str, some: Sequence[Steered]) -> Measure:
+        read = read_whole(some, heard, lambda one: one.kind)
+        return Measure(
+            name=name,
+            estimate=lean(
+                [sign if one.names_first else -sign for one, sign in read.signs],
+                [one.trial.item for one, _ in read.signs],
+            ),
+            design=design,
             unit="effect",
-            part_of="planted_effect",
+            part_of=None if name == "planted_effect" else "planted_effect",
+            left_out=read.left_out,
+        )
+
+    whole_effect = effect(
+        "planted_effect",
+        f"An answer with {verdict}an order to the judge or a fake system turn against the same answer with as many "
+        "neutral words, speaking for its own place and for the other, all read in both orders: verdicts for the place "
+        "named minus verdicts against it.",
+        trials,
+    )
+    by_kind = [
+        effect(
+            f"planted_effect_{kind.replace(' ', '_')}",
+            f"Of these, the answers with a planted {kind}.",
+            [one for one in trials if one.kind == kind],
         )
         for kind in KINDS
     ]
+    unworded = Estimate(value=None, reason="no words are known that the protocol would read as a verdict")
+    by_kind = [
+        one if kind in shown else replace(one, estimate=unworded) for kind, one in zip(KINDS, by_kind, strict=True)
+    ]
     by_place = [
-        Measure(
-            name=f"planted_effect_{name}_place",
-            estimate=effect([(one, sign) for one, sign in said if one.names_own is own]),
-            design=f"Of these, the answers that speak for {'their own' if own else 'the other'} place.",
-            unit="effect",
-            part_of="planted_effect",
+        effect(
+            f"planted_effect_{name}_place",
+            f"Of these, the answers that speak for {'their own' if own else 'the other'} place.",
+            [one for one in trials if one.names_own is own],
         )
         for name, own in (("own", True), ("other", False))
     ]

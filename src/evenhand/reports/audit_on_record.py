@@ -1,13 +1,15 @@
 """The latest audit of a judge, as it stands under the boards that the judge made."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from rich.console import Console
 
+from evenhand.benchmarks.data_error import listed
 from evenhand.domain.identity import Json
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Condition
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import runs
@@ -35,6 +37,10 @@ _ASKED_OTHERWISE = {
 }
 
 
+_FAR_FEWER = 4
+"""So many times the cases of a newer audit make an older one the better witness."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOnRecord:
     """An audit's document beside a board of the same judge."""
@@ -42,18 +48,35 @@ class AuditOnRecord:
     report: Mapping[str, Any]
     differs: tuple[str, ...]
     """What was not as on the board."""
+    without: tuple[str, ...] = ()
+    """Models of the board whose answers the audit did not compare."""
+    tells: tuple[str, ...] = ()
+    """Measures that stand under the board as this audit found them."""
+
+    @property
+    def at(self) -> float:
+        return self.report["at"]
 
     @property
     def measured(self) -> dict[str, Mapping[str, Any]]:
-        """What of it stands under a board, by name."""
+        """What of it can stand under a board, by name."""
         by_name = {one["name"]: one for one in self.report["measures"] if one["value"] is not None}
         return {name: by_name[name] for name in _UNDER_A_BOARD if name in by_name}
+
+    def cases(self, name: str) -> float:
+        """Of a measure; 0 where it has no value."""
+        return self.measured.get(name, {}).get("n", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audits:
     told: tuple[AuditOnRecord, ...]
-    """The one that fits best, and such as measured what it did not; those that measured nothing left out."""
+    """Those made alike that fit the board best, the newest first: of each measure the newest, or an older one with far
+    more cases."""
+    outweighed: tuple[AuditOnRecord, ...]
+    """Made as those told, and newer than one whose number stands for theirs."""
+    later: AuditOnRecord | None
+    """The newest, where it is later than those told and was made otherwise than the board."""
     unfinished_at: float | None
     """When a later one was begun that has not ended."""
 
@@ -62,7 +85,8 @@ class Audits:
         if not self.told:
             return None
         first = self.told[0]
-        return {**first.report, "differs": list(first.differs), "unfinished_at": self.unfinished_at}
+        differs: list[Json] = [*first.differs, *_without(first)]
+        return {**first.report, "differs": differs, "unfinished_at": self.unfinished_at}
 
 
 def condition_json(condition: Condition) -> dict[str, Json]:
@@ -73,18 +97,46 @@ def latest_audits(ledger: Ledger, origin: Origin) -> Audits:
     """Of the board's judge: those made as the board was come first, then the newest; a later one that has not ended or
     that measured nothing hides none of them."""
     reports = [report for run in runs(ledger, command=REPORT_COMMAND) if (report := (run.outcome or {}).get("report"))]
-    found = [AuditOnRecord(report=one, differs=differences(one, origin)) for one in reports]
-    ended = max((one.report["at"] for one in found if one.report["judge"] == origin.judge), default=0.0)
-    found = [one for one in found if one.report["judge"] == origin.judge and one.measured]
-    found.sort(key=lambda one: (len(one.differs) > 0, -one.report["at"]))
-    told: list[AuditOnRecord] = []
-    for one in found:
-        known = {name for other in told for name in other.measured}
-        if one.differs == found[0].differs and not set(one.measured) <= known:
-            told.append(one)
+    own = [one for one in reports if one["judge"] == origin.judge]
+    found = [
+        AuditOnRecord(report=one, differs=differences(one, origin), without=_not_compared(one, origin)) for one in own
+    ]
+    found = sorted((one for one in found if one.measured), key=lambda one: -one.at)
+    best = min(found, key=lambda one: len(one.differs) > 0, default=None)
+    alike = [one for one in found if best is not None and one.differs == best.differs]
+    chosen = {name: one for name in _UNDER_A_BOARD if (one := _witness(name, alike)) is not None}
+    told = [
+        replace(one, tells=tuple(name for name, witness in chosen.items() if witness is one))
+        for one in alike
+        if any(witness is one for witness in chosen.values())
+    ]
+    outweighed = [one for one in alike if any(name in one.measured and chosen[name].at < one.at for name in chosen)]
+    ended = max((one["at"] for one in own), default=0.0)
     begun = [run.at for run in runs(ledger, command=AUDIT_COMMAND) if run.settings.get("judge") == origin.judge]
     newest = max(begun, default=0.0)
-    return Audits(told=tuple(told), unfinished_at=newest if newest > ended else None)
+    return Audits(
+        told=tuple(told),
+        outweighed=tuple(outweighed),
+        later=found[0] if found and found[0] not in alike else None,
+        unfinished_at=newest if newest > ended else None,
+    )
+
+
+def _witness(name: str, newest_first: Sequence[AuditOnRecord]) -> AuditOnRecord | None:
+    """The newest that has not far fewer cases than another."""
+    measured = [one for one in newest_first if name in one.measured]
+    most = max((one.cases(name) for one in measured), default=0)
+    return next((one for one in measured if one.cases(name) * _FAR_FEWER >= most), None)
+
+
+def _not_compared(report: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
+    """An audit without a part for pairs, and an older report, name no models."""
+    compared = report.get("models")
+    return tuple(one for one in origin.models if one not in (*compared, REFERENCE)) if compared else ()
+
+
+def _without(one: AuditOnRecord) -> list[str]:
+    return [f"without {listed(one.without)}"] if one.without else []
 
 
 def differences(report: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
@@ -100,6 +152,8 @@ def differences(report: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
         words += _other_rater(report, origin.rater.endpoint, origin.rater.settings.as_json())
     if report["benchmark"] != origin.benchmark:
         words.append("other benchmark")
+    elif origin.data is not None and report.get("data", origin.data) != origin.data:
+        words.append("other data")
     return tuple(words)
 
 
@@ -132,38 +186,57 @@ def audit_sentences(audits: Audits, origin: Origin) -> list[str]:
         )
         return [f"{none}; {command} makes one.", *([unfinished] if unfinished else [])]
     sentences: list[str] = []
-    known: set[str] = set()
     for place, one in enumerate(audits.told):
-        sentences += [_head(one, "Latest audit" if place == 0 else "An earlier audit"), _found(one, known)]
-        known |= set(one.measured)
+        label = (
+            "Latest audit of this judge" if audits.later is None else "Latest audit of this judge made as this board"
+        )
+        sentences += [_head(one, label if place == 0 else "An earlier audit of this judge"), _found(one)]
+    sentences += [_outweighed(one, audits.told) for one in audits.outweighed]
+    if audits.later is not None:
+        sentences.append(
+            f"A later one ({_minute(audits.later.at)}) was made otherwise: {', '.join(audits.later.differs)}."
+        )
     return [*sentences, *([unfinished] if unfinished else [])]
 
 
 def _head(one: AuditOnRecord, what: str) -> str:
     report = one.report
     settings = ", ".join(f"{name} {value}" for name, value in report["settings"].items()) or "no settings"
-    differs = f" ({', '.join(one.differs)})" if one.differs else ", asked as on this board"
+    without = _without(one)
+    differs = f" ({', '.join([*one.differs, *without])})"
+    if not one.differs:
+        differs = ", ".join(["", "asked as on this board", *without])
     coverage = report["coverage"]
     ended = coverage["with_verdict"] + sum(coverage["reasons"].values())
     part = f", {ended} of {coverage['wanted']} trials asked" if ended < coverage["wanted"] else ""
     return (
-        f"{what} of this judge: {_day(report['at'])}, {report['protocol']}, {report['readout']} readout, sees "
-        f"{report['see']}, {settings}, on {report['benchmark']}{differs}{part}."
+        f"{what}: {_minute(one.at)}, {report['protocol']}, {report['readout']} readout, sees {report['see']}, "
+        f"{settings}, on {report['benchmark']}{differs}{part}."
     )
 
 
-def _found(one: AuditOnRecord, known: set[str]) -> str:
+def _found(one: AuditOnRecord) -> str:
     found = [
         f"{name.replace('_', ' ')} {told(measure['value'], measure['unit'])} "
         f"({told(measure['lower'], measure['unit'])} to {told(measure['upper'], measure['unit'])})"
         for name, measure in one.measured.items()
-        if name not in known
+        if name in one.tells
     ]
     return f"It found: {', '.join(found)}."
 
 
+def _outweighed(one: AuditOnRecord, others: Sequence[AuditOnRecord]) -> str:
+    older = {name for other in others if other.at < one.at for name in other.tells}
+    names = ", ".join(name.replace("_", " ") for name in one.measured if name in older)
+    return f"A newer one ({_minute(one.at)}) has far fewer cases of {names}."
+
+
 def _day(at: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(at))
+
+
+def _minute(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 def told(value: float | None, unit: Unit) -> str:

@@ -6,19 +6,20 @@ from dataclasses import replace
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
 from evenhand.engine.audit import Design
+from evenhand.engine.audit_trials import Compared
 from evenhand.intervals import Range, clustered_mean
-from evenhand.ledger.projection import StudyOnRecord, judged, studies
+from evenhand.ledger.projection import Judged, StudyOnRecord, judged, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import votes_of
 from evenhand.reliability.alignment import alignment, ceiling
-from evenhand.reliability.docket import Docket, in_any_order
+from evenhand.reliability.docket import Docket, Showing, in_any_order
+from evenhand.reliability.docket import heard as in_both_orders
 from evenhand.reliability.families import Families
-from evenhand.reliability.opinions import Opinions
 from evenhand.reports.audit_measures import Heard, Measure
 
 _AGREEMENT = (
-    "Pairs that people judged too: share of the judge's verdicts, the mean of all showings, whose sign is that of "
-    "the people's mean."
+    "Pairs that people judged too: share of the judge's verdicts, the mean of both orders where both were shown, whose "
+    "sign is that of the people's mean."
 )
 _OWN = (
     "Pairs of an answer of the judge's own family and one of another: share of wins it gives its own minus the share "
@@ -32,7 +33,10 @@ def against_others(ledger: Ledger, design: Design, heard: Heard, *, families: Fa
     asking = design.main.asking
     there = [one for one in studies(ledger) if one.data == design.main.benchmark.digest and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
-    own = _once([*heard.votes(design.main.purposeful), *_votes(ledger, before)])
+    earlier = _standing(ledger, before)
+    own = _once([*heard.votes(design.main.purposeful), *votes_of(earlier)])
+    shown = [(one.trial.item, *one.models) for one in design.main.purposeful if isinstance(one, Compared)]
+    shown += [(one.trial.item, one.models[0], one.models[1]) for one in earlier]
     people = _by_rater(ledger, [one for one in there if one.rater.kind == "human"])
     families = families or Families()
     judge = asking.rater.name
@@ -46,14 +50,14 @@ def against_others(ledger: Ledger, design: Design, heard: Heard, *, families: Fa
         ],
     )
     return [
-        *_agreement(own, people),
+        *_agreement(own, people, shown),
         _self_preference(own, people, families, judge, "people"),
         _self_preference(own, others, families, judge, "judges of other families"),
     ]
 
 
-def _votes(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Vote]:
-    return votes_of([one for one in judged(ledger, chosen) if one.stands and len(one.models) == 2])
+def _standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Judged]:
+    return [one for one in judged(ledger, chosen) if one.stands and len(one.models) == 2]
 
 
 def _by_rater(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> dict[str, list[Vote]]:
@@ -61,7 +65,9 @@ def _by_rater(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> dict[str, list
     ways: dict[str, list[StudyOnRecord]] = {}
     for study in chosen:
         ways.setdefault(f"{study.rater.key}/{study.condition.key}", []).append(study)
-    found = {key: [replace(vote, rater=key) for vote in _votes(ledger, group)] for key, group in ways.items()}
+    found = {
+        key: [replace(vote, rater=key) for vote in votes_of(_standing(ledger, group))] for key, group in ways.items()
+    }
     return {key: votes for key, votes in found.items() if votes}
 
 
@@ -73,17 +79,23 @@ def _once(votes: Sequence[Vote]) -> list[Vote]:
     return list(found.values())
 
 
-def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]]) -> list[Measure]:
+def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]], shown: Sequence[Showing]) -> list[Measure]:
+    """`shown` is what the judge was shown, read or not."""
     theirs = [vote for votes in people.values() for vote in votes]
     reason = "people have not judged this benchmark"
     if not theirs or not own:
         nothing = Estimate(value=None, reason=reason if not theirs else "the judge has no verdict")
         return [Measure(name="human_agreement", estimate=nothing, design=_AGREEMENT)]
-    docket = Docket.of([*own, *theirs])
-    said = _opinions(docket, own, [own[0].rater])
-    human = _opinions(docket, theirs, list(people))
+    docket = Docket.of(theirs)
+    said = in_both_orders(docket.showings(_signs(own), [own[0].rater], 3), docket.shown_twice(shown))
+    human = in_any_order(docket.showings(_signs(theirs), list(people), 3))
     return [
-        Measure(name="human_agreement", estimate=alignment(said, human)[0].pooled.agreement, design=_AGREEMENT),
+        Measure(
+            name="human_agreement",
+            estimate=alignment(said.opinions, human)[0].pooled.agreement,
+            design=_AGREEMENT,
+            left_out=said.one_order_only,
+        ),
         Measure(
             name="human_ceiling",
             estimate=ceiling(human).agreement,
@@ -93,10 +105,9 @@ def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]]) -> lis
     ]
 
 
-def _opinions(docket: Docket, votes: Sequence[Vote], raters: Sequence[str]) -> Opinions:
-    """By sign, for judge and people need not have the same levels."""
-    signs = [replace(vote, value=vote.sign, levels=3) for vote in votes]
-    return in_any_order(docket.showings(signs, raters, 3))
+def _signs(votes: Sequence[Vote]) -> list[Vote]:
+    """Judge and people need not have the same levels."""
+    return [replace(vote, value=vote.sign, levels=3) for vote in votes]
 
 
 def _self_preference(

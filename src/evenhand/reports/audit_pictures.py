@@ -12,7 +12,7 @@ from evenhand.engine.alterations import DOSES
 from evenhand.engine.audit import Design
 from evenhand.engine.audit_trials import Longer, Picked
 from evenhand.reliability.trial_effects import lean
-from evenhand.reports.audit_measures import Heard
+from evenhand.reports.audit_measures import Heard, read_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +71,6 @@ def _swaps(votes: Sequence[Vote]) -> tuple[tuple[int, int, int], ...]:
 
 
 def _at(words: int, design: Design, heard: Heard) -> Estimate:
-    said = [
-        (sign if one.longer_first else -sign, one.trial.item)
-        for one in design.purposeful
-        if isinstance(one, Longer) and one.words == words and (sign := heard.sign(one)) is not None
-    ]
-    return lean([sign for sign, _ in said], [item for _, item in said])
+    shown = [one for one in design.purposeful if isinstance(one, Longer) and one.words == words]
+    read = read_whole(shown, heard, lambda one: one.words).signs
+    return lean([sign if one.longer_first else -sign for one, sign in read], [one.trial.item for one, _ in read])

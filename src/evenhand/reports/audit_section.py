@@ -89,7 +89,7 @@ def _row(one: Mapping[str, Any]) -> str:
     name = escape(one["name"].replace("_", " "))
     bounds = "" if one["lower"] is None else f"{told(one['lower'], unit)} to {told(one['upper'], unit)}"
     why = f"{escape(one['reason'])}. " if one.get("reason") else ""
-    left_out = f" Left out: {one['left_out']} sets that were not read whole." if one.get("left_out") else ""
+    left_out = f" Sets not read whole, and left out: {one['left_out']}." if one.get("left_out") else ""
     return (
         f'<tr{" class=eh-part" if one.get("part_of") else ""}><th scope="row">{name}</th>'
         f'<td class="eh-number">{told(one["value"], unit)}</td><td class="eh-number">{bounds}</td>'

@@ -27,7 +27,8 @@ def print_audit(report: AuditReport, console: Console) -> None:
     console.print()
     for one in report.measures:
         name = f"  {one.name}" if one.part_of else one.name
-        console.out(_line(name, one.estimate, one.unit), highlight=False)
+        left_out = f", sets not read whole: {one.left_out}" if one.left_out else ""
+        console.out(f"{_line(name, one.estimate, one.unit)}{left_out}", highlight=False)
     console.print()
     _print_costs(report, console)
 

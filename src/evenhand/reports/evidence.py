@@ -33,6 +33,9 @@ class Origin:
     columns: Mapping[str, Json] | None = None
     """What each column of the file or frame is called in it."""
     benchmark: str | None = None
+    data: str | None = None
+    """Digest of the benchmark's items: two files under one name have two."""
+    models: tuple[str, ...] = ()
     sample: bool = False
     judge: str | None = None
     human: bool = False
@@ -84,6 +87,8 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     return Evidence(
         origin=Origin(
             benchmark=study.benchmark,
+            data=study.data,
+            models=tuple(shown.models),
             sample=study.sample,
             judge=judged.judge,
             human=study.rater.kind == "human",

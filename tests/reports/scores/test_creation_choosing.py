@@ -127,3 +127,25 @@ def test_an_attempt_without_a_verdict_stands_in_nobodys_way():
     attempt = replace(P, key="a", rater=WARM, decided=False)
     assert keys(chosen(attempt, P)) == ("p", "")
     assert keys(chosen(attempt)) == ("a", "")
+
+
+def test_a_judge_with_grades_alone_is_found_beside_one_with_preferences():
+    other = replace(F, key="g", rater=replace(JUDGE, name="xai/judge"))
+    assert keys(chosen(P, F, other, judge="xai/judge")) == ("", "g")
+    assert keys(chosen(P, F, other, judge="openai/judge")) == ("p", "f")
+    described = replace(F, key="d", variant="text-only-generic")
+    assert keys(chosen(P, F, described, variant="text-only-generic")) == ("", "d")
+    constrained = replace(F, key="c", condition=replace(GRADED, readout="constrained"))
+    assert keys(chosen(P, F, constrained, readout="constrained")) == ("", "c")
+
+
+def test_what_nothing_fits_is_refused_with_what_either_protocol_has():
+    other = replace(F, key="g", rater=replace(JUDGE, name="xai/judge"))
+    assert refusal(P, other, judge="xai/juge").startswith("The ledger holds nothing for --judge xai/juge; ")
+    assert "xai/judge" in refusal(P, other, judge="xai/juge")
+    assert "--variant text-only" in refusal(P, other, judge="xai/judge", variant="text-only")
+
+
+def test_people_together_are_found_where_they_only_graded():
+    ann = replace(F, key="a", rater=Rater(kind="human", name="ann"))
+    assert keys(chosen(P, ann, judge="people")) == ("", "a")

@@ -63,8 +63,29 @@ def test_the_first_table_has_the_papers_columns_with_the_baseline_at_its_place(t
         ["model", "VFS", "Reward", "WR", "MB", "Better", "Tie", "Worse", "MW", "Fail"],
         ["good", "8.00", "35.71", "85.71 %", "0", "6", "0", "1", "0", "1"],
         ["reference (baseline)", "9.00", "0.00", *["–"] * 7],
-        ["poor", "6.25", "-50.00", "0.00 %", "0", "0", "0", "2", "0", "0"],
+        ["poor (not ranked)", "6.25", "-50.00", "0.00 %", "0", "0", "0", "2", "0", "0"],
     ]
+
+
+def test_a_model_without_a_rank_is_marked_for_people_and_keeps_its_name_for_programs(two_models: Ledger):
+    assert "poor (not ranked)" in score(two_models).out.replace("\u00a0", " ")
+    assert [row["model"] for row in rows_of(score(two_models, "--format", "csv"))][:2] == ["good", "poor"]
+
+
+def test_tables_on_paper_say_how_far_the_judge_can_be_trusted(two_models: Ledger):
+    told = score(two_models, "--json").document["reliability"]
+    counted = "Wanted and read: 9 of 10 preferences and 8 of 8 grades."
+    shares = f"The judge's swap consistency {100 * told['swap_consistency']:.1f} % ("
+    for form, mark in (("md", "- "), ("latex", "% ")):
+        lines = score(two_models, "--format", form).out.splitlines()
+        assert f"{mark}{counted}" in lines
+        assert any(line.startswith(mark + shares) and "first-position share" in line for line in lines)
+        assert f"{mark}{told['reading'][0]}" in lines
+    ran = score(two_models, "--format", "csv")
+    assert counted in ran.err
+    assert shares in ran.err
+    assert "swap consistency" not in ran.out
+    assert counted in score(two_models).out.replace("\u00a0", " ")
 
 
 def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_models: Ledger):
@@ -140,7 +161,7 @@ def test_by_category_is_the_published_leaderboard_and_a_table_for_each_model(two
     assert cells(out, "creation-mmbench by category**") == [
         ["model", "all VFS", "all Reward", "LW VFS", "LW Reward", "CMU VFS", "CMU Reward", "other VFS", "other Reward"],
         ["good", "8.00", "35.71", "8.00", "50.00", "8.00", "50.00", "–", "-50.00"],
-        ["poor", "6.25", "-50.00", "6.25", "-50.00", "–", "–", "–", "–"],
+        ["poor (not ranked)", "6.25", "-50.00", "6.25", "-50.00", "–", "–", "–", "–"],
     ]
     assert cells(out, "creation-mmbench by category: poor")[1][:4] == ["Literary Writing", "2", "6.25", "-50.00"]
 
@@ -148,7 +169,7 @@ def test_by_category_is_the_published_leaderboard_and_a_table_for_each_model(two
 def test_latex_sets_the_same_numbers(two_models: Ledger):
     out = score(two_models, "--format", "latex").out
     assert r"good & 8.00 & 35.71 & 85.71 \% & 0 & 6 & 0 & 1 & 0 & 1 \\" in out
-    assert r"poor & 6.25 & $-$50.00" in out
+    assert r"poor (not ranked) & 6.25 & $-$50.00" in out
 
 
 def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_models: Ledger):

@@ -24,6 +24,8 @@ class CaseImages:
     def names(self, reader: FieldReader) -> tuple[str, ...] | str:
         """Digests in order; or the label of the row that has the images. A fault where there are none."""
         value = reader.row.fields.get("image")
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
         if isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST_POINTER:
             return value.strip()
         embedded = _embedded(value, reader)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.naming import hint
+from evenhand.domain.rater import PEOPLE
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.reports.choosing import Choice, MixedError, choose
 
@@ -66,15 +67,15 @@ def choose_creation(found: Sequence[StudyOnRecord], choice: CreationChoice) -> C
     here = _against_a_baseline([one for one in found if one.benchmark == choice.benchmark], choice)
     protocols = (choice.protocol, FACTUALITY)
     parts = {name: [one for one in here if one.condition.protocol == name] for name in protocols}
-    fixed = _fixed(parts, found, choice)
-    # What a run fixes leads; else the preferences do.
-    leading, following = sorted(protocols, key=lambda name: name not in fixed)
-    if not parts[leading]:
-        leading, following = following, leading
-    if not parts[leading]:
+    if not any(parts.values()):
         raise MixedError(f"The ledger holds no judgements of {choice.benchmark} under {' or '.join(protocols)}.")
-    chosen = _one_table(fixed.get(leading, parts[leading]), choice)
-    beside = [one for one in fixed.get(following, parts[following]) if _agree(one, chosen[0])]
+    fixed = _fixed(parts, found, choice)
+    fitting = {name: fixed.get(name, [one for one in part if _fits(one, choice)]) for name, part in parts.items()}
+    # What a run fixes leads; else the preferences do, where what was chosen has some.
+    leading, following = sorted(protocols, key=lambda name: (name not in fixed, not fitting[name]))
+    # Where nothing fits, all of them, so that the refusal names what there is.
+    chosen = _one_table(fitting[leading] or [one for part in parts.values() for one in part], choice)
+    beside = [one for one in fitting[following] if _agree(one, chosen[0])]
     if following in fixed and not beside:
         raise MixedError("Those runs differ in judge, data, variant, readout or baseline, so they make no one table.")
     same_settings = [one for one in beside if one.rater.key == chosen[0].rater.key]
@@ -117,6 +118,15 @@ def _fixed(
         what = f" (it is of {', '.join(others)})" if others else ""
         raise MixedError(f"A run that was chosen has no part in this table{what}: {' and '.join(parts)} make it.")
     return fixed
+
+
+def _fits(one: StudyOnRecord, choice: CreationChoice) -> bool:
+    """As the user named judge, readout and variant."""
+    return (
+        (choice.judge in (None, one.rater.name) or (choice.judge == PEOPLE and one.rater.kind == "human"))
+        and choice.readout in (None, one.condition.readout)
+        and choice.variant in (None, one.variant or "default")
+    )
 
 
 def _one_table(candidates: Sequence[StudyOnRecord], choice: CreationChoice) -> list[StudyOnRecord]:

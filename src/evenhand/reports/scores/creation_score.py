@@ -231,6 +231,7 @@ def _enough_judged(whole: Figures) -> bool:
 
 def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: Sequence[ModelScore]) -> Iterable[str]:
     yield _what_counts(evidence)
+    yield _read(evidence)
     yield f"The baseline is {evidence.baseline}; its Reward is 0 by definition."
     yield from _gaps(evidence)
     yield from _gaps_by_model(evidence, records, models)
@@ -241,6 +242,14 @@ def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: S
     yield from against.sentences(evidence.baseline)
     yield from _deviations(evidence)
     yield from told_once({one.study.condition.protocol: record_notes(one) for one in evidence.judgings})
+
+
+def _read(evidence: CreationEvidence) -> str:
+    judged = ((evidence.preference, "preferences"), (evidence.factuality, "grades"))
+    read = [
+        f"{one.coverage.with_verdict:,} of {one.coverage.wanted:,} {noun}" for one, noun in judged if one is not None
+    ]
+    return f"Wanted and read: {' and '.join(read)}."
 
 
 def _what_counts(evidence: CreationEvidence) -> str:

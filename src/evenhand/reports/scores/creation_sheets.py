@@ -61,11 +61,17 @@ _Row: TypeAlias = Callable[[ModelScore], Sequence[str]]
 def _sheet(
     score: CreationScore, title: str, headings: Sequence[str], row: _Row, baseline: tuple[str, ...] | None = None
 ) -> Sheet:
-    rows: list[tuple[str, ...]] = [(one.model, *row(one)) for one in score.models]
+    rows: list[tuple[str, ...]] = [(_name(one), *row(one)) for one in score.models]
     if baseline is not None:
         ahead = sum((one.whole.dual.preference.reward.value or 0) > 0 for one in score.models)
         rows.insert(ahead, baseline)
     return Sheet(title=title, headings=("model", *headings), rows=tuple(rows))
+
+
+def _name(one: ModelScore) -> str:
+    """Its Reward alone does not say that a model competes for no rank."""
+    unranked = one.rank is None and one.whole.dual.preference.reward.value is not None
+    return f"{one.model} (not ranked)" if unranked else one.model
 
 
 def _baseline(score: CreationScore) -> tuple[str, ...]:
@@ -136,7 +142,7 @@ def _leaderboard(score: CreationScore) -> Sheet:
     headings = chain.from_iterable((f"{name} VFS", f"{name} Reward") for name in ["all", *names])
     rows = [
         (
-            one.model,
+            _name(one),
             *chain.from_iterable(
                 vfs_and_reward(figures) for figures in [one.whole, *(part.figures for part in one.categories)]
             ),

@@ -1,0 +1,16 @@
+"""Before an audit asks anything, it says which rules the items at hand can never meet."""
+
+import pytest
+
+from evenhand.cli.auditing import say_hopeless
+from evenhand.engine.audit import design
+from evenhand.reliability.gate import parse_rules
+from tests.engine.audits import ALL, sources
+
+
+def test_a_rule_that_no_judge_could_meet_on_these_items_is_named_and_no_other(capsys: pytest.CaptureFixture[str]):
+    rules = parse_rules("swap_consistency>=0.8, coverage>=0.95, human_agreement>=0.99")
+    say_hopeless(rules, design(sources(), budget=ALL))
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("coverage>=0.95: 42 items are at hand, and ")
+    assert "with fewer than 52 items it cannot be met at all; give more items" in sentence
