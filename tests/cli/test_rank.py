@@ -254,6 +254,6 @@ def test_a_bootstrap_stands_in_the_table_with_its_median(shell: Shell) -> None:
     path = shell.battles(*["X,Y,model_a", "X,Y,model_b", "X,Y,model_a", "X,Y,tie"] * 10)
     words = shell.run(path, "--method", "elo", "--bootstrap", "40", "--resample", "battles", "--seed", "5")
     assert "median" in words
-    assert "Medians are of 40 resamples of battles, seed 5" in words
+    assert "Intervals are percentiles of 40 resamples of battles, seed 5" in words
     made = shell.document(path, "--bootstrap", "40")
     assert math.isclose(made["models"][0]["median"], made["models"][0]["rating"], abs_tol=60)

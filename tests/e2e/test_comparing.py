@@ -271,5 +271,6 @@ def test_a_page_of_a_comparison_names_no_model_and_fits_a_phone(site: Site):
         words = ada.page.content() + ada.page.url
         assert not [name for name in names if name in words]
         assert ada.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        ada.page.get_by_role("button", name=re.compile("Next|Finish")).click()
+        with ada.page.expect_navigation():
+            ada.page.get_by_role("button", name=re.compile("Next|Finish")).click()
     assert not ada.trouble
