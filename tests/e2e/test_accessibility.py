@@ -27,6 +27,7 @@ class Inspector:
         """As it stands before the visitor, in both schemes and at both widths."""
         from axe_playwright_python.sync_playwright import Axe
 
+        page.wait_for_load_state()
         folder = os.environ.get(SHOTS)
         for width, size in (("desktop", DESKTOP), ("phone", PHONE)):
             page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]

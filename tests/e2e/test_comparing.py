@@ -132,9 +132,12 @@ def begin(person: Visit, title: str) -> int:
     """How many comparisons are before them."""
     page = person.go("/compare")
     page.get_by_role("button", name=f"Take part in {title}").click()
+    begun = page.get_by_role("link", name="Begin with number 1")
+    expect(begun).to_be_visible()
     total = re.search(r"0 of (\d+) answered", page.content())
     assert total
-    page.get_by_role("link", name="Begin with number 1").click()
+    begun.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Comparison 1 of")
     return int(total[1])
 
 

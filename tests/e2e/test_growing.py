@@ -95,6 +95,7 @@ def shown(page: Page, name: str) -> None:
 def until_there(page: Page, words: str) -> None:
     """Reloads until the worker has done its part."""
     deadline = time.monotonic() + SECONDS
+    page.wait_for_load_state()
     while words not in page.content():
         assert time.monotonic() < deadline, page.content()
         page.wait_for_timeout(200)
