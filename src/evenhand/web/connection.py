@@ -20,11 +20,8 @@ def connection_class(seconds: float, refused: Refused) -> type[asyncio.Protocol]
     """For the server's configuration, which makes one of each connection; `seconds` for a request's headers."""
 
     class Connection(_Connection):
-        def _allowed(self) -> float:
-            return seconds
-
-        def _told(self, address: str, what: str) -> Coroutine[Any, Any, None]:
-            return refused(address, what)
+        _allowed = seconds
+        _told = staticmethod(refused)
 
     return Connection
 
@@ -35,11 +32,9 @@ class _Connection(HttpToolsProtocol):
     _head_bytes = 0
     """Of the request that is coming."""
 
-    def _allowed(self) -> float:
-        raise NotImplementedError
-
-    def _told(self, address: str, what: str) -> Coroutine[Any, Any, None]:
-        raise NotImplementedError
+    _allowed: float
+    """Seconds."""
+    _told: Refused
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -66,7 +61,7 @@ class _Connection(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self._allowed(), self._too_slow)
+            self._deadline = self.loop.call_later(self._allowed, self._too_slow)
 
     def _head_is_here(self) -> None:
         self._head_bytes = 0
