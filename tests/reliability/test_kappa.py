@@ -156,3 +156,12 @@ def test_bad_columns_are_refused_with_a_sentence():
         cohens_kappa(np.zeros(2), np.zeros(3), np.zeros(2, dtype=np.int64))
     with pytest.raises(ValueError, match="at most 2000 different values"):
         cohens_kappa(np.arange(2_001.0), np.zeros(2_001), np.arange(2_001))
+
+
+@pytest.mark.parametrize("weighting", ["none", "quadratic"])
+def test_a_rater_who_always_says_the_same_leaves_kappa_unknown(weighting: Weighting):
+    always, varies = np.array([1.0, 1.0, 1.0]), np.array([1.0, -1.0, 1.0])
+    for one, other in ((always, varies), (varies, always)):
+        found = cohens_kappa(one, other, np.arange(3), weighting=weighting)
+        assert (found.value, found.lower, found.upper) == (0.0, -1.0, 1.0)
+        assert math.copysign(1, found.value or 0.0) == 1

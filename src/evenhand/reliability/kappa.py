@@ -58,6 +58,10 @@ def cohens_kappa(
     table = _Table(shares=counts.reshape(len(values), -1) / len(one), cost=_cost(values, weighting))
     if table.expected == 0:
         return Estimate(value=None, n=len(one), reason="both raters gave one and the same verdict throughout")
+    if 1 in (len(np.unique(row)), len(np.unique(column))):
+        # With a rater who always says the same kappa is 0 whatever the other says: that proves nothing.
+        clusters = len(np.unique(item))
+        return Estimate(value=0.0, lower=-1.0, upper=1.0, n=len(one), clusters=clusters)
     sums = summed_by_item(table.influence()[row, column], item)
     error = standard_error(sums) / len(one)
     return fisher_estimate(1 - table.observed / table.expected, error, n=len(one), clusters=len(sums), level=level)
