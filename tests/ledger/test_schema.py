@@ -27,7 +27,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict
-from evenhand.ledger import projection, schema, upkeep
+from evenhand.ledger import projection, schema, submission_schema, upkeep
 from evenhand.ledger.opening import HEAD
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.runs import find_run, runs
@@ -50,7 +50,7 @@ def script() -> ScriptDirectory:
 def test_the_migrations_make_exactly_the_tables_of_the_schema(ledger: Ledger):
     with ledger.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, schema.metadata) == []
+        assert compare_metadata(context, submission_schema.metadata) == []
         made = set(inspect(connection).get_table_names())
     assert made == {*schema.metadata.tables, "alembic_version"}
 

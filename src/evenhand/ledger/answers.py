@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Select, bindparam, func, select
 
 from evenhand.ledger import schema
+from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.columns import fetched
 from evenhand.ledger.record import Ledger, chunks
 
@@ -15,12 +16,11 @@ _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _MODELS = select(schema.responses.c.digest, schema.responses.c.model)
 _TEXTS = select(schema.responses.c.digest, schema.responses.c.text)
 _choices = schema.response_choices.c
-_NEWEST = (
+_LAST = (
     select(func.max(_choices.seq))
     .where(_choices.item.in_(_KEYS))
     .group_by(_choices.item, _choices.model, _choices.variant)
 )
-_STANDING = select(_choices.response).where(_choices.seq.in_(_NEWEST))
 
 
 def response_models(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, str]:
@@ -47,10 +47,12 @@ def _found(
                     yield from ours
 
 
-def standing_responses(ledger: Ledger, items: Iterable[str]) -> set[str]:
+def standing_responses(ledger: Ledger, items: Iterable[str], *, as_of: AsOf | None = None) -> set[str]:
     """Digests of the responses that stand for their models on these items."""
+    last = _LAST if as_of is None else _LAST.where(_choices.seq <= as_of.answer)
+    standing = select(_choices.response).where(_choices.seq.in_(last))
     found: set[str] = set()
     with ledger.reading() as connection:
         for some in chunks(sorted(items)):
-            found.update(connection.execute(_STANDING, {"keys": some}).scalars())
+            found.update(connection.execute(standing, {"keys": some}).scalars())
     return found

@@ -29,6 +29,7 @@ from evenhand.ledger.opening import (
     explained,
     sqlite_path,
 )
+from evenhand.ledger.submitted_files import SubmittedFiles
 
 Key = TypeVar("Key", str, int)
 
@@ -86,7 +87,9 @@ class Ledger:
             self.close()
             raise
         path = sqlite_path(url)
-        self.images = ImageStore((path.parent if path else Path(".evenhand")) / "images")
+        beside = path.parent if path else Path(".evenhand")
+        self.images = ImageStore(beside / "images")
+        self.submitted = SubmittedFiles(beside / "submitted")
 
     def close(self) -> None:
         self.engine.dispose()
@@ -209,17 +212,23 @@ class Ledger:
         )
 
     def responses_to(
-        self, items: Iterable[str], *, variant: str | None = "", plain: Collection[str] = ()
+        self,
+        items: Iterable[str],
+        *,
+        variant: str | None = "",
+        plain: Collection[str] = (),
+        until: int | None = None,
     ) -> list[Response]:
         """The response that stands for each model, to each of these items; None is every variant.
 
-        `plain`: models that stand with their plain answers whatever the variant, as a baseline does.
+        `plain`: models that stand with their plain answers whatever the variant, as a baseline does. `until`: the last
+        number of the choices that are looked at.
         """
         with self.reading() as connection:
-            current = [r for r in self._current(connection, items) if r.alteration is None]
+            current = [r for r in self._current(connection, items, until=until) if r.alteration is None]
         return [r for r in current if variant is None or r.variant == ("" if r.model in plain else variant)]
 
-    def _current(self, connection: Connection, items: Iterable[str]) -> list[Response]:
+    def _current(self, connection: Connection, items: Iterable[str], *, until: int | None = None) -> list[Response]:
         choices, texts = schema.response_choices, schema.responses
         newest: dict[tuple[str, str, str], Response] = {}
         for some in chunks(sorted(items)):
@@ -229,6 +238,8 @@ class Ledger:
                 .where(choices.c.item.in_(some))
                 .order_by(choices.c.seq)
             )
+            if until is not None:
+                query = query.where(choices.c.seq <= until)
             for row in connection.execute(query):
                 newest[row.item, row.model, row.variant] = rows.response_from(row)
         return list(newest.values())

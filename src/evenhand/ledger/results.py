@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.ledger import rows
 from evenhand.ledger.answers import response_models, standing_responses
+from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.columns import Coded, joint
 from evenhand.ledger.counting import Outcomes
 from evenhand.ledger.record import Ledger
@@ -113,6 +114,12 @@ class Results:
         for of, first, second, ended in zip(*(column.tolist() for column in columns), strict=True):
             yield item[of], (model[first], model[second]), ending[ended]
 
+    def without(self, models: Collection[str]) -> "Results":
+        """Only the rows in which none of these models was shown first or second."""
+        # Where nothing was shown the model's number is -1, which is the last of these.
+        left_out = np.array([*(name in models for name in self.models), False], dtype=np.bool_)
+        return self.rows(~(left_out[self.first_model] | left_out[self.second_model]))
+
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
         columns = ("seq", "first", "second", "pair", "showing", "attempt", "ending", "remark", "stands")
@@ -124,9 +131,11 @@ class Results:
         )
 
 
-def results_of(ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None) -> Results:
+def results_of(
+    ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None, as_of: AsOf | None = None
+) -> Results:
     """Of the studies of these keys; trials of several count once. `items`: only what was judged on these."""
-    read = scan(ledger, studies, items=items)
+    read = scan(ledger, studies, items=items, as_of=as_of)
     trials, judgements = read.trials, read.judgements
     endings = tuple(map(ending_of, judgements.ending.names))
     counting = _counting(read, endings)
@@ -151,7 +160,7 @@ def results_of(ledger: Ledger, studies: Sequence[str], *, items: Collection[str]
         remarks=tuple(map(_remark, judgements.note.names)),
         models=named,
         model_of=np.array([number[models[one]] if one else -1 for one in trials.first.names], dtype=np.int32),
-        stands=_stands(trials, standing_responses(ledger, trials.item.names))[trial],
+        stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
     )
 
 

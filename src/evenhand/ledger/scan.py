@@ -1,7 +1,7 @@
 """The trials of some studies and all judgements on them, read from the record into columns."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, true
 
 from evenhand.ledger import schema
+from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.columns import Coded, Interning, fetched
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ratings.codes import Codes
@@ -64,10 +65,14 @@ class Scan:
     judgements: Judgements
 
 
-def scan(ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None) -> Scan:
+def scan(
+    ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None, as_of: AsOf | None = None
+) -> Scan:
     """`items`: only what was judged on these."""
     with ledger.reading() as connection:
         scope = scope_of(connection, studies, items)
+        if as_of is not None:
+            scope = scope.until(as_of)
         rows: dict[str, int] = {}
         trials = _trials(connection, scope, rows)
         return Scan(trials=trials, judgements=judgements_in(connection, scope, rows))
@@ -83,6 +88,11 @@ class Scope:
     """The trials that are meant, where all are read."""
     every: int | None = None
     """How many trials there are if all are meant."""
+
+    def until(self, as_of: AsOf) -> "Scope":
+        """Without the judgements after that; trials without any judgement have no result."""
+        before = schema.judgements.c.seq <= as_of.judgement
+        return replace(self, judgements=[before & one for one in self.judgements])
 
 
 def scope_of(connection: Connection, studies: Sequence[str], items: Collection[str] | None = None) -> Scope:

@@ -1,14 +1,15 @@
 """Showings that studies want and that were neither asked nor known."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.study import Study, wanted_showings
 from evenhand.ledger import rows, schema
+from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.results import Results
@@ -22,14 +23,20 @@ class NotAsked:
 
 
 def not_reached(
-    ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Results, *, items: Collection[str] | None = None
+    ledger: Ledger,
+    chosen: Iterable[StudyOnRecord],
+    results: Results,
+    *,
+    items: Collection[str] | None = None,
+    as_of: AsOf | None = None,
 ) -> list[NotAsked]:
     """Each showing these studies want of which there is no result, replicates being one.
 
     `items`: only showings of these. Only studies that were cut short are worked out again, against the answers that
-    stand now.
+    stand, now or as of then.
     """
-    short = [study.key for study in chosen if study.reached < study.wanted]
+    reached_since = {} if as_of is None else _reached_since(ledger, [study.key for study in chosen], as_of)
+    short = [study.key for study in chosen if study.reached - reached_since.get(study.key, 0) < study.wanted]
     if not short:
         return []
     with ledger.reading() as connection:
@@ -37,7 +44,7 @@ def not_reached(
         found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
     left: dict[tuple[str, ...], NotAsked] = {}
     for study in map(rows.study_from, found):
-        answers = _answers(ledger, study)
+        answers = _answers(ledger, study, as_of)
         reached = _reached(results, study)
         for item, first, second in wanted_showings(study, answers):
             if items is not None and item not in items:
@@ -48,11 +55,28 @@ def not_reached(
     return list(left.values())
 
 
-def _answers(ledger: Ledger, study: Study) -> Mapping[str, Mapping[str, str]]:
+def _reached_since(ledger: Ledger, studies: Sequence[str], as_of: AsOf) -> dict[str, int]:
+    """By study, how many of its trials have no judgement but later ones."""
+    links, trials, judgements = schema.study_trials, schema.trials, schema.judgements
+    before = judgements.alias()
+    asked_before = select(before.c.seq).where(before.c.trial == judgements.c.trial, before.c.seq <= as_of.judgement)
+    late = select(judgements.c.trial).where(judgements.c.seq > as_of.judgement, ~asked_before.exists())
+    first_attempt = select(trials.c.key).where(trials.c.key.in_(late), trials.c.attempt == 0)
+    query = (
+        select(links.c.study, func.count())
+        .where(links.c.study.in_(studies), links.c.trial.in_(first_attempt))
+        .group_by(links.c.study)
+    )
+    with ledger.reading() as connection:
+        return dict(connection.execute(query).all())
+
+
+def _answers(ledger: Ledger, study: Study, as_of: AsOf | None) -> Mapping[str, Mapping[str, str]]:
     """By item and model, the digest of the answer that stands."""
     answers: dict[str, dict[str, str]] = {}
     plain = {REFERENCE, study.against or REFERENCE}
-    for response in ledger.responses_to(study.items, variant=study.variant, plain=plain):
+    until = None if as_of is None else as_of.answer
+    for response in ledger.responses_to(study.items, variant=study.variant, plain=plain, until=until):
         if response.model in study.models:
             answers.setdefault(response.item, {})[response.model] = response.digest
     return answers

@@ -15,9 +15,11 @@ from typing import Any
 from sqlalchemy import Column, Connection, Row, func, select, text
 
 from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.submission import Uploaded
 from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import submissions_on_record
 
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
@@ -92,10 +94,11 @@ def backup(ledger: Ledger, folder: Path) -> Path:
             closing(sqlite3.connect(unfinished)) as there,
         ):
             here.backup(there)
-        if ledger.images.root.exists():
-            # A picture that is being written has no name in the ledger yet, and its file may be gone at any moment.
-            unnamed = shutil.ignore_patterns("*.unfinished")
-            shutil.copytree(ledger.images.root, folder / "images", ignore=unnamed, dirs_exist_ok=True)
+        for beside in (ledger.images.root, ledger.submitted.root):
+            if beside.exists():
+                # A file that is being written has no name in the ledger yet, and may be gone at any moment.
+                unnamed = shutil.ignore_patterns("*.unfinished")
+                shutil.copytree(beside, folder / beside.name, ignore=unnamed, dirs_exist_ok=True)
         unfinished.rename(target)
     return target
 
@@ -119,7 +122,21 @@ def check(ledger: Ledger) -> list[str]:
                 "import the files they came with again."
             )
         problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
+    with explained(ledger.submitted.root):
+        problems += _submitted(ledger)
     return problems
+
+
+def _submitted(ledger: Ledger) -> list[str]:
+    found: list[str] = []
+    for one in submissions_on_record(ledger):
+        for file in {event.said.file for event in one.events if isinstance(event.said, Uploaded)}:
+            if not ledger.submitted.holds(file):
+                found.append(
+                    f"The file {file} of submission {one.id} is not in {ledger.submitted.root}, or was altered; "
+                    "copy it from a backup, or ask the team for it."
+                )
+    return found
 
 
 def _damage(connection: Connection) -> list[str]:

@@ -11,6 +11,7 @@ from evenhand.domain.rater import PEOPLE
 from evenhand.domain.verdict import NoVerdict, Preference, Reason
 from evenhand.domain.vote import Vote
 from evenhand.ledger.answers import word_counts
+from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.columns import Coded
 from evenhand.ledger.projection import Judged, StudyOnRecord
 from evenhand.ledger.record import Ledger
@@ -109,16 +110,25 @@ class JudgedBattles:
 
 
 def judged_battles(
-    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None
+    ledger: Ledger,
+    chosen: Sequence[StudyOnRecord],
+    *,
+    items: Collection[str] | None = None,
+    without: Collection[str] = (),
+    as_of: AsOf | None = None,
 ) -> JudgedBattles:
-    """`items`: only what was judged on these."""
-    everything = results_of(ledger, [study.key for study in chosen], items=items)
+    """`items`: only what was judged on these. `without`: as if these models had never played. `as_of`: as the record
+    stood then, on what the studies want by now."""
+    everything = results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of)
+    if without:
+        everything = everything.without(without)
     results = everything.rows(everything.stands)
+    unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)
     return JudgedBattles(
         study=chosen[0],
         results=results,
         replaced=len(everything) - len(results),
-        not_asked=tuple(not_reached(ledger, chosen, results, items=items)),
+        not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),
         lengths=_lengths(ledger, results),
     )
 

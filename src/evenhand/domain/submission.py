@@ -1,0 +1,327 @@
+"""A team's submission: what the team, the owner and the worker said about it, and where that leaves it.
+
+Events are only ever added; where a submission stands follows from its events alone. The record knows the submitted
+model by a label that says nothing, so that it is anonymous until its team publishes it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from evenhand.domain.identity import Json
+
+Stage: TypeAlias = Literal["draft", "confirmed", "approved", "stopped", "judged", "refused", "withdrawn"]
+"""draft: the team is still at it. confirmed: waits for the owner's approval. approved: is judged, or waits its turn.
+stopped: the budget is reached and the owner is asked. judged: there is a receipt."""
+
+FIRST_WAIT = 60.0
+"""Seconds until judging goes on after calls have failed; twice as long after each further failure in a row."""
+LONGEST_WAIT = 3600.0
+
+_LABEL = "submission-"
+
+
+def label(submission: str) -> str:
+    """The name under which the record knows the submitted model."""
+    return f"{_LABEL}{submission}"
+
+
+def labelled(model: str) -> str | None:
+    """The submission that the record means by this model name; None where it is none."""
+    return model.removeprefix(_LABEL) if model.startswith(_LABEL) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uploaded:
+    file: str
+    """SHA-256 of its bytes."""
+    name: str
+    """As the team calls it; shown to the team, and its ending says how it is read."""
+    size: int
+    """Bytes."""
+    answered: int
+    """Items with a usable answer."""
+    faults: int
+    """What must be corrected before it can be confirmed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    about: int
+    """The `seq` of the upload."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated:
+    """The worker's: whom the model would meet, and what that would cost at most."""
+
+    opponents: tuple[str, ...]
+    """Models as the record names them, the reference among them where it plays."""
+    battles: int
+    reference_battles: int
+    """Of the battles."""
+    seed: int
+    trials: int
+    calls_at_least: int
+    calls_at_most: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None where no price is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """The owner's, with all that decides which trials are wanted."""
+
+    budget: float | None
+    """Dollars; None is no limit."""
+    opponents: tuple[str, ...]
+    """Models as the record names them, the reference among them where it plays."""
+    battles: int
+    reference_battles: int
+    """Of the battles."""
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The worker's: the budget does not allow another call."""
+
+    spent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raised:
+    """The owner's answer: go on, with so many dollars in all; None is no limit."""
+
+    budget: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """The owner's answer: let it be judged by what is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The worker's: calls failed, and it will go on later."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    receipt: Mapping[str, Json]
+    partial: bool = False
+    """Whether trials that were wanted have not been asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """The team's: its name may stand on the board."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawn:
+    """The team's: the row goes, the record stays."""
+
+
+Said: TypeAlias = (
+    Uploaded
+    | Confirmed
+    | Estimated
+    | Approved
+    | Refused
+    | Stopped
+    | Raised
+    | Closed
+    | Failed
+    | Judged
+    | Published
+    | Withdrawn
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    seq: int
+    at: float
+    person: str | None
+    """Who; None for the worker."""
+    said: Said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    stage: Stage = "draft"
+    upload: Uploaded | None = None
+    """The last one."""
+    upload_seq: int = 0
+    confirmed: float | None = None
+    """When."""
+    estimated: Estimated | None = None
+    approved: Approved | None = None
+    """With the budget as it was last raised."""
+    approval_seq: int = 0
+    """Of the approval, or of the owner's last word since."""
+    closing: bool = False
+    """Whether the owner lets it be judged by what is there."""
+    failures: tuple[Event, ...] = ()
+    """In a row."""
+    judged: Judged | None = None
+    judged_at: float | None = None
+    published: bool = False
+    reason: str = ""
+    """Why it was refused."""
+
+    @property
+    def to_be_confirmed(self) -> bool:
+        return self.stage == "draft" and self.upload is not None and not self.upload.faults
+
+    @property
+    def on_the_board(self) -> bool:
+        """Whether its verdicts count on a board."""
+        return self.stage not in ("withdrawn", "refused")
+
+    @property
+    def next_try(self) -> float:
+        """When the worker may go on, in seconds since the epoch; 0 for at once."""
+        if not self.failures:
+            return 0.0
+        return self.failures[-1].at + min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (len(self.failures) - 1))
+
+
+def standing(events: Iterable[Event]) -> Standing:
+    """Of one submission's events in their order; those that do not fit are passed over."""
+    found = Standing()
+    for event in events:
+        found = after(found, event)
+    return found
+
+
+def after(before: Standing, event: Event) -> Standing:
+    match event.said:
+        case Uploaded() | Confirmed() | Published() | Withdrawn():
+            return _by_team(before, event)
+        case Approved() | Refused() | Raised() | Closed():
+            return _by_owner(before, event)
+        case Estimated() | Stopped() | Failed() | Judged():
+            return _by_worker(before, event)
+
+
+def _by_team(before: Standing, event: Event) -> Standing:
+    match event.said:
+        case Uploaded() as said if before.stage == "draft":
+            return replace(before, upload=said, upload_seq=event.seq)
+        case Confirmed(about=about) if before.to_be_confirmed and about == before.upload_seq:
+            return replace(before, stage="confirmed", confirmed=event.at)
+        case Published() if before.stage == "judged":
+            return replace(before, published=True)
+        case Withdrawn() if before.stage not in ("withdrawn", "refused"):
+            return replace(before, stage="withdrawn", published=False)
+        case _:
+            return before
+
+
+def _by_owner(before: Standing, event: Event) -> Standing:
+    match event.said:
+        case Approved() as said if before.stage == "confirmed":
+            return replace(before, stage="approved", approved=said, approval_seq=event.seq)
+        case Refused(reason=reason) if before.stage == "confirmed":
+            return replace(before, stage="refused", reason=reason)
+        case Raised(budget=budget) if before.approved is not None and _may_go_on(before):
+            return replace(
+                before,
+                stage="approved",
+                approved=replace(before.approved, budget=budget),
+                approval_seq=event.seq,
+                closing=False,
+                failures=(),
+            )
+        case Closed() if before.stage in ("stopped", "approved"):
+            return replace(before, stage="approved", closing=True, approval_seq=event.seq, failures=())
+        case _:
+            return before
+
+
+def _may_go_on(before: Standing) -> bool:
+    return before.stage in ("approved", "stopped") or (before.judged is not None and before.judged.partial)
+
+
+def _by_worker(before: Standing, event: Event) -> Standing:
+    if isinstance(event.said, Estimated):
+        return replace(before, estimated=event.said) if before.stage == "confirmed" else before
+    if before.stage != "approved":
+        return before
+    match event.said:
+        case Stopped():
+            return replace(before, stage="stopped", failures=())
+        case Failed():
+            return replace(before, failures=(*before.failures, event))
+        case Judged() as said:
+            return replace(before, stage="judged", judged=said, judged_at=event.at, closing=False, failures=())
+        case _:
+            return before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entered:
+    """What the team says of the model."""
+
+    model: str
+    version: str
+    team: str
+    link: str = ""
+
+    @property
+    def shown(self) -> str:
+        """As a board names it once it is published."""
+        return f"{self.model} {self.version} ({self.team})".replace("  ", " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What the owner of a benchmark has set for submissions to it."""
+
+    policy: str
+    """What every team accepts before anything else."""
+    battles: int = 700
+    reference_battles: int = 150
+    """Of the battles (VisIT-Bench, appendix F)."""
+    seed: int = 0
+    per_team: int = 3
+    """How many confirmed submissions of one team are taken within `days`."""
+    days: int = 30
+    missing_allowed: int = 0
+    """How many items may be left without a usable answer."""
+    open: bool = True
+    """Whether submissions are taken."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {name: getattr(self, name) for name in Terms.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """A submitted model as a board knows it."""
+
+    submission: str
+    person: str
+    """Whose it is."""
+    entered: Entered
+    standing: Standing = field(default_factory=Standing)
+
+    @property
+    def label(self) -> str:
+        return label(self.submission)
+
+    @property
+    def shown(self) -> str:
+        """To everybody: its name once it is published."""
+        return self.entered.shown if self.standing.published else f"anonymous {self.submission}"

@@ -1,0 +1,79 @@
+"""What the runs of some studies asked of models and what it cost, and what the data's owner says of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from evenhand.ledger import schema
+from evenhand.ledger.record import Ledger, chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Of the replies that came in one run; what was read from replies of other runs cost nothing here."""
+
+    run: str
+    replies: int
+    requests: int
+    """Retries included."""
+    input_tokens: int
+    output_tokens: int
+    uncounted: int
+    """Replies whose endpoint did not count tokens."""
+    seconds: float
+    """Of all replies one after the other."""
+    cost_usd: float
+    unpriced: int
+    """Replies whose price is unknown; they are not in `cost_usd`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Under which a benchmark's data may be used."""
+
+    licence: str
+    citation: str
+
+
+def spending(ledger: Ledger, runs: Iterable[str]) -> dict[str, Spent]:
+    """By run; a run without a reply is not there."""
+    calls = schema.calls
+    query = select(
+        calls.c.run,
+        func.count().label("replies"),
+        func.sum(calls.c.requests).label("requests"),
+        func.coalesce(func.sum(calls.c.input_tokens), 0).label("input_tokens"),
+        func.coalesce(func.sum(calls.c.output_tokens), 0).label("output_tokens"),
+        (func.count() - func.count(calls.c.output_tokens)).label("uncounted"),
+        func.sum(calls.c.seconds).label("seconds"),
+        func.coalesce(func.sum(calls.c.cost_usd), 0.0).label("cost_usd"),
+        (func.count() - func.count(calls.c.cost_usd)).label("unpriced"),
+    ).group_by(calls.c.run)
+    with ledger.reading() as connection:
+        return {
+            row.run: Spent(**row._mapping)
+            for some in chunks(runs)
+            for row in connection.execute(query.where(calls.c.run.in_(some)))
+        }
+
+
+def endpoints_said(ledger: Ledger, runs: Iterable[str]) -> tuple[str, ...]:
+    """What the endpoints said they ran, with the fingerprint where they gave one."""
+    calls = schema.calls
+    query = select(calls.c.model, calls.c.fingerprint).distinct()
+    with ledger.reading() as connection:
+        found = {
+            f"{model} ({fingerprint})" if fingerprint else model
+            for some in chunks(runs)
+            for model, fingerprint in connection.execute(query.where(calls.c.run.in_(some)))
+        }
+    return tuple(sorted(found - {""}))
+
+
+def terms_of(ledger: Ledger, data: str) -> Terms:
+    """Of a benchmark's data, by its digest; empty where the ledger does not hold it."""
+    table = schema.benchmarks
+    with ledger.reading() as connection:
+        row = connection.execute(select(table.c.licence, table.c.citation).where(table.c.digest == data)).first()
+    return Terms(licence="", citation="") if row is None else Terms(licence=row.licence, citation=row.citation)

@@ -1,0 +1,233 @@
+"""What was said about submissions: events that are added one after the other, each checked against those before."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, insert, select
+
+from evenhand.domain.identity import canonical_json
+from evenhand.domain.submission import (
+    Approved,
+    Closed,
+    Confirmed,
+    Entered,
+    Entrant,
+    Estimated,
+    Event,
+    Failed,
+    Judged,
+    Published,
+    Raised,
+    Refused,
+    Said,
+    Standing,
+    Stopped,
+    Uploaded,
+    Withdrawn,
+    after,
+    label,
+    standing,
+)
+from evenhand.ledger.intakes import Intake
+from evenhand.ledger.record import Ledger, chunks
+from evenhand.ledger.submission_schema import intakes, submission_events, submissions
+
+_KINDS: Mapping[str, type[Any]] = {
+    "uploaded": Uploaded,
+    "confirmed": Confirmed,
+    "estimated": Estimated,
+    "approved": Approved,
+    "refused": Refused,
+    "stopped": Stopped,
+    "raised": Raised,
+    "closed": Closed,
+    "failed": Failed,
+    "judged": Judged,
+    "published": Published,
+    "withdrawn": Withdrawn,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+DAY = 86_400.0
+
+
+class TooLate(Exception):
+    """Something that cannot be said of a submission as it stands now."""
+
+
+class TooMany(Exception):
+    """A team that has submitted as often as the terms allow. A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    id: str
+    intake: str
+    person: str
+    """Who made it: the team."""
+    entered: Entered
+    policy_hash: str
+    """Of the policy that was accepted with it."""
+    at: float
+    events: tuple[Event, ...]
+    standing: Standing
+
+    @property
+    def label(self) -> str:
+        return label(self.id)
+
+    @property
+    def entrant(self) -> Entrant:
+        return Entrant(submission=self.id, person=self.person, entered=self.entered, standing=self.standing)
+
+
+def begin_submission(ledger: Ledger, intake: Intake, entered: Entered, *, person: str) -> str:
+    """The new one's id; whoever makes it has accepted the intake's policy."""
+    submission = secrets.token_hex(4)
+    row = {
+        "id": submission,
+        "intake": intake.id,
+        "person": person,
+        **asdict(entered),
+        "policy_hash": intake.policy_hash,
+        "at": time.time(),
+    }
+    with ledger.writing() as connection:
+        connection.execute(insert(submissions), [row])
+    return submission
+
+
+def tell(
+    ledger: Ledger,
+    submission: str,
+    said: Said,
+    *,
+    person: str | None,
+    allowed: Callable[[Standing], bool] = lambda _: True,
+) -> Standing:
+    """Adds an event and returns where the submission stands then.
+
+    Raises TooLate, and adds nothing, where it is not `allowed` or would change nothing.
+    """
+    with ledger.writing() as connection:
+        _in_turn(connection, submissions.c.id == submission)
+        return _tell(connection, submission, said, person=person, allowed=allowed)
+
+
+def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: int) -> Standing:
+    """The team's word that this upload is to be judged. Raises TooLate, and TooMany where the terms' limit is reached.
+
+    Teams are counted one after the other, so that two confirmed in one moment do not both pass as the last.
+    """
+    terms = intake.terms
+    with ledger.writing() as connection:
+        _in_turn(connection, intakes.c.id == intake.id)
+        recent = select(submission_events.c.submission).where(
+            submission_events.c.kind == _NAMES[Confirmed],
+            submission_events.c.at > time.time() - terms.days * DAY,
+            submission_events.c.submission.in_(
+                select(submissions.c.id).where(
+                    submissions.c.intake == intake.id, submissions.c.person == submission.person
+                )
+            ),
+        )
+        if len(connection.execute(recent).all()) >= terms.per_team:
+            raise TooMany(
+                f"A team may confirm {terms.per_team} submissions in {terms.days} days here, and yours has; "
+                "this one stays a draft, and can be confirmed later."
+            )
+        said = Confirmed(about=upload)
+        return _tell(connection, submission.id, said, person=submission.person, allowed=lambda _: True)
+
+
+def find_submission(ledger: Ledger, submission: str) -> Submission | None:
+    return next(iter(_found(ledger, select(submissions).where(submissions.c.id == submission))), None)
+
+
+def submissions_on_record(
+    ledger: Ledger, *, intake: str | None = None, person: str | None = None
+) -> Sequence[Submission]:
+    """In the order they were begun."""
+    query = select(submissions).order_by(submissions.c.at, submissions.c.id)
+    if intake is not None:
+        query = query.where(submissions.c.intake == intake)
+    if person is not None:
+        query = query.where(submissions.c.person == person)
+    return _found(ledger, query)
+
+
+def entrants(ledger: Ledger, data: str) -> dict[str, Entrant]:
+    """The models submitted to boards of this data that were ever approved, by the label that the record knows."""
+    here = select(intakes.c.id).where(intakes.c.data == data)
+    found = _found(ledger, select(submissions).where(submissions.c.intake.in_(here)))
+    return {one.label: one.entrant for one in found if one.standing.approved is not None}
+
+
+def queue(found: Sequence[Submission]) -> Sequence[Submission]:
+    """Those to be judged, in their turn: as they were approved."""
+    waiting = [one for one in found if one.standing.stage == "approved"]
+    return sorted(waiting, key=lambda one: one.standing.approval_seq)
+
+
+def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:
+    table = submission_events
+    with ledger.reading() as connection:
+        rows = connection.execute(query).all()
+        events: dict[str, list[Event]] = {row.id: [] for row in rows}
+        for some in chunks(sorted(events)):
+            said = select(table).where(table.c.submission.in_(some)).order_by(table.c.seq)
+            for row in connection.execute(said):
+                events[row.submission].append(_event(row))
+    return [_submission(row, events[row.id]) for row in rows]
+
+
+def _submission(row: Row[Any], events: Sequence[Event]) -> Submission:
+    return Submission(
+        id=row.id,
+        intake=row.intake,
+        person=row.person,
+        entered=Entered(model=row.model, version=row.version, team=row.team, link=row.link),
+        policy_hash=row.policy_hash,
+        at=row.at,
+        events=tuple(events),
+        standing=standing(events),
+    )
+
+
+def _in_turn(connection: Connection, where: Any) -> None:
+    """On PostgreSQL writers about one thing wait for each other here; on SQLite all writers do anyway."""
+    connection.execute(select(where.left).where(where).with_for_update())
+
+
+def _tell(
+    connection: Connection, submission: str, said: Said, *, person: str | None, allowed: Callable[[Standing], bool]
+) -> Standing:
+    table = submission_events
+    known = select(table).where(table.c.submission == submission).order_by(table.c.seq)
+    before = standing(_event(row) for row in connection.execute(known))
+    at = time.time()
+    if not allowed(before) or after(before, Event(seq=0, at=at, person=person, said=said)) == before:
+        raise TooLate
+    row = {
+        "submission": submission,
+        "kind": _NAMES[type(said)],
+        "person": person,
+        "content": canonical_json(asdict(said)),
+        "at": at,
+    }
+    # A single row in a statement of its own: only then does the database tell its number.
+    added = connection.execute(insert(table).values(row))
+    assert added.inserted_primary_key is not None
+    return after(before, Event(seq=added.inserted_primary_key[0], at=at, person=person, said=said))
+
+
+def _event(row: Row[Any]) -> Event:
+    content = json.loads(row.content)
+    if "opponents" in content:
+        content["opponents"] = tuple(content["opponents"])
+    said: Said = _KINDS[row.kind](**content)
+    return Event(seq=row.seq, at=row.at, person=row.person, said=said)
