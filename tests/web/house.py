@@ -135,11 +135,8 @@ def fill(ledger: Ledger, *, sample: bool = False, rater: Rater = JUDGE, undecide
 
     `undecided`: the last so many trials got a reply without a decision. `upset`: on two items all is reversed.
     """
-    picture = ledger.images.put(PNG).digest
-    of_benchmark = items([picture])
-    benchmark = Benchmark(
-        name="numbers", items=of_benchmark, licence="CC0-1.0", citation="", protocols=(), sample=sample
-    )
+    benchmark = numbers(ledger, sample=sample)
+    of_benchmark = benchmark.items
     ledger.register_benchmark(benchmark)
     answers = [
         Response(item=item.digest, model=model, text=_answer(model, item, words=(number * (place + 2)) % 5))
@@ -151,6 +148,11 @@ def fill(ledger: Ledger, *, sample: bool = False, rater: Rater = JUDGE, undecide
     return benchmark.digest
 
 
+def numbers(ledger: Ledger, *, sample: bool = False) -> Benchmark:
+    of_benchmark = items([ledger.images.put(PNG).digest])
+    return Benchmark(name="numbers", items=of_benchmark, licence="CC0-1.0", citation="", protocols=(), sample=sample)
+
+
 def _answer(model: str, item: Item, *, words: int) -> str:
     """So many words longer than it need be."""
     if model == REFERENCE:
@@ -160,13 +162,21 @@ def _answer(model: str, item: Item, *, words: int) -> str:
 
 
 def judge(
-    ledger: Ledger, benchmark: Benchmark, answers: Sequence[Response], *, rater: Rater, undecided: int, upset: bool
+    ledger: Ledger,
+    benchmark: Benchmark,
+    answers: Sequence[Response],
+    *,
+    rater: Rater = JUDGE,
+    undecided: int = 0,
+    upset: bool = False,
+    models: Sequence[str] = MODELS,
 ) -> None:
+    """Each of the models beats all that come after it."""
     study = Study(
         benchmark=benchmark.name,
         data=benchmark.digest,
         items=tuple(item.digest for item in benchmark.items),
-        models=MODELS,
+        models=tuple(models),
         rater=rater.key,
         condition=CONDITION.key,
         purpose="people" if rater.kind == "human" else "board",
@@ -179,12 +189,12 @@ def judge(
     model_of = {answer.digest: answer.model for answer in answers}
     entries = Entries(study=study.key, trials=trials)
     for number, trial in enumerate(trials):
-        first, second = (MODELS.index(model_of[digest]) for digest in trial.responses)
+        first, second = (models.index(model_of[digest]) for digest in trial.responses)
         decided = number < len(trials) - undecided
         calls: tuple[str, ...] = ()
         if rater.kind == "model":
             request = Request(
-                endpoint="openai", model="judge", messages=(Message(role="user", parts=(f"{number}?",)),),
+                endpoint="openai", model="judge", messages=(Message(role="user", parts=(f"{number}? {trial.key}",)),),
                 settings=rater.settings,
             )  # fmt: skip
             words = f"I quote {' '.join(SECRETS)} {SCRIPT}"

@@ -38,11 +38,11 @@ def ranked(file: Path | None, flags: Mapping[str, Any]) -> Board:
         named = ("model_a", "model_b", "winner", "item", "rater")
         return rank(file, BattleColumns(**{name: flags[f"{name}_column"] for name in named}), **how)
     from evenhand.cli.boards import chosen_studies
+    from evenhand.ledger.entrants import counted_battles
     from evenhand.ledger.record import Ledger
-    from evenhand.ledger.votes import judged_battles
 
     ledger = Ledger(flags["store"], create=False)
-    return rank(judged_battles(ledger, chosen_studies(ledger, flags)), **how)
+    return rank(counted_battles(ledger, chosen_studies(ledger, flags)), **how)
 
 
 def _scale(flags: Mapping[str, Any]) -> Scale:

@@ -7,10 +7,11 @@ from typing import Any
 from evenhand.cli.boards import chosen_studies
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.identity import Json
+from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import items_of, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import find_run
-from evenhand.ledger.votes import JudgedBattles, judged_battles
+from evenhand.ledger.votes import JudgedBattles
 from evenhand.reports.board import Board
 from evenhand.reports.evidence import of_record
 from evenhand.reports.methods import Scoring
@@ -67,7 +68,7 @@ def _visit(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
         raise WrongUse("--against and --compare-variants are of creation-mmbench's table.")
     if len(flags["run"]) > 1:
         raise WrongUse(f"The table of {flags['benchmark']} is of one judging; give one --run.")
-    judged = judged_battles(ledger, chosen_studies(ledger, {**flags, "run": next(iter(flags["run"]), None)}))
+    judged = counted_battles(ledger, chosen_studies(ledger, {**flags, "run": next(iter(flags["run"]), None)}))
     score = visit_score(
         judged,
         _asked(ledger, judged),

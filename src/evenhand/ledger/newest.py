@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submission_schema import submission_events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,8 @@ class Newest:
     """Likewise of the choices of which answer stands."""
     studies: int
     """How many there are."""
+    said: int
+    """The newest number of what was said about submissions."""
     at: float | None
     """When the newest judgement was made, in seconds since the epoch."""
 
@@ -26,9 +29,11 @@ def newest(ledger: Ledger) -> Newest:
         last = connection.execute(select(table.c.seq, table.c.at).order_by(table.c.seq.desc()).limit(1)).first()
         answer = connection.execute(select(func.max(choices.c.seq))).scalar()
         studies = connection.execute(select(func.count()).select_from(schema.studies)).scalar_one()
+        said = connection.execute(select(func.max(submission_events.c.seq))).scalar()
     return Newest(
         judgement=0 if last is None else last.seq,
         answer=answer or 0,
         studies=studies,
+        said=said or 0,
         at=None if last is None else last.at,
     )

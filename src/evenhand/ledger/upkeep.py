@@ -128,15 +128,18 @@ def check(ledger: Ledger) -> list[str]:
 
 
 def _submitted(ledger: Ledger) -> list[str]:
-    found: list[str] = []
-    for one in submissions_on_record(ledger):
-        for file in {event.said.file for event in one.events if isinstance(event.said, Uploaded)}:
-            if not ledger.submitted.holds(file):
-                found.append(
-                    f"The file {file} of submission {one.id} is not in {ledger.submitted.root}, or was altered; "
-                    "copy it from a backup, or ask the team for it."
-                )
-    return found
+    named = {
+        (event.said.file, one.id)
+        for one in submissions_on_record(ledger)
+        for event in one.events
+        if isinstance(event.said, Uploaded)
+    }
+    return [
+        f"The file {file} of submission {submission} is not in {ledger.submitted.root}, or was altered; "
+        "copy it from a backup, or ask the team for it."
+        for file, submission in sorted(named)
+        if not ledger.submitted.holds(file)
+    ]
 
 
 def _damage(connection: Connection) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,10 @@ class JudgedBattles:
     """Showings wanted that were neither asked nor known."""
     lengths: FloatArray
     """Words of each response."""
+    set_aside: int = 0
+    """Results left out because of the models that play in them."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of submitted models that are published, by the label that the record knows."""
 
     @property
     def judge(self) -> str:
@@ -119,9 +123,8 @@ def judged_battles(
 ) -> JudgedBattles:
     """`items`: only what was judged on these. `without`: as if these models had never played. `as_of`: as the record
     stood then, on what the studies want by now."""
-    everything = results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of)
-    if without:
-        everything = everything.without(without)
+    found = results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of)
+    everything = found.without(without) if without else found
     results = everything.rows(everything.stands)
     unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)
     return JudgedBattles(
@@ -130,6 +133,7 @@ def judged_battles(
         replaced=len(everything) - len(results),
         not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),
         lengths=_lengths(ledger, results),
+        set_aside=len(found) - len(everything),
     )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
-from evenhand.domain.verdict import Choice, Grades
+from evenhand.domain.verdict import Choice, Grades, Reason
 from evenhand.ratings.bands import Missing
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.reliability import Coverage
@@ -59,15 +59,24 @@ class Evidence:
 
 
 def of_file(table: "BattleTable") -> Evidence:
-    rows = len(table.comparisons)
+    reasons: Counter[Reason] = Counter(one.reason for one in table.in_vain)
     return Evidence(
         origin=Origin(source=table.name, digest=table.digest, columns=table.layout.as_json()),
         # The notes tell of them already.
         shown=replace(table.comparisons, self_battles=0),
-        coverage=Coverage(wanted=rows, with_verdict=rows),
-        missing=None,
+        coverage=Coverage(wanted=table.verdicts + reasons.total(), with_verdict=table.verdicts, reasons=dict(reasons)),
+        missing=_in_vain(table),
         notes=table.notes,
     )
+
+
+def _in_vain(table: "BattleTable") -> Missing | None:
+    number = {name: code for code, name in enumerate(table.comparisons.models)}
+    shown = [one.models for one in table.in_vain if one.models[0] != one.models[1]]
+    if not shown:
+        return None
+    codes = np.array([[number[name] for name in models] for models in shown], dtype=np.int32)
+    return Missing(model_a=codes[:, 0], model_b=codes[:, 1])
 
 
 def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
@@ -126,6 +135,9 @@ def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
     notes: list[str] = []
     if judged.replaced:
         notes.append(f"Left out: {judged.replaced} judgements of answers that were replaced since.")
+    if judged.set_aside:
+        notes.append(f"Left out: {judged.set_aside} judgements of submissions that are being judged or were withdrawn.")
+    notes += [f"{label} is {name}." for label, name in judged.names.items()]
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
     remarked = results.remarked()

@@ -142,13 +142,14 @@ def _is_frame(source: object) -> bool:
 
 
 def _recorded(source: Any, choice: "Choice | None") -> "JudgedBattles":
+    from evenhand.ledger.entrants import counted_battles
     from evenhand.ledger.projection import studies
     from evenhand.ledger.record import Ledger
-    from evenhand.ledger.votes import JudgedBattles, judged_battles
+    from evenhand.ledger.votes import JudgedBattles
     from evenhand.reports.choosing import Choice, choose
 
     if isinstance(source, Ledger):
-        return judged_battles(source, choose(studies(source), choice or Choice()))
+        return counted_battles(source, choose(studies(source), choice or Choice()))
     if choice is not None:
         raise RankError("A choice is for a ledger; a run's battles are chosen already.")
     if isinstance(source, JudgedBattles):

@@ -16,7 +16,9 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from evenhand.ledger.entrants import shown_names
 from evenhand.ledger.projection import item_labels
+from evenhand.ledger.submissions import entrants
 from evenhand.reports.audit_on_record import audit_sentences
 from evenhand.reports.audit_section import audit_section
 from evenhand.reports.charts import ChartError
@@ -176,7 +178,10 @@ async def board_csv(
 ) -> Response:
     found = await serving.standings(asked_view(board, method, category, equal_length))
     words = io.StringIO()
-    rows = [one.as_json() for one in found.models]
+    rows = [
+        {**one.as_json(), **({"name": found.names[one.model]} if one.model in found.names else {})}
+        for one in found.models
+    ]
     if rows:
         names = list(dict.fromkeys(name for row in rows for name in row))
         writer = csv.writer(words)
@@ -218,6 +223,7 @@ async def model(
         "board": found,
         "standing": standing,
         "categories": found.by_category.get(name, ()),
+        "link": found.links.get(name),
         "played": played.battles,
         "page": page,
         "pages": max(1, -(-played.total // PER_PAGE)),
@@ -266,4 +272,5 @@ async def battle(
     found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
     if found is None:
         raise not_found("such battle")
-    return serving.pages.page(request, "battle.html", {"board": on_record, "battle": found})
+    names = await run_in_threadpool(lambda: shown_names(entrants(serving.ledger, on_record.data)))
+    return serving.pages.page(request, "battle.html", {"board": on_record, "battle": found, "names": names})

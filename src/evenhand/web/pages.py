@@ -47,7 +47,15 @@ class Pages:
             methods=METHOD_WORDS,
         )
         filters = cast("dict[str, Any]", self._templates.filters)
-        filters.update(when=_when, points=_points, per_cent=per_cent, count=count, thousands=_thousands, times=_times)
+        filters.update(
+            called=_called,
+            when=_when,
+            points=_points,
+            per_cent=per_cent,
+            count=count,
+            thousands=_thousands,
+            times=_times,
+        )
 
     def fragment(self, template: str, context: Mapping[str, Any]) -> Markup:
         """A part that is the same for every visitor."""
@@ -117,6 +125,11 @@ def _when(at: float) -> Markup:
     moment = datetime.fromtimestamp(at, UTC)
     words = Markup('<time datetime="{}">{}</time>')
     return words.format(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%-d %B %Y, %H:%M UTC"))
+
+
+def _called(model: str, names: Mapping[str, str]) -> str:
+    """A model's name for readers: a submitted one is known to the record by a label only."""
+    return names.get(model, model)
 
 
 def _points(rating: Estimate, share: bool) -> str:

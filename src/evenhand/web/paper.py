@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.response import REFERENCE
+from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import judged_battles
 from evenhand.reports.beside import interval
 from evenhand.reports.choosing import MixedError
 from evenhand.reports.scores.creation_choosing import (
@@ -97,7 +97,7 @@ def with_a_page_of_their_own(found: Sequence[BoardOnRecord]) -> tuple[BoardOnRec
 
 def _visit(ledger: Ledger, board: BoardOnRecord) -> VisitScore:
     items = {item.digest: item for item in items_of(ledger, board.data)}
-    return visit_score(judged_battles(ledger, board.studies), AskedOfModels(items=items))
+    return visit_score(counted_battles(ledger, board.studies), AskedOfModels(items=items))
 
 
 def _chosen(board: BoardOnRecord, graded: Sequence[StudyOnRecord], baseline: str) -> CreationStudies:

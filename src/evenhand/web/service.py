@@ -1,5 +1,6 @@
 """What the routes share, and how they ask for it."""
 
+import json
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -10,10 +11,13 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
+from evenhand.ledger.entrants import shown_names
 from evenhand.ledger.newest import newest
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import entrants
 from evenhand.reports.audit_on_record import Audits, latest_audits
 from evenhand.reports.errors import RankError
+from evenhand.web.checks import Checks
 from evenhand.web.computed import Computed, StillWorking
 from evenhand.web.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.web.pages import Pages
@@ -31,8 +35,13 @@ _A_GLANCE = 0.5
 @dataclass(frozen=True, slots=True)
 class _Scored:
     scores: tuple[Score, ...]
+    names: Mapping[str, str]
     rendered: dict[str | None, Markup] = field(default_factory=dict[str | None, Markup])
     """By category, None for all."""
+
+
+def _scored(ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ...]) -> _Scored:
+    return _Scored(paper_scores(ledger, board, found), shown_names(entrants(ledger, board.data)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +51,7 @@ class Service:
     watch: Watch
     pages: Pages
     computed: Computed
+    checks: Checks
     tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
     """Rendered: hundreds of rows take longer than everything else on a board's page."""
 
@@ -95,14 +105,14 @@ class Service:
         found = await self.boards()
         known = await self.computed.get(
             ("paper", on_record.id),
-            lambda: _Scored(paper_scores(self.ledger, on_record, found)),
+            lambda: _scored(self.ledger, on_record, found),
             state=await run_in_threadpool(newest, self.ledger),
             patience=self.site.limits.patience,
         )
         made = known.rendered.get(category)
         if made is None:
             papers = [paper_of(score, category) for score in known.scores]
-            context = {"papers": papers, "on": on_record}
+            context = {"papers": papers, "on": on_record, "names": known.names}
             made = await run_in_threadpool(self.pages.fragment, "paper.html", context)
             known.rendered[category] = made
         return made
@@ -119,10 +129,19 @@ class Service:
         state = await run_in_threadpool(newest, self.ledger)
         return await self.computed.get(
             ("document", asked),
-            lambda: ranked(self.ledger, on_record, asked)[0].to_json(),
+            lambda: _document(self.ledger, on_record, asked),
             state=state,
             patience=self.site.limits.patience,
         )
+
+
+def _document(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> str:
+    document = json.loads(ranked(ledger, on_record, asked)[0].to_json())
+    names = shown_names(entrants(ledger, on_record.data))
+    for one in document["models"]:
+        if one["model"] in names:
+            one["name"] = names[one["model"]]
+    return json.dumps(document)
 
 
 def service_of(request: Request) -> Service:
@@ -131,6 +150,13 @@ def service_of(request: Request) -> Service:
 
 def visitor_of(request: Request) -> Visitor:
     return request.state.visitor
+
+
+def known_visitor(request: Request) -> Visitor:
+    """Named before a form that may be large: raises Refusal for somebody passing by before its body is read."""
+    visitor = visitor_of(request)
+    visitor.must_be("owner", "annotator", "team")
+    return visitor
 
 
 def owner_of(request: Request) -> Visitor:
@@ -210,6 +236,11 @@ class Form:
             raise Refusal(422, f"{name.capitalize()} is one of {', '.join(values)}.")
         return value
 
+    def file(self, name: str) -> UploadFile | None:
+        """As it was sent, with the name that it was given; None where none was chosen."""
+        file = self._fields.get(name)
+        return file if isinstance(file, UploadFile) and file.filename else None
+
     async def upload(self, name: str, *, most: int) -> bytes | None:
         """A file's bytes; its name, which may say anything, is not looked at. None where none was chosen."""
         file = self._fields.get(name)
@@ -229,6 +260,7 @@ class Form:
 
 Serving = Annotated[Service, Depends(service_of)]
 Visiting = Annotated[Visitor, Depends(visitor_of)]
+Known = Annotated[Visitor, Depends(known_visitor)]
 Owner = Annotated[Visitor, Depends(owner_of)]
 SentForm = Annotated[Form, Depends(sent_form)]
 Changing = Annotated[Visitor, Depends(sent_by_script_or_own_page)]

@@ -9,10 +9,12 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
+from evenhand.ledger.entrants import counted_battles, shown_names
 from evenhand.ledger.newest import Newest
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import JudgedBattles, judged_battles
+from evenhand.ledger.submissions import entrants
+from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.joining import joined
 from evenhand.ratings.ranks import rank_ranges
@@ -87,6 +89,10 @@ class Standings:
     """By model; only of the plain view."""
     index: Battles | None
     """Only of the plain view."""
+    names: Mapping[str, str]
+    """What everybody may call the submitted models, by the label that the record knows."""
+    links: Mapping[str, str]
+    """Where published ones are at home, by label."""
 
     def of(self, model: str) -> Standing | None:
         return next((one for one in self.models if one.model == model), None)
@@ -97,7 +103,7 @@ def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Boar
     items = None
     if asked.category is not None:
         items = {item.digest for item in items_of(ledger, on_record.data) if item.category == asked.category}
-    judged = judged_battles(ledger, on_record.studies, items=items)
+    judged = counted_battles(ledger, on_record.studies, items=items)
     evidence = of_record(judged, seed=0)
     if on_record.human:
         evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
@@ -108,6 +114,7 @@ def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Ne
     """Raises RankError where the board cannot be made as asked."""
     made, judged = ranked(ledger, on_record, asked)
     items = items_of(ledger, on_record.data)
+    entered = entrants(ledger, on_record.data)
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = _at_equal_length(made)
@@ -131,6 +138,8 @@ def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Ne
         against_reference=_against_reference(made.findings.shown),
         by_category={} if shown is None else _by_category(shown, named, items),
         index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
+        names=shown_names(entered),
+        links={label: one.entered.link for label, one in entered.items() if one.standing.published},
     )
 
 

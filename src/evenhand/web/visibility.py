@@ -2,7 +2,8 @@
 
 Instructions, images, categories, models' answers and verdicts on them are public. Withheld are captions, references
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
-everybody does where the benchmark is a bundled sample, or the owner has opened it.
+everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
+only that team and the owner see, whatever is open.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.opened import opened_benchmarks
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import entrants
 from evenhand.web.visitor import Visitor
 
 
@@ -20,6 +22,8 @@ class Sight:
     """What one visitor sees of one benchmark."""
 
     everything: bool
+    hidden: frozenset[str] = frozenset()
+    """Models whose answers and battles are their team's own business: not published, or withdrawn."""
 
     def item(self, item: Item) -> Item:
         """Without what is withheld; such an item has another digest and must not be looked up by it."""
@@ -28,7 +32,8 @@ class Sight:
         return replace(item, caption=None, reference=None, ground_truth=None, criteria=())
 
     def battle(self, models: Iterable[str]) -> bool:
-        return self.everything or REFERENCE not in models
+        models = set(models)
+        return not models & self.hidden and (self.everything or REFERENCE not in models)
 
     def verdicts(self, *, human: bool) -> bool:
         """One by one; a board's sums are public."""
@@ -41,7 +46,15 @@ class Sight:
 
 def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight:
     """`data` is the digest of the benchmark's data."""
-    return Sight(everything=visitor.is_owner or sample or data in opened_benchmarks(ledger))
+    if visitor.is_owner:
+        return Sight(everything=True)
+    person = None if visitor.person is None else visitor.person.id
+    hidden = frozenset(
+        label
+        for label, one in entrants(ledger, data).items()
+        if not one.standing.published and (one.person != person or not one.standing.on_the_board)
+    )
+    return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
 
 
 def as_compared(item: Item) -> Item:

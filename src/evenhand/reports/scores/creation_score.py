@@ -8,9 +8,10 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
+from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import JudgedBattles, judged_battles
+from evenhand.ledger.votes import JudgedBattles
 from evenhand.reports.evidence import record_notes
 from evenhand.reports.scores.creation_answers import AnswerFacts
 from evenhand.reports.scores.creation_choosing import PREFERENCE, CreationStudies
@@ -106,7 +107,7 @@ class CreationEvidence:
 
 def creation_evidence(ledger: Ledger, chosen: CreationStudies) -> CreationEvidence:
     def judged(part: Sequence[StudyOnRecord]) -> JudgedBattles | None:
-        return judged_battles(ledger, part) if part else None
+        return counted_battles(ledger, part) if part else None
 
     items = items_of(ledger, chosen.first.data)
     answers = ledger.responses_to(
