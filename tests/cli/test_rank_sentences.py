@@ -171,7 +171,7 @@ def test_a_file_without_levels_is_told_that_no_row_has_them(shell: Shell) -> Non
 def test_rows_that_join_showings_are_the_reason_why_nothing_is_known_of_order(shell: Shell) -> None:
     rows = [f"{item},X,Y,model_a,X;Y" for item in range(3)]
     words = shell.run(shell.battles(*rows, header="item,model_a,model_b,winner,shown_first"))
-    assert "That cannot be known: each row joins several showings, so nothing is known about order." in words
+    assert "That cannot be known: the rows do not say which answer was shown first." in words
     assert "no rater saw" not in words
 
 

@@ -194,7 +194,7 @@ def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_wrong_use_is_a_sentence(tmp_path: Path) -> None:
-    exactly = "Error: Give exactly one of --judgements, --battles and --responses.\n"
+    exactly = "Error: Give exactly one of --judgements, --battles, --responses and --board.\n"
     assert (export(tmp_path).code, export(tmp_path).err) == (2, exactly)
     assert export(tmp_path, "--battles", "--judgements").err == exactly
     assert "There is no ledger at" in export(tmp_path, "--battles").err

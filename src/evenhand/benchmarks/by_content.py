@@ -18,10 +18,12 @@ _SEVERAL = "has several items that fit, and neither image nor category tells the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Unmatched:
+class Unmatched:
     place: Place
     why: str
+    """The rest of a sentence that begins with the benchmark's name."""
     words: str
+    """The beginning of its instruction, quoted."""
 
 
 class ItemsByContent:
@@ -32,7 +34,7 @@ class ItemsByContent:
         self._by_instruction: dict[str, list[Item]] = {}
         for item in benchmark.items:
             self._by_instruction.setdefault(_spaced(item.instruction), []).append(item)
-        self._unmatched: list[_Unmatched] = []
+        self._unmatched: list[Unmatched] = []
         self._miscalled: list[tuple[Place, str]] = []
 
     def find(self, row: Row) -> Item | None:
@@ -51,8 +53,13 @@ class ItemsByContent:
         if len(fitting) == 1:
             self._compare(fitting[0], category, row.place)
             return fitting[0]
-        self._unmatched.append(_Unmatched(place=row.place, why=why, words=_shortened(instruction)))
+        self._unmatched.append(Unmatched(place=row.place, why=why, words=_shortened(instruction)))
         return None
+
+    @property
+    def misfits(self) -> tuple[Unmatched, ...]:
+        """The rows that fit no item, in the order they were met."""
+        return tuple(self._unmatched)
 
     def unmatched(self) -> Iterator[tuple[Place, str]]:
         """A sentence for each way in which rows did not fit: the words of the first of them, and the numbers of all."""
@@ -95,7 +102,7 @@ def _same_files(one: Sequence[str], other: Sequence[str]) -> bool:
     )
 
 
-def _every(rows: Sequence[_Unmatched]) -> str:
+def _every(rows: Sequence[Unmatched]) -> str:
     """The numbers of all rows, where not all were told."""
     if len(rows) <= LISTED:
         return ""

@@ -60,6 +60,11 @@ class Problems:
     def count(self) -> int:
         return len(self._met)
 
+    @property
+    def met(self) -> tuple[tuple[Place, str], ...]:
+        """In the order they were met."""
+        return tuple(self._met)
+
     def raise_any(self) -> None:
         """Raises one error that tells them all, if there are any."""
         if not self._met:

@@ -72,6 +72,24 @@ class FieldReader:
             self.fault(f"The field `{name}` is empty.")
         return self.text(name) or ""
 
+    def answer(self, names: Sequence[str]) -> str:
+        """A model's answer as text; a number or truth value is written as JSON writes it, a null is blank."""
+        name = self.given(names)
+        if name is None:
+            self.missing(names)
+            return ""
+        value = self.row.fields[name]
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, (int, float)):
+            return str(value)
+        if not isinstance(value, str):
+            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.")
+            return ""
+        return self.checked(name, value)
+
     def texts(self, name: str) -> tuple[str | None, ...]:
         """A list of texts, a single text being a list of one; a null or blank place stays, as None."""
         value = self.row.fields.get(name)

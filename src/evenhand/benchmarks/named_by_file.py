@@ -14,12 +14,25 @@ def is_named_by_file(columns: Collection[str]) -> bool:
 
 def model_in_name(path: Path, benchmark: Benchmark) -> str:
     """What stands before the benchmark's name in the file's name: `qwen` of qwen_Creation_MMBench.xlsx."""
+    model, _ = _around(path, benchmark)
+    return model or path.stem
+
+
+def is_reversed(path: Path, benchmark: Benchmark) -> bool:
+    """Whether it is the second file of a dual evaluation, in which VLMEvalKit exchanges answers and references."""
+    _, behind = _around(path, benchmark)
+    return "rev" in behind
+
+
+def _around(path: Path, benchmark: Benchmark) -> tuple[str, tuple[str, ...]]:
+    """What stands before the benchmark's name, "" where nothing does or it is not there, and the words behind it."""
     wanted = _letters(benchmark.name.removesuffix("-sample"))
     words = path.stem.split("_")
-    for count in range(1, len(words)):
-        if _letters("".join(words[count:])) == wanted:
-            return "_".join(words[:count])
-    return path.stem
+    for begin in range(1, len(words)):
+        for end in range(begin + 1, len(words) + 1):
+            if _letters("".join(words[begin:end])) == wanted:
+                return "_".join(words[:begin]), tuple(words[end:])
+    return "", ()
 
 
 def as_answers(rows: Iterable[Row], model: str) -> Iterator[Row]:

@@ -15,13 +15,23 @@ _ITEM = ("item", "id", "index")
 
 def is_predictions(columns: Collection[str]) -> bool:
     """By the columns: items are named by their instruction, models by the columns' names."""
-    return "instruction" in columns and not set(_ITEM) & set(columns) and any(map(_names_prediction, columns))
+    return (
+        "instruction" in columns
+        and not set(_ITEM) & set(columns)
+        and any(model_of_column(name) is not None for name in columns)
+    )
+
+
+def model_of_column(column: str) -> str | None:
+    """Whose answers a column of this name holds, "" where it names no model; None for other columns."""
+    name = column.strip()
+    return name[: -len(_ENDING)].strip() if f" {name}".casefold().endswith(_ENDING) else None
 
 
 def predicting_models(path: Path, columns: Iterable[str], problems: Problems) -> dict[str, str]:
     """The model's name by the column that holds its answers; empty where a name cannot be used."""
     before = problems.count
-    models = {name: name.strip()[: -len(_ENDING)].strip() for name in columns if _names_prediction(name)}
+    models = {name: model for name in columns if (model := model_of_column(name)) is not None}
     for column, model in models.items():
         if not model:
             sentence = f"The column `{column}` names no model; call it `<model name>{_ENDING}`."
@@ -48,7 +58,3 @@ def as_responses(rows: Sequence[Row], models: Mapping[str, str], items: ItemsByC
             answer = row.fields.get(column)
             said = None if is_nothing(answer) else answer
             yield Row(place=row.place, fields={"item": item.label, "model": model, "response": said})
-
-
-def _names_prediction(column: str) -> bool:
-    return f" {column.strip()}".casefold().endswith(_ENDING)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from evenhand.benchmarks.alpaca_outputs import is_outputs, matched_outputs
 from evenhand.benchmarks.by_content import ItemsByContent
 from evenhand.benchmarks.data_error import LISTED, Place, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.failure_text import is_failure_text
 from evenhand.benchmarks.fields import FieldReader
-from evenhand.benchmarks.named_by_file import as_answers, is_named_by_file, model_in_name
+from evenhand.benchmarks.named_by_file import as_answers, is_named_by_file, is_reversed, model_in_name
 from evenhand.benchmarks.predictions import as_responses, is_predictions, predicting_models
-from evenhand.benchmarks.rows import Row, kind_of, read_rows
+from evenhand.benchmarks.rows import Row, read_rows
 from evenhand.benchmarks.sheet import CELL_LIMIT, is_cut
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
@@ -86,6 +87,8 @@ def read_responses(
         if is_predictions(columns):
             models = predicting_models(path, columns, problems)
             rows = list(as_responses(rows, models, by_content))
+        elif is_outputs(columns):
+            rows = list(matched_outputs(path, rows, by_content, problems))
         elif is_named_by_file(columns):
             rows = list(as_answers(rows, collected.named_by_file(path)))
         elif not rows or not _columns_fit(path, columns, problems):
@@ -135,13 +138,24 @@ class _Collected:
 
     def named_by_file(self, path: Path) -> str:
         model = model_in_name(path, self._benchmark)
-        self._notes.append(f"{path.name} has no column `model`; its answers are those of `{model}`, after its name.")
+        if is_reversed(path, self._benchmark):
+            sentence = (
+                "VLMEvalKit exchanges the answers and the references in its files named _rev, so these are not the "
+                "model's own; give the file of that name without it."
+            )
+            self._problems.add(Place(path=path), sentence)
+        where = (
+            "after its name"
+            if model != path.stem
+            else "as the file is called, for its name does not hold the benchmark's"
+        )
+        self._notes.append(f"{path.name} has no column `model`; its answers are those of `{model}`, {where}.")
         return model
 
     def add(self, row: Row) -> None:
         reader = FieldReader(row, self._problems)
         label, model = reader.label(_COLUMNS[0]), reader.label(_COLUMNS[1])
-        text = _answer_text(reader)
+        text = reader.answer(_COLUMNS[2])
         if model.casefold() == REFERENCE:
             reader.fault(f"The model name `{model}` is reserved for the benchmark's own references; rename the model.")
         if reader.faulty:
@@ -298,25 +312,6 @@ def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool
             problems.add(Place(path=path), sentence)
             fits = False
     return fits
-
-
-def _answer_text(reader: FieldReader) -> str:
-    """The answer as text; a number or truth value is written as JSON writes it, a null is blank."""
-    name = reader.given(_COLUMNS[2])
-    if name is None:
-        reader.missing(_COLUMNS[2])
-        return ""
-    value = reader.row.fields[name]
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return str(value)
-    if not isinstance(value, str):
-        reader.fault(f"The field `{name}` must be text and is {kind_of(value)}.")
-        return ""
-    return reader.checked(name, value)
 
 
 def _counts(

@@ -5,7 +5,10 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -15,6 +18,7 @@ from evenhand.benchmarks.sheet import SheetError, first_sheet
 
 # csv refuses cells above 131,072 characters unless told otherwise; a looping model writes longer answers.
 _LONGEST_CELL = 64 * 1024 * 1024
+_LINE_END = "\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +65,23 @@ def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         number += 1
         place = Place(path=path, row=number, line=line)
         try:
-            value = _parse(raw.decode("utf-8"))
+            text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             problems.add(place, f"Byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8.")
-        except json.JSONDecodeError as error:
-            problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}. Each line is one JSON object.")
-        except (ValueError, RecursionError) as error:
-            problems.add(place, f"This is not JSON that can be used: {error}.")
         else:
-            yield from _row(value, place, problems)
+            yield from json_row(text, place, problems)
+
+
+def json_row(text: str, place: Place, problems: Problems) -> Iterator[Row]:
+    """The row that a line of JSONL holds; none where it cannot be read, and then `problems` says so."""
+    try:
+        value = _parse(text)
+    except json.JSONDecodeError as error:
+        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}. Each line is one JSON object.")
+    except (ValueError, RecursionError) as error:
+        problems.add(place, f"This is not JSON that can be used: {error}.")
+    else:
+        yield from _row(value, place, problems)
 
 
 def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
@@ -98,7 +110,7 @@ def delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]
     def read(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         text = _decoded(path, data, problems)
         if text is not None:
-            yield from _cells(path, io.StringIO(text, newline=""), delimiter, problems)
+            yield from cell_rows(path, io.StringIO(text, newline=""), problems, delimiter=delimiter)
 
     return read
 
@@ -107,7 +119,7 @@ def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Ite
     """Rows of a delimited file of any size, one in memory at a time; what cannot be read is added to `problems`."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            yield from _cells(path, lines, delimiter, problems)
+            yield from cell_rows(path, lines, problems, delimiter=delimiter)
     except FileNotFoundError:
         problems.add(Place(path=path), "There is no such file.")
     except OSError as error:
@@ -116,22 +128,71 @@ def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Ite
         problems.add(Place(path=path), "The file is not UTF-8; save it as UTF-8.")
 
 
-def _cells(path: Path, lines: Iterable[str], delimiter: str, problems: Problems) -> Iterator[Row]:
-    limit = csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+def cell_rows(
+    path: Path, lines: Iterable[str], problems: Problems, *, delimiter: str = ",", longest: int | None = None
+) -> Generator[Row, None, bool]:
+    """The rows under a header; returns whether the reading came to the end. Raises what `lines` raises.
+
+    `longest`: the most characters of a row; a longer one is a problem, and the end of the reading.
+    """
+    counted = _CountedLines(lines, longest)
+    reader = csv.reader(counted, delimiter=delimiter, strict=True)
     rows = _RowsUnderHeader(path, problems)
     line = 1
+    with _long_cells():
+        try:
+            for cells in reader:
+                counted.end_row()
+                here, line = line, reader.line_num + 1
+                if cells:
+                    yield from rows.row(cells, line=here)
+                if rows.unusable:
+                    return False
+        except csv.Error as error:
+            problems.add(Place(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
+            return False
+    return True
+
+
+class _CountedLines:
+    """Lines for csv, which would take all of a file into a cell whose quotation mark is never closed."""
+
+    def __init__(self, lines: Iterable[str], longest: int | None) -> None:
+        self._lines = iter(lines)
+        self._longest = longest
+        self._characters = 0
+
+    def end_row(self) -> None:
+        self._characters = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._characters += len(line)
+        if self._longest is not None and self._characters - len(_LINE_END) > self._longest:
+            raise csv.Error(
+                f"it is longer than {self._longest:,} characters, or a quotation mark in it is never closed"
+            )
+        return line
+
+
+_turn = threading.Lock()
+_readers: list[int] = []
+"""csv's limit as each reader at work found it: what the first found is put back when all have ended."""
+
+
+@contextmanager
+def _long_cells() -> Generator[None]:
+    """csv's limit is one for the process, and servers read in threads: it stays raised until the last has ended."""
+    with _turn:
+        _readers.append(csv.field_size_limit(_LONGEST_CELL))
     try:
-        for cells in reader:
-            here, line = line, reader.line_num + 1
-            if cells:
-                yield from rows.row(cells, line=here)
-            if rows.unusable:
-                return
-    except csv.Error as error:
-        problems.add(Place(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
+        yield
     finally:
-        csv.field_size_limit(limit)
+        with _turn:
+            csv.field_size_limit(_readers.pop())
 
 
 class _RowsUnderHeader:
@@ -147,7 +208,7 @@ class _RowsUnderHeader:
     def row(self, cells: Sequence[object], *, line: int | None) -> Iterator[Row]:
         if not self._header:
             self._header = [str(cell).strip() for cell in cells]
-            twice = sorted({name for name in self._header if self._header.count(name) > 1})
+            twice = sorted(name for name, times in Counter(self._header).items() if times > 1)
             if twice:
                 self.unusable = True
                 place = Place(path=self._path, line=line)
@@ -233,8 +294,8 @@ def _constant(name: str) -> None:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"a field is named twice: {quoted(sorted({n for n in names if names.count(n) > 1}))}")
+        times = Counter(name for name, _ in pairs)
+        raise ValueError(f"a field is named twice: {quoted(sorted(name for name, n in times.items() if n > 1))}")
     return fields
 
 

@@ -1,4 +1,4 @@
-"""`evenhand export`: judgements, battles or answers from the ledger to a file."""
+"""`evenhand export`: judgements, battles, answers or a board from the ledger to a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,21 +16,27 @@ if TYPE_CHECKING:
     from evenhand.ledger.projection import StudyOnRecord
     from evenhand.ledger.record import Ledger
 
-_KINDS = ("judgements", "battles", "responses")
+_KINDS = ("judgements", "battles", "responses", "board")
 _OF_JUDGES = ("judge", "protocol", "readout")
 
 
-# The three kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
+# The kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
 @click.command("export")
 @click.option("--judgements", "of_judgements", is_flag=True, help="A row for each trial, with its verdict.")
 @click.option("--battles", "of_battles", is_flag=True, help="A row for each item and pair, both orders joined.")
 @click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
+@click.option("--board", "of_board", is_flag=True, help="A row for each model: its rating, interval and rank.")
 @click.option(
     "--grown", metavar="NAME", help="A grown benchmark, as a folder that --out names: items, images, history."
 )
+@click.option(
+    "--public", is_flag=True, help="What everybody may have of --benchmark: questions and images, no answers."
+)
+@click.option("--images", type=click.Path(path_type=Path), help="With --public: a folder for the images, by digest.")
 @option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
 @option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
 @option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
+@option("--method", type=click.Choice(["bradley-terry", "elo", "win-rate"]), help="Of a board; bradley-terry if none.")
 @option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
 @option("--force", is_flag=True, help="Write over FILE where it exists.")
 @option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
@@ -39,7 +45,7 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @options.store
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
-    """Write judgements, battles or answers from the ledger to a file that other tools read.
+    """Write judgements, battles, answers or a board from the ledger to a file that other tools read.
 
     `evenhand import` reads judgements and answers; battles are for `rank FILE` and other tools. Those of visit-bench
     have the fields its authors publish, and leave out the battles against the reference unless they are asked for.
@@ -48,12 +54,16 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.exchange.visit_battles import GUIDED
     from evenhand.ledger.record import Ledger
 
+    if flags["images"] and not flags["public"]:
+        raise WrongUse("--images writes the images of a --public export; leave it out.")
+    if flags["public"]:
+        _export_public(flags)
+        return
     if flags["grown"]:
         _export_grown(Ledger(flags["store"], create=False), flags)
         return
     kind = _kind(flags)
-    if kind == "responses":
-        _refuse(ctx, flags)
+    _refuse(ctx, kind, flags)
     told = kind == "battles" or (kind == "judgements" and flags["replies"])
     if not told and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
         raise WrongUse("--with-reference is about battles, and about the --replies of judgements; leave it out.")
@@ -69,11 +79,20 @@ def command(ctx: click.Context, **flags: Any) -> None:
             write_table(table, out, spreadsheet=flags["spreadsheet"])
         except OSError as error:
             raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
-    click.echo(f"{len(table.rows)} {kind} written{'' if to_stdout else f' to {out}'}.", err=True)
+    what = "models of the board" if kind == "board" else kind
+    click.echo(f"{len(table.rows)} {what} written{'' if to_stdout else f' to {out}'}.", err=True)
     if {"replies", "auto_evaluation_cot"} & table.columns.keys():
         guided = any(row["protocol"] == GUIDED for row in table.rows)
         quoted = "captions, answers and the reference that the judge was shown" if guided else "captions and answers"
         click.echo(f"Note: replies may quote {quoted}; --no-replies leaves them out.", err=True)
+
+
+def _export_public(flags: Mapping[str, Any]) -> None:
+    from evenhand.cli.public_part import export_public
+
+    if flags["grown"] or any(flags[f"of_{kind}"] for kind in _KINDS):
+        raise WrongUse("--public is an export of its own; leave out --judgements, --battles, --responses and --grown.")
+    export_public(flags)
 
 
 def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
@@ -83,7 +102,7 @@ def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
     from evenhand.ledger.grown import grown_version
 
     if any(flags[f"of_{kind}"] for kind in _KINDS):
-        raise WrongUse("--grown is an export of its own; leave out --judgements, --battles and --responses.")
+        raise WrongUse("--grown is an export of its own; leave out --judgements, --battles, --responses and --board.")
     name, folder = flags["grown"], Path(flags["out"])
     growing = {one.name: one for one in growing_benchmarks(ledger)}
     if name not in growing:
@@ -105,15 +124,20 @@ def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
 def _kind(flags: Mapping[str, Any]) -> str:
     chosen = [kind for kind in _KINDS if flags[f"of_{kind}"]]
     if len(chosen) != 1:
-        raise WrongUse("Give exactly one of --judgements, --battles and --responses.")
+        raise WrongUse("Give exactly one of --judgements, --battles, --responses and --board.")
     return chosen[0]
 
 
-def _refuse(ctx: click.Context, flags: Mapping[str, Any]) -> None:
-    """Flags typed in that say nothing about answers; a variable set for other commands is let be."""
-    typed = [n for n in (*_OF_JUDGES, "replies") if ctx.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+def _refuse(ctx: click.Context, kind: str, flags: Mapping[str, Any]) -> None:
+    """Flags typed in that say nothing about what is written; a variable set for other commands is let be."""
+    idle = {"responses": (*_OF_JUDGES, "replies", "method"), "board": ("replies",)}.get(kind, ("method",))
+    typed = [name for name in idle if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if typed:
         name = "no-replies" if typed[0] == "replies" and flags["replies"] is False else typed[0]
+        if name == "method":
+            raise WrongUse(f"--method is how a --board is made, and {kind} are written as they are; leave it out.")
+        if kind == "board":
+            raise WrongUse(f"--{name} is about judgements and battles, and a board has no replies; leave it out.")
         raise WrongUse(f"--{name} chooses among judgements, and answers are of no judge; leave it out.")
 
 
@@ -121,9 +145,20 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
     if kind == "responses":
         return _answers(ledger, flags)
     chosen = _chosen(ledger, flags, undecided=kind == "judgements")
+    if kind == "board":
+        return _board(ledger, chosen, flags)
     if kind == "judgements":
         return _judgements(ledger, chosen, flags)
     return _battles(ledger, chosen, flags)
+
+
+def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.exchange.board_export import board_table
+    from evenhand.ledger.votes import judged_battles
+    from evenhand.reports.ranking import rank
+
+    board = rank(judged_battles(ledger, chosen), method=flags["method"] or "bradley-terry")
+    return board_table(board.as_json())
 
 
 def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":

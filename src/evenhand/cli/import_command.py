@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 @options.store
 @options.as_json
 def command(file: Path, **flags: Any) -> None:
-    """Take the answers or the judgements in FILE (.jsonl, .json, .csv, .tsv, .parquet) into the ledger.
+    """Take the answers or the judgements in FILE (.jsonl, .json, .csv, .tsv, .xlsx, .parquet) into the ledger.
 
-    Answers may also be in VisIT-Bench's predictions.csv, whose rows are matched by instruction and image. Preferences
-    are rows of item, rater, model_a, model_b, verdict: +2 to -2 in favour of model_a, or A>>B to B>>A; or VisIT-Bench's
-    A_model, B_model, A, B, model_selection.A, model_selection.B, which bring the answers too.
+    Answers may also be VLMEvalKit's predictions, named after the model and matched by index; VisIT-Bench's
+    predictions.csv, matched by instruction and image; or AlpacaEval's model_outputs.json, matched by instruction.
+    Preferences are rows of item, rater, model_a, model_b, verdict: +2 to -2 in favour of model_a, or A>>B to B>>A; or
+    VisIT-Bench's A_model, B_model, A, B, model_selection.A, model_selection.B, or AlpacaEval's annotations.json, which
+    bring the answers too.
     All of the file is taken or, where anything is wrong with it, nothing. Importing it again adds nothing.
     """
     from evenhand.benchmarks.catalog import load_benchmark
@@ -118,19 +120,24 @@ def _new_names(done: "ImportedJudgements") -> str:
 def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], variant: str) -> "JudgementsFile":
     from evenhand.cli.judged_answers import bundled_responses
     from evenhand.cli.judging import ledger_for
-    from evenhand.exchange.judgements_file import read_judgements
+    from evenhand.exchange.alpaca_annotations import read_annotations
+    from evenhand.exchange.alpaca_battles import is_annotations
+    from evenhand.exchange.judgements_file import columns_in, read_judgements
     from evenhand.exchange.judgements_import import answers_on_record
-    from evenhand.exchange.visit_preferences import holds_preferences, read_preferences
+    from evenhand.exchange.visit_preferences import is_preferences, read_preferences
 
-    if holds_preferences(file):
-        if flags["levels"] not in (None, "2"):
+    columns = columns_in(file)
+    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
+    if is_preferences(columns):
+        if levels not in (None, 2):
             raise WrongUse("The file's choices between A and B have 2 levels; leave --levels out.")
         return read_preferences(file, benchmark, variant=variant)
+    if is_annotations(columns):
+        return read_annotations(file, benchmark, variant=variant, levels=levels)
     bundled = bundled_responses(benchmark) if not variant else ()
     answers = answers_on_record(ledger_for(flags["store"], dry_run=True), benchmark, variant=variant)
     held = {(one.item, one.model) for one in answers}
     brought = tuple(one for one in bundled if (one.item, one.model) not in held)
-    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
     read = read_judgements(file, benchmark, [*answers, *brought], levels=levels)
     judged = {digest for one in read.judgements for digest in one.row.trial.responses}
     return replace(read, answers=tuple(one for one in brought if one.digest in judged))

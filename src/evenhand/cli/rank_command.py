@@ -94,7 +94,8 @@ from evenhand.cli.surroundings import WrongUse
 def command(ctx: click.Context, file: Path | None, **flags: Any) -> None:
     """The models in order, with intervals, what was left out, and how far the judge can be trusted.
 
-    FILE holds battles (model_a, model_b, winner; CSV, JSONL, Parquet); without it the ledger is ranked.
+    FILE holds battles (model_a, model_b, winner; CSV, JSONL, Parquet), or is Chatbot Arena's, MT-bench's, Arena-Hard's
+    or AlpacaEval's own file of them; without it the ledger is ranked.
     """
     _refuse_mixture(ctx, file)
     _refuse_idle(ctx, file, flags)

@@ -1,11 +1,13 @@
 """Sentences about a table of battles: which columns were taken for what, and what was left out."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from evenhand.exchange.battle_columns import Sides
 from evenhand.exchange.battle_layout import LENGTHS, BattleColumns, Layout
+from evenhand.exchange.peer_battles import InVain
 from evenhand.ratings.comparisons import Comparisons
 
 # What other people's files call the thing that was asked.
@@ -154,6 +156,14 @@ def other_notes(comparisons: Comparisons, layout: Layout) -> tuple[str, ...]:
     if comparisons.self_battles:
         notes.append(f"{counted(comparisons.self_battles, 'row')} set a model against itself: left out.")
     return tuple(notes)
+
+
+def in_vain_notes(in_vain: Sequence[InVain]) -> tuple[str, ...]:
+    if not in_vain:
+        return ()
+    reasons = Counter(one.reason for one in in_vain)
+    why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
+    return (f"{counted(len(in_vain), 'showing')} without a verdict in no row: {why}; none is taken for a tie.",)
 
 
 def twice_notes(comparisons: Comparisons) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from evenhand.exchange.battle_columns import (
 )
 from evenhand.exchange.battle_layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
 from evenhand.exchange.battle_notes import (
+    in_vain_notes,
     name_notes,
     order_notes,
     other_notes,
@@ -26,6 +28,8 @@ from evenhand.exchange.battle_notes import (
     unit_notes,
 )
 from evenhand.exchange.column_source import ColumnSource, Source, open_columns
+from evenhand.exchange.peer_battles import InVain, PeerBattles
+from evenhand.exchange.peers import TYPED, battles_of
 from evenhand.ratings.comparisons import Comparisons
 
 __all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "read_battles"]
@@ -46,6 +50,10 @@ class BattleTable:
     """The file's, or "a frame"."""
     digest: str | None
     """SHA-256 of the file; None for a frame."""
+    verdicts: int
+    """That the comparisons are made of: as many, unless another tool's row is several of ours."""
+    in_vain: tuple[InVain, ...]
+    """Showings that the file says gave no verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,26 +76,39 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
     """From a path (CSV, TSV, JSONL, JSON, Parquet, packed with gzip or not; `-` is the standard input) or a frame.
 
     Columns model_a, model_b and winner, or left, right and winner; a `verdict` of +2 .. -2 may stand for the winner.
-    Optional: item or id, rater, first_shown, weight, length_a with length_b (words). Raises ExchangeError, one sentence
-    that names the place, on anything that does not fit.
+    Optional: item or id, rater, first_shown, weight, length_a with length_b (words). Other tools' tables are told by
+    their columns: Chatbot Arena's, AlpacaEval's annotations, judgements of MT-bench, of Arena-Hard and our own. Raises
+    ExchangeError, one sentence that names the place, on anything that does not fit.
     """
     named = [name for name in (columns.model_a, columns.model_b, columns.winner) if name is not None]
-    table = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named))
+    given = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED))
+    battles = battles_of(given, columns)
+    table, columns = battles.table, battles.columns
     layout = layout_of(table, columns)
     cells = _cells(table, layout)
-    comparisons = _comparisons(table, layout, cells)
+    comparisons = _with_models(_comparisons(battles, layout, cells), battles.in_vain)
     notes = (
+        *battles.notes,
+        *in_vain_notes(battles.in_vain),
         *unit_notes(comparisons, layout, columns, table.names),
-        *order_notes(cells.sides, layout),
+        *(order_notes(cells.sides, layout) if battles.order_known else ()),
         *other_notes(comparisons, layout),
         *space_notes(cells.spaced(layout)),
         *name_notes(comparisons.models),
         *partner_notes(cells.sides, layout, columns),
         *twice_notes(comparisons),
     )
-    rows = len(comparisons) + comparisons.self_battles
     name, digest = ("a frame", None) if table.file is None else (table.file.path.name, table.file.digest)
-    return BattleTable(comparisons=comparisons, rows=rows, notes=notes, layout=layout, name=name, digest=digest)
+    return BattleTable(
+        comparisons=comparisons,
+        rows=len(comparisons) + comparisons.self_battles,
+        notes=notes,
+        layout=layout,
+        name=name,
+        digest=digest,
+        verdicts=len(comparisons) if battles.verdicts is None else battles.verdicts,
+        in_vain=battles.in_vain,
+    )
 
 
 def _cells(table: ColumnSource, layout: Layout) -> _Cells:
@@ -102,7 +123,19 @@ def _cells(table: ColumnSource, layout: Layout) -> _Cells:
     )
 
 
-def _comparisons(table: ColumnSource, layout: Layout, cells: _Cells) -> Comparisons:
+def _with_models(comparisons: Comparisons, in_vain: Sequence[InVain]) -> Comparisons:
+    """With the names of models that were shown in vain only: they too belong on the board."""
+    names = sorted({*comparisons.models, *(name for one in in_vain for name in one.models)})
+    if len(names) == len(comparisons.models):
+        return comparisons
+    number = {name: code for code, name in enumerate(names)}
+    code = np.array([number[name] for name in comparisons.models], dtype=np.int32)
+    a, b = code[comparisons.model_a], code[comparisons.model_b]
+    return replace(comparisons, models=tuple(names), model_a=a, model_b=b)
+
+
+def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Comparisons:
+    table = battles.table
     sides, verdicts, items, raters = cells.sides, cells.verdicts, cells.items, cells.raters
     apart = sides.one != sides.other
     if not apart.any():
@@ -119,7 +152,7 @@ def _comparisons(table: ColumnSource, layout: Layout, cells: _Cells) -> Comparis
         sign=verdicts.sign[kept],
         weight=weight,
         item=None if items is None else items.codes[kept],
-        first=None if layout.joined else sides.first[kept],
+        first=None if layout.joined or not battles.order_known else sides.first[kept],
         value=None if verdicts.value is None else verdicts.value[kept],
         length=lengths,
         rater=None if raters is None else raters.codes[kept],

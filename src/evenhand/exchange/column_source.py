@@ -1,5 +1,6 @@
 """Columns of a table, from a file or a frame, and where in it a row stands; knows nothing of what they mean."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,10 +30,22 @@ class ColumnSource:
     """None for a frame."""
     take: "Callable[[str], pl.Series]"
     """A column by its name; a missing value is null."""
+    places: Sequence[int] | None = None
+    """The row of the file that each row here was made of, from 1; None: they are one and the same."""
+    as_read: Mapping[str, Sequence[object]] | None = None
+    """The columns before they were given types, where they were read row by row."""
 
     def fault(self, sentence: str, *, row: int | None = None) -> ExchangeError:
         """The error to raise; `row` counts from 1."""
-        return _fault(sentence, file=self.file, row=row)
+        place = row if row is None or self.places is None else self.places[row - 1]
+        return _fault(sentence, file=self.file, row=place)
+
+    def cells(self, name: str) -> list[object]:
+        """A column as values; NaN is None, and all are None where there is no such column."""
+        if name not in self.names:
+            return [None] * len(self.take(self.names[0]))
+        values: Sequence[object] = self.take(name).to_list() if self.as_read is None else self.as_read[name]
+        return [None if isinstance(one, float) and math.isnan(one) else one for one in values]
 
     def one_of(self, *wanted: str) -> str | None:
         """The table's own name of the first wanted column that it has; letter case decides only between two."""
@@ -51,7 +64,7 @@ class ColumnSource:
 
 
 def open_columns(source: Source, *, texts: Iterable[str]) -> ColumnSource:
-    """`texts` are the columns, where there, in which a number among texts is to be told and not read as text.
+    """`texts` are the columns, where there, in which a cell of another type than the others is to be told.
 
     Raises ExchangeError where the source cannot be read.
     """
@@ -86,7 +99,7 @@ def _of_pandas(frame: Any) -> ColumnSource:
             return pl.Series(name, values, nan_to_null=True)
         values = values.copy()
         values[frame[name].isna().to_numpy()] = None
-        return _series(name, values.tolist())
+        return series_of(name, values.tolist())
 
     names = tuple(str(name) for name in frame.columns)
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -102,7 +115,9 @@ def _of_file(file: TableFile, texts: frozenset[str]) -> ColumnSource:
     if frame is not None and not _doubtful(frame, file.kind, texts):
         return ColumnSource(names=tuple(frame.columns), file=file, take=frame.get_column)
     columns = _read_row_by_row(file)
-    return ColumnSource(names=tuple(columns), file=file, take=lambda name: _series(name, columns[name], file=file))
+    return ColumnSource(
+        names=tuple(columns), file=file, take=lambda name: series_of(name, columns[name], file=file), as_read=columns
+    )
 
 
 def _parquet(file: TableFile) -> ColumnSource:
@@ -141,17 +156,20 @@ def _doubtful(frame: "pl.DataFrame", kind: str, texts: frozenset[str]) -> bool:
     if not frame.height:
         return True
     if kind == ".jsonl":
-        named = [name for name in frame.columns if name.casefold() in texts and frame.schema[name] == _text_type()]
-        return any(frame[name].unique().str.contains(_NOT_TEXT).any() for name in named)
+        named = [name for name in frame.columns if name.casefold() in texts]
+        return any(_untold(frame[name]) for name in named)
     # A row that ends early has nulls at its end; a name that occurs twice got a suffix.
     odd = any(name != name.strip() or "_duplicated_" in name for name in frame.columns)
     return odd or frame[frame.columns[-1]].null_count() > 0
 
 
-def _text_type() -> "type[pl.String]":
+def _untold(column: "pl.Series") -> bool:
+    """Whether polars may have made one type of several: of lists and objects it drops what does not fit the others."""
     import polars as pl
 
-    return pl.String
+    if column.dtype == pl.String:
+        return bool(column.unique().str.contains(_NOT_TEXT).any())
+    return column.dtype.is_nested()
 
 
 def _read_row_by_row(file: TableFile) -> Mapping[str, list[object]]:
@@ -175,7 +193,8 @@ def _read_row_by_row(file: TableFile) -> Mapping[str, list[object]]:
     return columns
 
 
-def _series(name: str, values: Sequence[object], *, file: TableFile | None = None) -> "pl.Series":
+def series_of(name: str, values: Sequence[object], *, file: TableFile | None = None) -> "pl.Series":
+    """Raises ExchangeError where the values are of several types."""
     import polars as pl
 
     kinds = {type(value) for value in values} - {type(None)}

@@ -1,12 +1,11 @@
 """A grown benchmark as files: items that `--data` takes, their images beside them, and who did what."""
 
-import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
@@ -18,6 +17,7 @@ from evenhand.ledger.proposals import Proposal
 from evenhand.ledger.record import Ledger
 
 ITEMS, HISTORY, ABOUT = "items.jsonl", "history.jsonl", "benchmark.json"
+IMAGES = "images/"
 
 _SUFFIXES = {"image/jpeg": ".jpg"}
 
@@ -37,13 +37,18 @@ def exported_files(ledger: Ledger, grown: GrownVersion) -> Iterator[ExportedFile
             data = ledger.images.get(digest)
         except ImageError as error:
             raise ExchangeError(str(error)) from error
-        kind = sniff(data)
-        names[digest] = f"images/{digest}{_SUFFIXES.get(kind, '.' + kind.removeprefix('image/'))}"
+        names[digest] = f"{IMAGES}{image_file_name(digest, data)}"
         yield ExportedFile(name=names[digest], data=data)
     rows = [_item_row(item, names) for item in grown.items]
     yield ExportedFile(name=ITEMS, data=_jsonl(rows))
     yield ExportedFile(name=HISTORY, data=_jsonl([_history_row(k, one) for k, one in grown.proposals.items()]))
     yield ExportedFile(name=ABOUT, data=(json.dumps(_about(grown), indent=2) + "\n").encode("ascii"))
+
+
+def image_file_name(digest: str, data: bytes) -> str:
+    """The digest with the ending of the image's kind."""
+    kind = sniff(data)
+    return f"{digest}{_SUFFIXES.get(kind, '.' + kind.removeprefix('image/'))}"
 
 
 def write_folder(ledger: Ledger, grown: GrownVersion, folder: Path) -> Path:
@@ -57,14 +62,43 @@ def write_folder(ledger: Ledger, grown: GrownVersion, folder: Path) -> Path:
     return folder / ITEMS
 
 
-def as_zip(ledger: Ledger, grown: GrownVersion) -> bytes:
-    """Raises ExchangeError."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in exported_files(ledger, grown):
+def zipped(ledger: Ledger, grown: GrownVersion) -> Iterator[bytes]:
+    """An archive bit by bit, one image in memory at a time. Raises ExchangeError at once where an image is missing."""
+    missing = ledger.images.missing(image for item in grown.items for image in item.images)
+    if missing:
+        raise ExchangeError(f"There is no image {missing[0]} in the store; import the files it came with again.")
+    return _zipped(exported_files(ledger, grown))
+
+
+def _zipped(files: Iterable[ExportedFile]) -> Iterator[bytes]:
+    outlet = _Outlet()
+    with zipfile.ZipFile(cast("IO[bytes]", outlet), "w") as archive:
+        for file in files:
             # A fixed date: the same version is the same archive.
-            archive.writestr(zipfile.ZipInfo(file.name, date_time=(1980, 1, 1, 0, 0, 0)), file.data)
-    return packed.getvalue()
+            info = zipfile.ZipInfo(file.name, date_time=(1980, 1, 1, 0, 0, 0))
+            # Images are packed already: to pack them again takes long and saves nothing.
+            image = file.name.startswith(IMAGES)
+            archive.writestr(info, file.data, zipfile.ZIP_STORED if image else zipfile.ZIP_DEFLATED)
+            yield outlet.taken()
+    yield outlet.taken()
+
+
+class _Outlet:
+    """Holds what an archive wrote until it is taken; it cannot be sought in, so that nothing need be held longer."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def taken(self) -> bytes:
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
 
 
 def _jsonl(rows: list[dict[str, Json]]) -> bytes:

@@ -1,14 +1,15 @@
 """One row of a file of preferences: who judged which answers, and what the row states; faults are told, not raised."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
 from evenhand.benchmarks.data_error import Place, Problems, near, quoted
 from evenhand.benchmarks.fields import FieldReader
 from evenhand.benchmarks.rows import Row
+from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
@@ -45,6 +46,8 @@ class JudgementRow:
     """What the file says it was judged under."""
     replies: tuple[str, ...] = ()
     """The judge's words, where the file has them."""
+    notes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """What else the file says of it."""
 
 
 class Known:

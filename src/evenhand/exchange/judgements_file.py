@@ -17,6 +17,8 @@ _BATTLES = (
     "These are battles, which say who won and not what was said of each showing; `evenhand rank` reads them, and for "
     "this command `evenhand export --judgements` writes what is needed."
 )
+_OF_BATTLES = ("winner", "g1_winner", "games")
+"""Columns of Chatbot Arena's files and ours, of MT-bench's, of Arena-Hard's."""
 _ALLOWED: Mapping[int, str] = {2: "+1 or -1", 3: "+1, 0 or -1", 5: "+2, +1, 0, -1 or -2"}
 
 
@@ -39,6 +41,11 @@ class JudgementsFile:
     """Sentences that a user must be told."""
 
 
+def columns_in(path: Path) -> frozenset[str]:
+    """Of all rows; none for a file that cannot be read, which its reader tells."""
+    return frozenset(name for row in read_rows(path, Problems(ExchangeError)) for name in row.fields)
+
+
 def read_judgements(
     path: Path, benchmark: Benchmark, answers: Sequence[Response], *, levels: Levels | None = None
 ) -> JudgementsFile:
@@ -52,7 +59,7 @@ def read_judgements(
     if rows and columns_fit(path, rows, problems):
         known = Known(benchmark, answers)
         read = [one for row in rows if (one := RowReader(row, problems, known).read())]
-    given = _with_levels(read, levels, problems)
+    given = with_levels(read, levels, problems)
     judgements = once_each(given, problems)
     problems.raise_any()
     return JudgementsFile(path=path, judgements=judgements, repeated=len(given) - len(judgements))
@@ -62,7 +69,7 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
-    if "winner" in found and "verdict" not in found:
+    if any(name in found for name in _OF_BATTLES) and "verdict" not in found:
         problems.add(Place(path=path), _BATTLES)
         return False
     pair = () if "models" in found else (("model_a",), ("model_b",))
@@ -77,7 +84,7 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     return problems.count == before
 
 
-def _with_levels(rows: Sequence[JudgementRow], levels: Levels | None, problems: Problems) -> list[GivenJudgement]:
+def with_levels(rows: Sequence[JudgementRow], levels: Levels | None, problems: Problems) -> list[GivenJudgement]:
     """Each preference at its levels; one that does not fit them is a problem."""
     scale = Scale.of((row.stated for row in rows), levels)
     given = [(row, scale.verdict(row.stated, row.place, problems)) for row in rows]

@@ -157,7 +157,7 @@ def _study(benchmark: Benchmark, rater: Rater, theirs: Sequence[GivenJudgement],
 
 def _judgement(one: GivenJudgement, read: JudgementsFile, *, run: str) -> Judgement:
     row = one.row
-    notes: dict[str, Json] = {"file": read.path.name, "row": row.place.row}
+    notes: dict[str, Json] = {**row.notes, "file": read.path.name, "row": row.place.row}
     if row.protocol is not None:
         notes["protocol"] = row.protocol
     if row.replies:

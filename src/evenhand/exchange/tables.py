@@ -56,7 +56,7 @@ def write_table(table: Table, path: Path, *, spreadsheet: bool = False) -> None:
     with _unfinished(path) as file:
         match path.suffix.lower():
             case ".csv":
-                file.write(_csv(table, spreadsheet=spreadsheet))
+                file.write(csv_bytes(table, spreadsheet=spreadsheet))
             case ".parquet":
                 _frame(table).write_parquet(file)
             case _:
@@ -72,7 +72,7 @@ def jsonl_lines(table: Table) -> Iterator[bytes]:
             yield (json.dumps(row, allow_nan=False) + "\n").encode("ascii")
 
 
-def _csv(table: Table, *, spreadsheet: bool) -> bytes:
+def csv_bytes(table: Table, *, spreadsheet: bool = False) -> bytes:
     text = io.StringIO(newline="")
     # Its line end of two characters makes the writer quote cells that hold either of them.
     writer = csv.writer(text, lineterminator="\r\n")

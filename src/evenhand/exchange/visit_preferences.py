@@ -1,19 +1,20 @@
 """People's choices in the columns that VisIT-Bench's authors describe, with the two answers in the row itself."""
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
 
 from evenhand.benchmarks.by_content import ItemsByContent
 from evenhand.benchmarks.cells import read_truth
 from evenhand.benchmarks.data_error import Place, Problems, quoted
 from evenhand.benchmarks.fields import FieldReader
 from evenhand.benchmarks.rows import Row, read_rows
-from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import PEOPLE, Rater
-from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.exchange.brought_answers import BroughtAnswers
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgement_row import IMPORTED, RATER_COLUMNS, JudgementRow
 from evenhand.exchange.judgements_file import GivenJudgement, JudgementsFile, once_each
@@ -24,10 +25,8 @@ CHOSEN = ("model_selection.A", "model_selection.B")
 _COLUMNS = ("instruction", "A", "B", "A_model", "B_model", *CHOSEN)
 
 
-def holds_preferences(path: Path) -> bool:
-    """By the columns; False for a file that cannot be read."""
-    rows = read_rows(path, Problems(ExchangeError))
-    return any(name in row.fields for row in rows for name in CHOSEN)
+def is_preferences(columns: Collection[str]) -> bool:
+    return any(name in columns for name in CHOSEN)
 
 
 def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> JudgementsFile:
@@ -61,7 +60,7 @@ def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> 
         path=path,
         judgements=judgements,
         repeated=len(given) - len(judgements),
-        answers=tuple(response for response, _ in reading.answers.values() if response.model != REFERENCE),
+        answers=reading.answers.responses,
         notes=(*notes, *reading.items.miscalled()),
     )
 
@@ -71,9 +70,8 @@ class _Reading:
 
     def __init__(self, benchmark: Benchmark, problems: Problems, variant: str, *, named: bool) -> None:
         self.items = ItemsByContent(benchmark)
-        self.answers: dict[tuple[str, str], tuple[Response, Place]] = {}
+        self.answers = BroughtAnswers(variant)
         self._problems = problems
-        self._variant = variant
         self._named = named
         self._choices: Counter[frozenset[str]] = Counter()
 
@@ -83,7 +81,7 @@ class _Reading:
         named = reader.label(RATER_COLUMNS) if self._named else None
         verdict = _verdict(reader)
         item = self.items.find(row)
-        pair = [self._answer(reader, side, item) for side in ("A", "B")]
+        pair = [self.answers.take(reader, item, model=f"{side}_model", text=side) for side in ("A", "B")]
         first, second = pair
         if item is None or first is None or second is None or verdict is None or reader.faulty:
             return None
@@ -115,22 +113,6 @@ class _Reading:
         self._choices[pair] += 1
         number = self._choices[pair]
         return PEOPLE if number == 1 else f"{PEOPLE} {number}"
-
-    def _answer(self, reader: FieldReader, side: Literal["A", "B"], item: Item | None) -> Response | None:
-        model, text = reader.label((f"{side}_model",)), reader.needed_text(side)
-        if reader.faulty or item is None:
-            return None
-        if model.casefold() == REFERENCE:
-            if text != item.reference:
-                reader.fault(f"The model name `{model}` is reserved, and `{side}` is not the item's reference.")
-                return None
-            return Response(item=item.digest, model=REFERENCE, text=text)
-        response = Response(item=item.digest, model=model, text=text, variant=self._variant)
-        before, place = self.answers.setdefault((item.digest, model), (response, reader.row.place))
-        if before != response:
-            where = place.seen_from(reader.row.place)
-            reader.fault(f"`{model}` answers this item with another text than in {where}; keep one of the two.")
-        return response
 
 
 def _verdict(reader: FieldReader) -> Preference | NoVerdict | None:

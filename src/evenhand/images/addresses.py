@@ -27,13 +27,20 @@ class ImageAddresses:
 
     def digests(self) -> dict[str, str]:
         """SHA-256 by URL."""
+        return {url: digest for url, digest, _ in self._lines()}
+
+    def licences(self) -> dict[str, str]:
+        """What was said of an image's licence and origin when it was fetched, by URL; the last that was said."""
+        return {url: licence for url, _, licence in self._lines() if licence}
+
+    def _lines(self) -> list[tuple[str, str, str | None]]:
+        """URL, digest and licence."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
-            return {}
+            return []
         # A line that a pulled plug cut off is no JSON and says nothing.
-        found = [parsed for line in lines if (parsed := _parsed(line)) is not None]
-        return {url: digest for url, digest in found}
+        return [parsed for line in lines if (parsed := _parsed(line)) is not None]
 
     def add(self, fetched: FetchedAddress) -> None:
         """On disk when it returns."""
@@ -49,11 +56,13 @@ class ImageAddresses:
             os.close(file)
 
 
-def _parsed(line: bytes) -> tuple[str, str] | None:
+def _parsed(line: bytes) -> tuple[str, str, str | None] | None:
     try:
         value: object = json.loads(line)
     except ValueError:
         return None
     fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    url, digest = fields.get("url"), fields.get("sha256")
-    return (url, digest) if isinstance(url, str) and isinstance(digest, str) else None
+    url, digest, licence = fields.get("url"), fields.get("sha256"), fields.get("licence")
+    if not isinstance(url, str) or not isinstance(digest, str):
+        return None
+    return url, digest, licence if isinstance(licence, str) else None

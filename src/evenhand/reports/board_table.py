@@ -285,7 +285,7 @@ def _share(share: Estimate, nouns: str) -> str:
 
 def _unknown(board: Board) -> str:
     if board.findings.shown.first is None:
-        return "That cannot be known: each row joins several showings, so nothing is known about order."
+        return "That cannot be known: the rows do not say which answer was shown first."
     if board.items is None:
         return "That cannot be known: no items are named, so no two rows are known to show the same answers twice."
     return "That cannot be known: no rater saw the answers of two models to one item in both orders."

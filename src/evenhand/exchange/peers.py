@@ -1,0 +1,34 @@
+"""Whose battles a table holds, told by its columns."""
+
+from evenhand.exchange.alpaca_battles import alpaca_battles
+from evenhand.exchange.arena_battles import arena_battles
+from evenhand.exchange.arena_hard_battles import arena_hard_battles
+from evenhand.exchange.battle_layout import BattleColumns
+from evenhand.exchange.column_source import ColumnSource
+from evenhand.exchange.judgement_battles import judgement_battles
+from evenhand.exchange.mt_bench_battles import mt_bench_battles
+from evenhand.exchange.peer_battles import Peer, PeerBattles
+
+_PEERS: tuple[Peer, ...] = (
+    arena_battles,
+    alpaca_battles,
+    mt_bench_battles,
+    arena_hard_battles,
+    judgement_battles,
+)
+
+TYPED = ("games", "models", "preference", "g1_winner", "g2_winner")
+"""Columns of theirs in which a cell of another type than the others must not be passed over."""
+
+
+def battles_of(table: ColumnSource, columns: BattleColumns) -> PeerBattles:
+    """As a known tool's, or the table as it is; so too where the user names the columns of models or winners.
+
+    Raises ExchangeError where a row of a known tool's table does not fit.
+    """
+    if columns.model_a is None and columns.model_b is None and columns.winner is None:
+        for peer in _PEERS:
+            found = peer(table, columns)
+            if found is not None:
+                return found
+    return PeerBattles(table=table, columns=columns)

@@ -1,0 +1,74 @@
+"""The commands that move files of other tools here run as the page shows them."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_docs import EVENHAND, ROOT, commands_of
+from tests.scripted_server import server_process
+
+
+def write_files_of(text: str, folder: Path) -> None:
+    """The files that a page shows under their names, whatever their format."""
+    for name, content in re.findall(r"```\w+ (\S+)\n(.*?)```", text, flags=re.DOTALL):
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def ran(commands: list[str], folder: Path) -> dict[str, str]:
+    """What each command printed."""
+    said: dict[str, str] = {}
+    with server_process("--judge", "prefers-longer") as base_url:
+        environment = {
+            **os.environ,
+            "EVENHAND_JUDGE_BASE_URL": base_url,
+            "EVENHAND_BASE_URL": base_url,
+            "OPENAI_API_KEY": "a-key-for-the-test",
+        }
+        for command in commands:
+            done = subprocess.run(
+                [EVENHAND, *command.split()[1:]],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+            said[command] = done.stdout + done.stderr
+    return said
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    text = (ROOT / "docs/how-to/move-from-others.md").read_text(encoding="utf-8")
+    folder = tmp_path_factory.mktemp("moving")
+    write_files_of(text, folder)
+    return ran(commands_of(text), folder)
+
+
+def test_every_command_of_the_page_runs(said: dict[str, str]) -> None:
+    assert len(said) >= 15
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evenhand rank clean_battle_20240102.json", "1 row with anony false"),
+        ("evenhand rank gpt-4_pair.jsonl", "5 of 6 trials have a verdict (1 api-error)."),
+        ("evenhand rank annotations.json --method win-rate", "1 showing without a verdict in no row: 1 unreadable"),
+        ("evenhand rank annotations.json --length", "100 words more are worth"),
+        ("evenhand rank heron-7b.jsonl", "3 of 4 trials have a verdict (1 unreadable)."),
+    ],
+)
+def test_what_the_page_says_of_a_board_stands_on_it(said: dict[str, str], command: str, words: str) -> None:
+    assert words in " ".join(said[command].split())
+
+
+def test_every_command_and_example_of_the_reference_of_formats_runs(tmp_path: Path) -> None:
+    text = (ROOT / "docs/reference/formats.md").read_text(encoding="utf-8")
+    write_files_of(text, tmp_path)
+    assert len(ran(commands_of(text), tmp_path)) >= 12
