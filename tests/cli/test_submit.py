@@ -1,0 +1,348 @@
+"""`evenhand submit`: a team's answers go to a server, and what becomes of them comes back."""
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from tests.cli.shell import Shell
+from tests.cli.submission_office import BATTLES, POLICY, RECEIPT, TOKEN, Office, intake, open_office
+
+ENTERED = ("--model", "Ada", "--version", "1.2", "--team", "Team Zero")
+ROW = {
+    "rating": 1012.3,
+    "rating_lower": 990.1,
+    "rating_upper": 1031.0,
+    "rank": 3,
+    "rank_lower": 2,
+    "rank_upper": 5,
+    "models": 12,
+}
+
+
+@pytest.fixture
+def office() -> Generator[Office]:
+    with open_office() as found:
+        yield found
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.setenv("EVENHAND_TOKEN", TOKEN)
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def good(shell: Shell) -> Path:
+    return shell.file("p.jsonl", '{"item": "dog", "response": "A dog."}', '{"item": "cat", "response": "A cat."}')
+
+
+def submitted(office: Office, **more: object) -> Office:
+    office.submission = {"submission": "5ab1", "stage": "approved", **more}
+    return office
+
+
+def test_a_good_file_is_begun_uploaded_and_confirmed(shell: Shell, office: Office) -> None:
+    _, said = shell.run("submit", office.url, good(shell), *ENTERED, "--link", "https://e.org/ada", "--accept-policy",
+                        "--confirm")  # fmt: skip
+    assert office.asked == [
+        "GET /api/submit",
+        "POST /api/submit/i1",
+        "PUT /api/submissions/5ab1/file?name=p.jsonl",
+        "POST /api/submissions/5ab1/confirm",
+    ]
+    assert office.bodies[0] == {
+        "model": "Ada",
+        "version": "1.2",
+        "team": "Team Zero",
+        "link": "https://e.org/ada",
+        "policy_hash": office.intakes[0]["policy_hash"],
+    }
+    assert office.uploaded == good(shell).read_bytes()
+    assert office.tokens == {f"Bearer {TOKEN}"}
+    assert said.splitlines() == [
+        "Submission 5ab1 was begun; its policy was accepted.",
+        "p.jsonl: answers to 2 of 2 items, no fault.",
+        "Submission 5ab1 waits for the owner's approval.",
+    ]
+
+
+def test_without_confirm_nothing_is_confirmed_until_it_is_said(shell: Shell, office: Office) -> None:
+    _, said = shell.run("submit", f"{office.url}/", good(shell), *ENTERED, "--accept-policy")
+    assert "Nothing is judged yet: confirm it with --status 5ab1 --confirm." in said
+    assert office.submission
+    assert office.submission["stage"] == "draft"
+    _, said = shell.run("submit", office.url, "--status", "5ab1", "--confirm")
+    assert office.submission["stage"] == "confirmed"
+    assert "waits for the owner's approval" in said
+
+
+def test_the_document_is_the_servers_with_the_check(shell: Shell, office: Office) -> None:
+    found = shell.document("submit", office.url, good(shell), *ENTERED, "--accept-policy", "--confirm")
+    assert (found["stage"], found["submission"], found["check"]["answered"]) == ("confirmed", "5ab1", 2)
+
+
+def test_every_fault_of_a_file_is_told_and_a_corrected_one_takes_its_place(shell: Shell, office: Office) -> None:
+    bad = shell.file("bad.csv", "item,response", "dog,A dog.", "dog,A wolf.", "dgo,x")
+    found = shell.document("submit", office.url, bad, *ENTERED, "--accept-policy", "--confirm", expect=2)
+    assert found["faults"] == 3
+    _, said = shell.run("submit", office.url, bad, "--status", "5ab1", "--confirm", expect=2)
+    assert said.splitlines() == [
+        "bad.csv: answers to 0 of 2 items, 3 faults.",
+        "- Items with two different answers: 1: dog (rows 1, 2). Keep one answer for each.",
+        "- visit-bench has no such item: 1: dgo (row 3; near: `dog`). Correct or leave them out.",
+        "- Items without an answer: 1 of 2 (cat).",
+        "- Of 2 items none may be left without a usable answer; give the others too.",
+        "- There is no answer that can be judged.",
+        "Nothing was confirmed. Correct the file, and send it again with --status 5ab1.",
+    ]
+    assert not any("confirm" in one for one in office.asked)
+    shell.run("submit", office.url, good(shell), "--status", "5ab1", "--confirm")
+    assert office.submission
+    assert office.submission["stage"] == "confirmed"
+    assert sum(one == "POST /api/submit/i1" for one in office.asked) == 1
+
+
+def test_the_policy_is_shown_and_nothing_sent_until_it_is_accepted(shell: Shell, office: Office) -> None:
+    said = shell.refused("submit", office.url, good(shell), *ENTERED)
+    assert POLICY in said
+    assert "--accept-policy" in said
+    assert office.asked == ["GET /api/submit"]
+
+
+def test_a_policy_that_is_not_the_hashed_one_is_not_accepted(shell: Shell, office: Office) -> None:
+    office.intakes = [intake("i1", policy="Another text.")]
+    assert "not the one that its hash names" in shell.refused(
+        "submit", office.url, good(shell), *ENTERED, "--accept-policy"
+    )
+    assert office.submission is None
+
+
+def test_one_of_several_boards_is_chosen_by_benchmark_or_id(shell: Shell, office: Office) -> None:
+    office.intakes = [intake("i1"), intake("i2"), intake("i3", benchmark="garden"), intake("i4", takes=False)]
+    send = ("submit", office.url, good(shell), *ENTERED, "--accept-policy")
+    assert "choose one by its id with --benchmark: i1 (visit-bench, judged by gpt-4o), i2" in " ".join(
+        shell.refused(*send).split()
+    )
+    assert "choose one by its id" in shell.refused(*send, "--benchmark", "visit-bench")
+    assert "takes no submissions to gardn; did you mean 'garden'?" in shell.refused(*send, "--benchmark", "gardn")
+    assert "takes no submissions at this moment" in shell.refused(*send, "--benchmark", "i4")
+    shell.run(*send, "--benchmark", "garden")
+    shell.run(*send, "--benchmark", "i2")
+    assert [one for one in office.asked if one.startswith("POST")] == ["POST /api/submit/i3", "POST /api/submit/i2"]
+    office.intakes = []
+    assert "takes no submissions" in shell.refused(*send)
+
+
+def test_the_token_is_never_printed_nor_sent_on(shell: Shell, office: Office, tmp_path: Path) -> None:
+    with open_office() as elsewhere:
+        office.canned = web.Response(status=307, headers={"Location": f"{elsewhere.url}/api/submissions/5ab1"})
+        said = shell.refused("submit", office.url, "--status", "5ab1")
+        assert "sends on to another address, and the token goes nowhere else" in " ".join(said.split())
+        assert elsewhere.asked == []
+    office.canned = web.json_response({"schema": 1, "error": f"No such token: {TOKEN}. \x1b[2J"}, status=403)
+    said = shell.refused("submit", office.url, "--status", "5ab1")
+    assert "No such token: [token]. \\x1b[2J" in said
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or TOKEN not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://e.org", "is not encrypted"),
+        ("http://127.0.0.1.e.org", "is not encrypted"),
+        ("ftp://e.org", "must begin with https://"),
+        ("e.org", "must begin with https://"),
+        ("https://[::1", "must begin with https://"),
+        ("https://e.org:99999", "must begin with https://"),
+        ("https://user:pass@e.org", "has no user"),
+        ("https://e.org/?next=1", "has no user, question mark"),
+    ],
+)
+def test_an_address_that_must_not_have_the_token_is_refused(shell: Shell, url: str, words: str) -> None:
+    said = shell.refused("submit", url, "--status", "5ab1")
+    assert words in " ".join(said.split())
+    assert "pass" not in said
+
+
+def test_what_the_server_refuses_is_its_sentence(shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "There is no such submission of yours." in shell.refused("submit", office.url, "--status", "../../x y")
+    assert office.asked == ["GET /api/submissions/..%2F..%2Fx%20y"]
+    monkeypatch.setenv("EVENHAND_TOKEN", "wrong")
+    said = shell.refused("submit", office.url, "--status", "5ab1")
+    assert "Sign in, or send a token. Is the token right" in said
+
+
+@pytest.mark.parametrize(
+    ("canned", "code", "words"),
+    [
+        (web.Response(status=404, text="<html>"), 2, "answered 404, as no Evenhand server does"),
+        (web.Response(status=200, text="<html>"), 2, "did not answer in JSON, as no Evenhand server does"),
+        (web.Response(status=200, text="[1]"), 2, "did not answer in JSON"),
+        (web.Response(status=200, text="[" * 100_000), 2, "did not answer in JSON"),
+        (web.json_response({"error": ["x"]}, status=400), 2, "answered 400"),
+        (web.Response(status=500, text="oops"), 1, "cannot answer now (500)"),
+        (web.json_response({"error": "Too many requests; wait."}, status=429), 1, "Too many requests; wait."),
+    ],
+)
+def test_an_answer_that_is_none_is_a_sentence(
+    shell: Shell, office: Office, canned: web.Response, code: int, words: str
+) -> None:
+    office.canned = canned
+    out, said = shell.run("submit", office.url, "--status", "5ab1", expect=code)
+    assert words in " ".join(said.split())
+    assert out == ""
+
+
+def test_a_server_that_is_not_there_is_a_sentence(shell: Shell) -> None:
+    with open_office() as gone:
+        url = gone.url
+    _, said = shell.run("submit", url, "--status", "5ab1", expect=1)
+    assert "127.0.0.1 could not be asked (ClientConnectorError)" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"stage": "confirmed", "place": 4}, "waits for the owner's approval; its place in the queue is 4."),
+        ({"stage": "approved", "wanted": 1400, "done": 12}, "12 of 1400 trials are judged."),
+        ({"stage": "stopped", "wanted": 1400, "done": 12}, "has reached its budget; the owner is asked"),
+        ({"stage": "refused", "reason": "Too early."}, "was refused by the owner: Too early."),
+        ({"stage": "judged", "row": ROW}, "Rating 1012.3 (990.1 to 1031.0), rank 3 (2 to 5) of 12."),
+        ({"stage": "judged", "partial": True, "row": None}, "is judged, in part: its budget was reached."),
+        ({"stage": "dancing"}, "is at the stage dancing."),
+    ],
+)
+def test_how_it_stands_is_told_in_words(shell: Shell, office: Office, document: dict[str, object], words: str) -> None:
+    submitted(office, **document)
+    assert words in " ".join(shell.run("submit", office.url, "--status", "5ab1")[1].split())
+
+
+def test_it_is_waited_for_and_its_files_are_fetched(shell: Shell, office: Office) -> None:
+    submitted(office).stages = [
+        None,
+        None,
+        {"stage": "approved", "wanted": 4, "done": 1},
+        {"stage": "stopped"},
+        {"stage": "judged", "row": ROW},
+    ]
+    found = shell.document("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", "--receipt", "r.json",
+                           "--battles", "b.jsonl")  # fmt: skip
+    assert found["stage"] == "judged"
+    assert found["row"] == ROW
+    assert Path("r.json").read_bytes() == RECEIPT
+    assert Path("b.jsonl").read_bytes() == BATTLES
+    assert sorted(path.name for path in Path().iterdir()) == ["b.jsonl", "r.json"]
+
+
+def test_while_it_is_waited_for_only_news_are_told(shell: Shell, office: Office) -> None:
+    same = {"stage": "approved", "wanted": 4, "done": 1}
+    submitted(office).stages = [dict(same), dict(same), dict(same), {"done": 3}, {"stage": "judged", "row": ROW}]
+    _, said = shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0")
+    assert said.count("1 of 4 trials") == 1
+    assert said.count("3 of 4 trials") == 1
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [({"stage": "judged", "partial": True}, 3), ({"stage": "refused"}, 1), ({"stage": "withdrawn"}, 1)],
+)
+def test_the_exit_code_after_waiting_tells_how_it_ended(
+    shell: Shell, office: Office, document: dict[str, object], code: int
+) -> None:
+    submitted(office, **document)
+    shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", expect=code)
+    shell.run("submit", office.url, "--status", "5ab1")
+
+
+def test_a_server_that_stays_away_is_not_waited_for_for_ever(shell: Shell, office: Office) -> None:
+    submitted(office).stages = [*[None] * 9, {"stage": "approved"}, *[None] * 9, {"stage": "judged"}]
+    shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0")
+    office.stages = [None]
+    _, said = shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", expect=1)
+    assert "cannot answer now (503)" in said
+
+
+def test_a_draft_is_not_waited_for(shell: Shell, office: Office) -> None:
+    submitted(office, stage="draft")
+    assert "would be waited for in vain" in shell.refused("submit", office.url, "--status", "5ab1", "--wait")
+    assert "has no file that could be confirmed" in shell.refused("submit", office.url, "--status", "5ab1", "--confirm")
+
+
+def test_a_receipt_is_not_there_before_it_is_judged(shell: Shell, office: Office) -> None:
+    submitted(office)
+    _, said = shell.run("submit", office.url, "--status", "5ab1", "--receipt", "r.json", expect=1)
+    assert "There is no receipt yet" in said
+    assert not Path("r.json").exists()
+
+
+def test_a_file_that_does_not_come_leaves_nothing_and_the_old_one_stays(shell: Shell, office: Office) -> None:
+    submitted(office, stage="judged").files = False
+    Path("r.json").write_text("old", encoding="utf-8")
+    said = shell.refused("submit", office.url, "--status", "5ab1", "--receipt", "r.json", "--force")
+    assert "There is none at this moment." in said
+    assert [path.name for path in Path().iterdir()] == ["r.json"]
+    assert Path("r.json").read_text(encoding="utf-8") == "old"
+    office.files = True
+    shell.run("submit", office.url, "--status", "5ab1", "--receipt", "r.json", "--force")
+    assert Path("r.json").read_bytes() == RECEIPT
+    Path("folder").mkdir()
+    assert "folder exists already" in shell.refused(
+        "submit", office.url, "--status", "5ab1", "--receipt", "folder", "--force"
+    )
+
+
+@pytest.mark.parametrize(("word", "told"), [("publish", "is judged"), ("withdraw", "is withdrawn")])
+def test_a_team_publishes_or_withdraws(shell: Shell, office: Office, word: str, told: str) -> None:
+    submitted(office, stage="judged")
+    _, said = shell.run("submit", office.url, "--status", "5ab1", f"--{word}")
+    assert office.asked[-1] == f"POST /api/submissions/5ab1/{word}"
+    assert told in said
+
+
+def test_a_large_file_goes_whole(shell: Shell, office: Office) -> None:
+    office.submission = {"submission": "5ab1", "stage": "draft"}
+    path = Path("große Datei.csv")
+    path.write_text("item,response\n" + "dog,A dog.\n" * 300_000, encoding="utf-8")
+    shell.run("submit", office.url, path, "--status", "5ab1", expect=2)
+    assert office.uploaded == path.read_bytes()
+    assert office.asked[-1] == "PUT /api/submissions/5ab1/file?name=gro%C3%9Fe%20Datei.csv"
+
+
+def test_wrong_use_is_told_before_anybody_is_asked(
+    shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*more: object) -> str:
+        return " ".join(shell.refused("submit", office.url, *more).split())
+
+    file = good(shell)
+    shell.file("p.xlsx", "x")
+    Path("empty.csv").touch()
+    Path("there.json").write_text("mine", encoding="utf-8")
+    assert "Give the file of answers, or --status ID" in refused()
+    assert "give a .csv or a .jsonl file" in refused("p.xlsx")
+    assert "gone.csv cannot be read: No such file or directory." in refused("gone.csv")
+    assert "is empty" in refused("empty.csv")
+    assert "are said alone" in refused(file, "--status", "5ab1", "--publish")
+    assert "are said alone" in refused("--status", "5ab1", "--withdraw", "--confirm")
+    assert "not both" in refused("--status", "5ab1", "--withdraw", "--publish")
+    assert "needs --model, --version, --team" in refused(file)
+    assert "there.json exists already" in refused("--status", "5ab1", "--receipt", "there.json")
+    assert "there is no folder no" in refused("--status", "5ab1", "--battles", "no/b.jsonl")
+    monkeypatch.setenv("EVENHAND_TOKEN", " ")
+    assert "set EVENHAND_TOKEN" in refused("--status", "5ab1")
+    assert "holds a character that no token has" in refused("--status", "5ab1", "--token", "a b\nc")
+    assert office.asked == []
+    assert Path("there.json").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_token_of_the_folder_is_used_where_none_is_given(
+    shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EVENHAND_TOKEN")
+    shell.file(".env", f"EVENHAND_TOKEN={TOKEN}")
+    submitted(office)
+    out, _ = shell.run("submit", office.url, "--status", "5ab1", "--json")
+    assert json.loads(out)["stage"] == "approved"
