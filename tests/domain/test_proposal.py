@@ -251,23 +251,23 @@ def test_the_same_form_sent_twice_says_nothing_new():
     story = Story()
     story.write()
     asked = story.now.asked
-    assert said_already(story.now, WRITER, asked)
-    assert not said_already(story.now, OTHER, asked)
-    assert not said_already(story.now, WRITER, replace(asked, text="Else?"))
+    assert said_already(story.now, story.events, WRITER, asked)
+    assert not said_already(story.now, story.events, OTHER, asked)
+    assert not said_already(story.now, story.events, WRITER, replace(asked, text="Else?"))
     story.caption()
     again = Caption(about=1, text="Two dots.")
-    assert said_already(story.now, CAPTIONER, again)
-    assert not said_already(story.now, OTHER, again)
+    assert said_already(story.now, story.events, CAPTIONER, again)
+    assert not said_already(story.now, story.events, OTHER, again)
     story.answer()
     story.verify()
     said = Verification(about=story.now.answer_seq, follows=True)
-    assert said_already(story.now, VERIFIER, said)
-    assert not said_already(story.now, VERIFIER, replace(said, offensive=True))
+    assert said_already(story.now, story.events, VERIFIER, said)
+    assert not said_already(story.now, story.events, VERIFIER, replace(said, offensive=True))
     story.verify("b", follows=False, fault="caption")
     story.verify("c", follows=False, fault="caption")
     assert story.now.stage == "caption"
-    assert not said_already(story.now, CAPTIONER, again)  # it was found too thin: the same again is said anew
-    assert not said_already(story.now, "owner", Word(word="again"))
+    assert not said_already(story.now, story.events, CAPTIONER, again)  # it was found too thin: the same again is said anew
+    assert not said_already(story.now, story.events, "owner", Word(word="again"))
 
 
 def test_a_failure_is_tried_again_later_each_time_and_then_waits_for_the_owner():

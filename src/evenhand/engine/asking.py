@@ -80,16 +80,19 @@ class Asking:
         )
 
     def read(self, due: Due[Trial], replies: Sequence[Reply]) -> Reading | Request:
+        return self.read_trial(due.subject, replies)
+
+    def read_trial(self, trial: Trial, replies: Sequence[Reply]) -> Reading | Request:
         """What the reply decides, else what the extractor says of it, who is asked where it has not been.
 
         A reply that was cut or refused is not searched for a decision.
         """
-        reading = self._read(due.subject, replies[0])
+        reading = self._read(trial, replies[0])
         lacking = reading.verdict
         if self.extraction and isinstance(lacking, NoVerdict) and lacking.reason in EXTRACTED:
             if len(replies) == 1:
-                return self.extraction.request(due.subject, replies[0].text)
-            shown, fence = self._shown(due.subject), self._fence(due.subject)
+                return self.extraction.request(trial, replies[0].text)
+            shown, fence = self._shown(trial), self._fence(trial)
             reading = replace(reading, verdict=self.extraction.read(lacking, replies[1], shown=shown, fence=fence))
         adapted = [*self.deviations, *(words for reply in replies for words in reply.adapted)]
         return replace(reading, notes={**reading.notes, "adapted": adapted}) if adapted else reading

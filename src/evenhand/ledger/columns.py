@@ -55,7 +55,7 @@ class Interning:
         return tuple(self._code)
 
 
-def fetched(connection: Connection, query: Executable, **parameters: Sequence[str]) -> Iterator[list[Any]]:
+def fetched(connection: Connection, query: Executable, **parameters: Sequence[str | int]) -> Iterator[list[Any]]:
     """Rows as plain tuples, hundreds at a time; columns of the type Words come as they are stored."""
     # The driver's own cursor: through SQLAlchemy's rows the same reading costs a third more.
     cursor = cast(Any, connection.execute(query, parameters)).cursor

@@ -1,7 +1,7 @@
 """One thing on record with everything about it: a trial whole, an item with all its answers and verdicts."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
+from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import LedgerError
@@ -99,3 +100,21 @@ def calls_on_record(ledger: Ledger, keys: Mapping[str, Any]) -> tuple[CallOnReco
             for row in connection.execute(select(table).where(table.c.key.in_(some)))
         }
     return tuple(found[key] for key in keys if key in found)
+
+
+def find_study(ledger: Ledger, key: str) -> Study | None:
+    """What it wants, as it was registered."""
+    table = schema.studies
+    with ledger.reading() as connection:
+        content = connection.execute(select(table.c.content).where(table.c.key == key)).scalar()
+    return None if content is None else rows.study_from(content)
+
+
+def trials_by_key(ledger: Ledger, keys: Iterable[str]) -> dict[str, Trial]:
+    table = schema.trials
+    with ledger.reading() as connection:
+        return {
+            row.key: rows.trial_from(row)
+            for some in chunks(keys)
+            for row in connection.execute(select(table).where(table.c.key.in_(some)))
+        }

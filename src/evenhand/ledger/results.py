@@ -43,6 +43,8 @@ class Results:
 
     seq: npt.NDArray[np.int64]
     """Of the judgement that counts."""
+    at: npt.NDArray[np.float64]
+    """When it was made, in seconds since the epoch."""
     item: Coded
     rater: Coded
     condition: Coded
@@ -122,7 +124,7 @@ class Results:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
-        columns = ("seq", "first", "second", "pair", "showing", "attempt", "ending", "remark", "stands")
+        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "stands")
         coded = ("item", "rater", "condition")
         return replace(
             self,
@@ -145,6 +147,7 @@ def results_of(
     number = {name: code for code, name in enumerate(named)}
     return Results(
         seq=judgements.seq[counting],
+        at=judgements.at[counting],
         item=trials.item.rows(trial),
         rater=trials.rater.rows(trial),
         condition=trials.condition.rows(trial),

@@ -46,6 +46,8 @@ class Judgements:
     """In the order of the record."""
 
     seq: npt.NDArray[np.int64]
+    at: npt.NDArray[np.float64]
+    """When each was made, in seconds since the epoch."""
     trial: Codes
     """Index of the trial, in the order in which trials were read."""
     ending: Coded
@@ -55,7 +57,11 @@ class Judgements:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Judgements":
         return Judgements(
-            seq=self.seq[kept], trial=self.trial[kept], ending=self.ending.rows(kept), note=self.note.rows(kept)
+            seq=self.seq[kept],
+            at=self.at[kept],
+            trial=self.trial[kept],
+            ending=self.ending.rows(kept),
+            note=self.note.rows(kept),
         )
 
 
@@ -161,17 +167,20 @@ def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int],
     table = schema.judgements
     telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in ('"forced":true', '"adapted"')))
     notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="") if noted else literal("")
-    query = select(table.c.seq, table.c.trial, func.coalesce(table.c.verdict, table.c.reason), notes)
+    query = select(table.c.seq, table.c.at, table.c.trial, func.coalesce(table.c.verdict, table.c.reason), notes)
     endings, told = Interning(), Interning()
     numbers: list[npt.NDArray[np.int64]] = []
+    times: list[npt.NDArray[np.float64]] = []
     parts: list[tuple[Codes, ...]] = []
     for some in rows_where(connection, query, scope.judgements):
-        seq, trial, ending, note = zip(*some, strict=True)
+        seq, at, trial, ending, note = zip(*some, strict=True)
         numbers.append(np.array(seq, dtype=np.int64))
+        times.append(np.array(at, dtype=np.float64))
         parts.append((_at(rows, trial), endings.codes(ending), told.codes(note)))
     trial, ending, note = in_columns(parts, 3)
     found = Judgements(
         seq=np.concatenate([np.zeros(0, dtype=np.int64), *numbers]),
+        at=np.concatenate([np.zeros(0, dtype=np.float64), *times]),
         trial=trial,
         ending=Coded(names=endings.values, code=ending),
         note=Coded(names=told.values, code=note),

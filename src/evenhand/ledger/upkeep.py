@@ -6,19 +6,19 @@ Whether a verdict is what its reply says is not asked here: that takes the proto
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Connection, Row, func, select, text
+from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, text
 
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.submission import Uploaded
 from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import submissions_on_record
 
 _STREAMED = {"yield_per": 1000}
@@ -168,6 +168,20 @@ _CONTENTS: tuple[tuple[str, Column[str], Callable[[Row[Any]], str]], ...] = (
 """Each kind of thing, its name, and the name that its content gives it."""
 
 
+def misnamed(ledger: Ledger, kind: str, names: Iterable[str]) -> list[str]:
+    """Of the things of this kind (`item`, `call`, `response`, …) with these names, those that are not there or do not
+    hold the content that their name says."""
+    (column, named) = next((column, named) for one, column, named in _CONTENTS if one == kind)
+    wrong: list[str] = []
+    with ledger.reading() as connection:
+        for some in chunks(names):
+            where = column.in_(some)
+            there = set(connection.execute(select(column).where(where)).scalars())
+            altered = set(_misnamed(connection, column, named, where))
+            wrong += [name for name in some if name not in there or name in altered]
+    return wrong
+
+
 def _altered(connection: Connection) -> list[str]:
     return [
         f"The {kind} {name[:12]} does not hold the content its name says."
@@ -176,8 +190,14 @@ def _altered(connection: Connection) -> list[str]:
     ]
 
 
-def _misnamed(connection: Connection, column: Column[str], named: Callable[[Row[Any]], str]) -> Iterator[str]:
-    for row in connection.execute(select(column.table), execution_options=_STREAMED):
+def _misnamed(
+    connection: Connection,
+    column: Column[str],
+    named: Callable[[Row[Any]], str],
+    where: ColumnElement[bool] | None = None,
+) -> Iterator[str]:
+    rows_read = select(column.table) if where is None else select(column.table).where(where)
+    for row in connection.execute(rows_read, execution_options=_STREAMED):
         try:
             name = named(row)
         except (ValueError, TypeError, KeyError, AttributeError):  # not even of the form it was written in

@@ -30,6 +30,9 @@ EQUATION_1 = (
     "The paper's Eq. 1 as printed is the probability that the first model loses; Elo is computed with the right sign."
 )
 
+VISIT_PROTOCOLS = ("visit_pairwise", "visit_pairwise_reference", "visit_people")
+"""Whose boards have these figures."""
+
 OTHER_SOURCE = "other"
 """Items that were drawn from no existing dataset."""
 

@@ -1,0 +1,276 @@
+"""A receipt held against the ledger: everything it says that can be worked out again is, and each difference is named.
+
+What agrees proves that the receipt and this ledger tell the same; not that the judge was ever asked.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from evenhand import __version__
+from evenhand.domain.identity import Json, bytes_hash
+from evenhand.domain.number_ranges import from_ranges
+from evenhand.ledger.newest import newest
+from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.projection import StudyOnRecord, items_of, studies
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.traces import Trace, answer_numbers, judgement_numbers, traces
+from evenhand.ledger.upkeep import misnamed
+from evenhand.models.errors import Misuse
+from evenhand.reports.errors import RankError
+from evenhand.reports.receipt import digest, marks, seal, told_by_the_record
+from evenhand.reports.receipt_reading import Behind, Receipt, ReceiptError, behind
+from evenhand.reports.receipt_submission import other_answers, said_on_record, submission_on_record
+from evenhand.reports.receipt_walk import Walked, walked
+
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, AssertionError)
+"""What reading raises where bytes were changed so that they cannot be understood at all."""
+_LONGEST = 200
+"""Characters of a value that is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    name: str
+    found: str
+    """A sentence, where everything agrees."""
+    differs: tuple[str, ...] = ()
+    """Sentences: each thing that does not."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.differs
+
+    def as_json(self) -> dict[str, Json]:
+        return {"check": self.name, "ok": self.ok, "found": self.found if self.ok else None, "differs": [*self.differs]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    checks: tuple[Check, ...]
+
+    @property
+    def verified(self) -> bool:
+        return all(one.ok for one in self.checks)
+
+    def as_json(self) -> dict[str, Json]:
+        return {"schema": 1, "verified": self.verified, "checks": [one.as_json() for one in self.checks]}
+
+
+def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None) -> Verification:
+    """`predictions`: a file that is said to be the one that was submitted."""
+    held = _Held(ledger=ledger, receipt=receipt)
+    work: list[tuple[str, Callable[[], Check]]] = [("seal", held.seal), ("file", held.file)]
+    if predictions is not None:
+        work.append(("predictions", lambda: held.predictions(predictions)))
+    work += [
+        ("submission", held.submission),
+        ("numbers", held.numbers),
+        ("judgements", held.judgements),
+        ("row", held.row),
+    ]
+    return Verification(checks=tuple(_guarded(name, check) for name, check in work))
+
+
+def _guarded(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except (ReceiptError, LedgerError, RankError, Misuse) as error:
+        return Check(name=name, found="", differs=(str(error),))
+    except _DAMAGED as error:
+        words = f"What is on record, or in the receipt, cannot be understood ({type(error).__name__}: {error})."
+        return Check(name=name, found="", differs=(words,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """A receipt beside the ledger."""
+
+    ledger: Ledger
+    receipt: Receipt
+
+    def seal(self) -> Check:
+        differs = () if seal(self.ledger, self.receipt.document) == self.receipt.seal else (_NOT_SEALED,)
+        return Check(name="seal", found="The receipt is word for word as this ledger sealed it.", differs=differs)
+
+    def file(self) -> Check:
+        name = self.receipt.subject.file
+        try:
+            held = bytes_hash(self.ledger.submitted.get(name))
+        except KeyError:
+            return Check(name="file", found="", differs=(f"The submitted file {name} is not in the ledger.",))
+        words = f"The file kept in the ledger as {name} was changed: the SHA-256 of its bytes is {held}."
+        found = f"The submitted file is in the ledger: SHA-256 {name}."
+        return Check(name="file", found=found, differs=() if held == name else (words,))
+
+    def predictions(self, data: bytes) -> Check:
+        given, submitted = bytes_hash(data), self.receipt.subject.file
+        words = f"The file given is not the one submitted: its SHA-256 is {given}, not {submitted}."
+        found = "The file given is the one that was submitted."
+        return Check(name="predictions", found=found, differs=() if given == submitted else (words,))
+
+    def submission(self) -> Check:
+        submission = submission_on_record(self.ledger, self.receipt)
+        said = said_on_record(submission, self.receipt)
+        differs = [*self._otherwise(said), *other_answers(self.ledger, submission, self.receipt)]
+        found = "Team, model and approval are as they are on record, and the answers judged are those of the file."
+        return Check(name="submission", found=found, differs=tuple(differs))
+
+    def numbers(self) -> Check:
+        """Whether anything was taken from the record since, or put into it before its end."""
+        as_of, then = self.receipt.as_of, self._behind()
+        differs = [
+            *_gone_or_added("judgement", then.on_record, judgement_numbers(self.ledger, until=as_of.judgement)),
+            *_gone_or_added("choice of an answer", then.answers, answer_numbers(self.ledger, until=as_of.answer)),
+        ]
+        found = (
+            f"All {len(then.on_record):,} judgements up to number {as_of.judgement:,} and {len(then.answers):,} "
+            f"choices of answers up to number {as_of.answer:,} are on record, and no others."
+        )
+        return Check(name="numbers", found=found, differs=tuple(differs))
+
+    def judgements(self) -> Check:
+        """Of every judgement behind the board: request, reply, reading, answers, item."""
+        then, chosen = self._behind(), self._studies()
+        items = {item.digest: item for item in items_of(self.ledger, self.receipt.subject.board.data)}
+        walk = walked(self.ledger, then.marks, chosen[0], items)
+        differs = [*self._misnamed(chosen), *walk.differs, *self._changed(then, walk)]
+        found = (
+            f"{len(then.row):,} judgements behind the row and {len(then.marks):,} behind the board are unchanged, with "
+            f"the requests, replies, answers and items they rest on; {walk.agreed:,} were read again from their "
+            f"replies and say the same; {walk.not_read:,} have no reply, or a reader that is not here."
+        )
+        return Check(name="judgements", found=found, differs=tuple(differs))
+
+    def row(self) -> Check:
+        receipt, chosen = self.receipt, self._studies()
+        told = told_by_the_record(self.ledger, receipt.subject, receipt.as_of, chosen)
+        differs = (*self._counting(told), *self._otherwise(told))
+        made = receipt.document.get("made")
+        version = cast(Mapping[str, Json], made).get("evenhand") if isinstance(made, Mapping) else None
+        by = "" if version == __version__ else f" (made by evenhand {version}, checked by {__version__})"
+        row = cast(Mapping[str, Json], told["row"])
+        found = (
+            f"The row comes out to the last digit: {row['model']}, rating {row['rating']} ({row['rating_lower']} to "
+            f"{row['rating_upper']}), rank {row['rank']} ({row['rank_lower']} to {row['rank_upper']}) of "
+            f"{row['models']}{by}."
+        )
+        return Check(name="row", found=found, differs=differs)
+
+    def _otherwise(self, told: Mapping[str, Json]) -> list[str]:
+        return [
+            f"{path}: the receipt says {_short(said)}, the record gives {_short(gives)}."
+            for path, said, gives in _differences(self.receipt.document, told)
+        ]
+
+    def _behind(self) -> Behind:
+        as_of, now = self.receipt.as_of, newest(self.ledger)
+        if as_of.judgement > now.judgement or as_of.answer > now.answer:
+            raise ReceiptError(
+                f"The receipt speaks of judgement {as_of.judgement} and answer {as_of.answer}; this ledger ends at "
+                f"{now.judgement} and {now.answer}."
+            )
+        return behind(self.receipt)
+
+    def _studies(self) -> list[StudyOnRecord]:
+        found = [one for one in studies(self.ledger) if one.key in self.receipt.studies]
+        missing = {*self.receipt.studies} - {one.key for one in found}
+        if missing or not found:
+            raise ReceiptError(f"Studies of the board are not on record: {', '.join(sorted(missing))}.")
+        return found
+
+    def _misnamed(self, chosen: Sequence[StudyOnRecord]) -> list[str]:
+        board = self.receipt.subject.board
+        extractors = {one.condition.extractor for one in chosen if one.condition.extractor}
+        names = {"study": self.receipt.studies, "rater": {board.rater, *extractors}, "condition": (board.condition,)}
+        return [
+            f"The {kind} {name[:12]} is not on record as its name says."
+            for kind, some in names.items()
+            for name in misnamed(self.ledger, kind, some)
+        ]
+
+    def _changed(self, then: Behind, walk: Walked) -> list[str]:
+        """Which judgements are not what they were; each has a mark, the digests tell of all together."""
+        gone = [
+            f"Judgement {number} is not on record any more."
+            for number in sorted(then.marks.keys() - walk.hashes.keys())
+        ]
+        record = cast(Mapping[str, Json], self.receipt.document["record"])
+        of_board = digest(walk.hashes.values()) == record.get("board_sha256")
+        of_row = digest(one for number, one in walk.hashes.items() if number in then.row) == record.get("row_sha256")
+        if of_board and of_row:
+            return gone
+        now = marks(self.ledger, walk.hashes)
+        changed = [number for number, mark in now.items() if mark != then.marks[number]]
+        named = [_CHANGED.format(one=one, calls=_calls(one)) for one in traces(self.ledger, changed)]
+        return [*gone, *named] or [_OTHER_DIGEST.format(what="board" if of_row else "row")]
+
+    def _counting(self, told: Mapping[str, Json]) -> list[str]:
+        """Whether the same judgements count on the board as then."""
+        now = cast(Mapping[str, str], told["record"])
+        then, until = self._behind(), self.receipt.as_of.judgement
+        board, row = (from_ranges(now[name], most=until) for name in ("board_judgements", "row_judgements"))
+        told_of_row = f"The judgements behind the row are {now['row_judgements']}, not those the receipt says."
+        return [
+            *(
+                f"Judgement {number} does not count on the board any more."
+                for number in sorted(then.marks.keys() - {*board})
+            ),
+            *(_TAKEN_UP.format(number=number) for number in board if number not in then.marks),
+            *(() if then.row == frozenset(row) else (told_of_row,)),
+        ]
+
+
+_NOT_SEALED = "The receipt is not as this ledger sealed it: it was edited, or another ledger made it."
+_CHANGED = (
+    "Judgement {one.seq} (trial {one.trial:.12}{calls}) is not what it was: its verdict, its reader, its calls or a "
+    "reply was changed."
+)
+_OTHER_DIGEST = "The digest of the {what} in the receipt is not that of its judgements, and none of those was changed."
+_TAKEN_UP = (
+    "Judgement {number} counts on the board and is not in the receipt: it was added, or is of a trial that was judged "
+    "for something else and that a study of the board took up since."
+)
+_ELSEWHERE = frozenset(
+    f"record.{name}"
+    for name in (
+        "judgements",
+        "answers",
+        "row_judgements",
+        "row_sha256",
+        "board_judgements",
+        "board_sha256",
+        "board_marks",
+    )
+)
+"""Fields that are compared judgement by judgement."""
+
+
+def _gone_or_added(what: str, then: Collection[int], now: Collection[int]) -> list[str]:
+    return [
+        *(f"The {what} of number {number} is not on record any more." for number in sorted({*then} - {*now})),
+        *(
+            f"The {what} of number {number} was added since the receipt was made."
+            for number in sorted({*now} - {*then})
+        ),
+    ]
+
+
+def _calls(one: Trace) -> str:
+    return "".join(f", call {key[:12]}" for key in one.calls)
+
+
+def _differences(said: Json, gives: Json, path: str = "") -> Iterator[tuple[str, Json, Json]]:
+    """Each place where what the receipt says is not what the record gives; fields that only the receipt has are passed
+    over at the top, where the record tells nothing of them."""
+    if isinstance(said, Mapping) and isinstance(gives, Mapping):
+        for name in gives if not path else dict.fromkeys((*gives, *said)):
+            yield from _differences(said.get(name), gives.get(name), f"{path}.{name}" if path else name)
+    elif path not in _ELSEWHERE and said != gives:
+        yield path, said, gives
+
+
+def _short(value: Json) -> str:
+    words = json.dumps(value, ensure_ascii=False)
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"

@@ -1,0 +1,92 @@
+"""Claims about `evenhand verify` on the command line."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.reports.receipt_scene import House, Receipted, receipted
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def made(shell: Shell) -> Receipted:
+    folder = shell.folder / ".evenhand"
+    folder.mkdir()
+    found = receipted(House(folder=folder))
+    found.house.ledger.close()
+    shell.file("receipt.json", json.dumps(found.receipt, indent=2))
+    return found
+
+
+def submitted(made: Receipted) -> Path:
+    (path,) = made.house.folder.rglob(made.subject.file)
+    return path
+
+
+@pytest.mark.usefixtures("made")
+def test_a_receipt_that_agrees_says_what_was_found_and_ends_well(shell: Shell):
+    out, err = shell.run("verify", "receipt.json")
+    assert err == ""
+    lines = out.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == [
+        f"ok      {name}" for name in ("seal", "file", "submission", "numbers", "judgements", "row")
+    ]
+    assert "20 judgements behind the row and 56 behind the board are unchanged" in out
+    assert lines[-1].startswith("The receipt agrees with the ledger at sqlite:///")
+    document = shell.document("verify", "receipt.json")
+    assert document["verified"] is True
+    assert all(one["ok"] and one["found"] and not one["differs"] for one in document["checks"])
+
+
+def test_one_byte_of_a_reply_makes_it_fail_and_names_the_judgement(shell: Shell, made: Receipted):
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute(
+            "UPDATE calls SET text = 'i' || substr(text, 2) "
+            "WHERE key = (SELECT json_extract(calls, '$[0]') FROM judgements WHERE seq = 41)"
+        )
+    out, _ = shell.run("verify", "receipt.json", expect=1)
+    assert "FAILED  judgements: Judgement 41 (trial " in out
+    assert "The receipt does NOT agree with the ledger" in out
+    document = shell.document("verify", "receipt.json", expect=1)
+    (check,) = (one for one in document["checks"] if not one["ok"])
+    assert (check["check"], check["found"], len(check["differs"])) == ("judgements", None, 1)
+
+
+def test_many_differences_are_told_in_part_and_listed_in_the_document(shell: Shell, made: Receipted):
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute("UPDATE judgements SET reader = 'x'")
+    out, _ = shell.run("verify", "receipt.json", expect=1)
+    assert out.count("FAILED  judgements: Judgement ") == 20
+    assert "FAILED  judgements: and 36 more; --json lists them all." in out
+
+
+def test_the_teams_own_copy_of_the_file_is_compared(shell: Shell, made: Receipted):
+    path = submitted(made)
+    assert "ok      predictions" in shell.run("verify", "receipt.json", "--predictions", path)[0]
+    other = shell.file("other.jsonl", path.read_text(encoding="utf-8"))
+    assert "FAILED  predictions" in shell.run("verify", "receipt.json", "--predictions", other, expect=1)[0]
+
+
+@pytest.mark.usefixtures("made")
+def test_wrong_use_is_a_sentence(shell: Shell):
+    assert "cannot be read: No such file" in shell.refused("verify", "nowhere.json")
+    assert "cannot be read" in shell.refused("verify", shell.folder)
+    assert "not a JSON document" in shell.refused("verify", shell.file("words.json", "so"))
+    assert "cannot be read" in shell.refused("verify", "receipt.json", "--predictions", "nowhere")
+
+
+@pytest.mark.usefixtures("made")
+def test_another_ledger_does_not_agree(shell: Shell, tmp_path: Path):
+    House(folder=tmp_path).ledger.close()
+    out, _ = shell.run("verify", "receipt.json", "--store", f"sqlite:///{tmp_path}/ledger.db", expect=1)
+    assert "this ledger ends at 0 and 0" in out
+    _, err = shell.run("verify", "receipt.json", "--store", f"sqlite:///{tmp_path}/none.db", expect=1)
+    assert "none.db" in err
