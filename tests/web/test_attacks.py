@@ -93,6 +93,7 @@ def test_a_request_with_two_ends_or_none_is_not_let_in(house: House, asked: byte
     assert answer.startswith(b"HTTP/1.1 4"), answer
     assert b"boards" not in answer
     assert house.visitor().get("/").status_code == 200
+    assert "refused: malformed request" in house.logged()
 
 
 def test_what_is_written_down_of_an_attack_is_bounded(house: House):
@@ -105,10 +106,10 @@ def test_names_in_a_papers_tables_are_text():
     row = Row(model=SCRIPT, rank=1, cells=(Cell(words=SCRIPT, interval=SCRIPT),))
     paper = Paper(title=SCRIPT, tables=(PaperTable(caption=SCRIPT, headings=(SCRIPT,), rows=(row,)),), notes=(SCRIPT,))
     pages = Pages(site_at("127.0.0.1", 80))
-    shown = pages.fragment("paper.html", {"papers": [paper], "on": _On()})
+    shown = pages.fragment("paper.html", {"papers": [paper], "on": _On(), "names": {}})
     assert SCRIPT not in shown
     assert shown.count("&lt;script&gt;") == 7
 
 
 class _On:
-    id, protocol = "board", "visit_pairwise"
+    id, protocol, study_query = "board", "visit_pairwise", ""

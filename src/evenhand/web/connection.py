@@ -51,6 +51,12 @@ class _Connection(HttpToolsProtocol):
             if self._head_bytes > HEAD_BYTES:
                 self._refuse(b"431 Request Header Fields Too Large", "refused: headers too large")
 
+    def send_400_response(self, msg: str) -> None:
+        """Where the bytes are no request, or one with two ends."""
+        self._head_is_here()
+        super().send_400_response(msg)
+        self._note("refused: malformed request")
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._await_head()
@@ -79,7 +85,11 @@ class _Connection(HttpToolsProtocol):
             return
         self.transport.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         self.transport.close()
-        if what is not None and self.client is not None:
+        if what is not None:
+            self._note(what)
+
+    def _note(self, what: str) -> None:
+        if self.client is not None:
             task = self.loop.create_task(self._told(self.client[0], what))
             _noting.add(task)
             task.add_done_callback(_noting.discard)
