@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check bench soak lock clean
+.PHONY: demo test check docs bench soak lock clean
 
 demo: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
@@ -19,6 +19,10 @@ check: $(INSTALLED)
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
+# The pages of docs/ as HTML, to be opened from disk: build/docs/index.html.
+docs: $(INSTALLED)
+	$(BIN)/mkdocs build --strict --quiet
+
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
 	$(BIN)/python -m bench.creation
@@ -28,6 +32,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.grading
 	$(BIN)/python -m bench.web_board
 	$(BIN)/python -m bench.web
+	$(BIN)/python -m bench.web_growing
 
 soak: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2

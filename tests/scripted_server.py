@@ -302,6 +302,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         return lambda _: judge.removeprefix("says ")
     if judge.startswith("picks-"):
         return _option_judge(judge, seed)
+    if judge.startswith("quotes "):
+        return _quoting(judge_named(judge.removeprefix("quotes "), seed))
     rules: dict[str, Callable[[str, str], bool]] = {
         "always-first": lambda first, second: True,
         "prefers-longer": lambda first, second: len(first) >= len(second),
@@ -330,6 +332,16 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
             f"Step 3: Response {better} is accurate, specific and fluent.\n\n"
             f"Overall, Response {better} is better."
         )
+
+    return verdict
+
+
+def _quoting(judge: Judge) -> Judge:
+    """Says again all it was asked before it says what the judge says."""
+
+    def verdict(body: Body) -> str:
+        asked = "\n".join(_text(message) for message in body["messages"])
+        return f"I was asked:\n{asked}\n\n{judge(body)}"
 
     return verdict
 

@@ -298,3 +298,21 @@ def test_a_ledger_without_people_gets_a_sentence(shell: Shell):
     sample = Path(__file__).parents[2] / "src/evenhand/benchmarks/visit_bench/sample/answers.jsonl"
     shell.run("import", sample, "--responses", "--benchmark", BENCHMARK)
     assert "no person's verdict" in shell.refused("align", "--benchmark", BENCHMARK)
+
+
+def test_many_pairs_are_rows_of_a_table_that_fits_a_terminal(shell: Shell):
+    """Six pairs of models with long names, of which no one is in every pair."""
+    names = [f"a-model-with-a-rather-long-name-{letter}" for letter in "abcd"]
+    rows: list[str] = []
+    for item in range(4):
+        for place, first in enumerate(names):
+            for second in names[place + 1 :]:
+                for rater, kind in (("ann", "human"), ("bob", "human"), ("judge", "model")):
+                    rows.append(f"{item},{rater},{kind},{first},{second},{1 if item % 2 else -1}")
+    printed, _ = shell.run("align", shell.file("p.csv", HEADER, *rows))
+    assert max(map(len, printed.splitlines())) <= 120
+    table = printed.partition("By pair: judge")[2].partition("By pair: ann")[0]
+    heading, *rest = [line.split() for line in table.splitlines() if line.strip("─━ ")]
+    assert heading == ["pair", "MAE", "agreement"]
+    assert len(rest) == 7  # six pairs and all of them
+    assert rest[-1][0] == "pooled"

@@ -47,6 +47,10 @@ def test_the_demo_judges_once_and_then_uses_its_record(tmp_path: Path) -> None:
     assert "No model call was made" in words
     assert "Can this judge be trusted?" in words
     assert "evenhand judge visit-bench-sample --judge openai/gpt-4o" in words
+    page = tmp_path / ".evenhand" / "demo" / "report.html"
+    assert first["report"] == str(page)
+    assert str(page) in words
+    assert "judged by local/smollm2" in page.read_text(encoding="utf-8")
 
 
 def test_ctrl_c_while_the_demo_looks_how_fast_it_is_ends_it(tmp_path: Path) -> None:

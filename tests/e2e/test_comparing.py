@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses
@@ -277,3 +277,84 @@ def test_a_page_of_a_comparison_names_no_model_and_fits_a_phone(site: Site):
         with ada.page.expect_navigation():
             ada.page.get_by_role("button", name=re.compile("Next|Finish")).click()
     assert not ada.trouble
+
+
+def at_five_levels(site: Site, *, phone: bool = False) -> Visit:
+    """Somebody before the first of two comparisons at five levels."""
+    owner = site.visit(site.link, "Olive")
+    make_study(owner, CREATION, "Five levels", "Creative writing", people=1, each=1, comparisons=2)
+    ada = site.visit(invited(owner, 1), "Ada", phone=phone)
+    begin(ada, "Creative writing")
+    listens(ada.page)
+    return ada
+
+
+def said(site: Site) -> list[str]:
+    found = site.here.rows("SELECT verdict FROM judgements WHERE reader = 'form' ORDER BY seq")
+    return [number for (verdict,) in found for number in re.findall(r'"value":(-?\d)', verdict)]
+
+
+def test_next_waits_for_a_choice_that_is_still_being_saved(site: Site):
+    page = at_five_levels(site).page
+    held: list[Route] = []
+    page.route("**/api/comparisons/**", lambda route: held.append(route))
+    page.get_by_role("radio", name="Left is better").check()
+    page.get_by_role("radio", name="Right is better").check()
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
+    held[0].continue_()
+    expect(page.get_by_role("status")).to_contain_text("Saving Left<Right")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
+    held[1].continue_()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 2")
+    assert said(site) == ["1", "-1"]
+
+
+def test_without_a_server_one_is_told_so_and_next_saves_it(site: Site):
+    page = at_five_levels(site).page
+    page.route("**/api/comparisons/**", lambda route: route.abort())
+    page.get_by_role("radio", name="Left is better").check()
+    expect(page.get_by_role("status")).to_have_text("Not saved yet: the server cannot be reached. Next tries again.")
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 2")
+    assert said(site) == ["1"]
+
+
+def test_a_second_window_is_shown_what_the_first_one_chose(site: Site):
+    ada = at_five_levels(site)
+    other = ada.page.context.new_page()
+    other.goto(ada.page.url)
+    listens(other)
+    ada.page.get_by_role("radio", name="Left is better").check()
+    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left>Right")
+    other.get_by_role("radio", name="Equally good").check()
+    expect(other.get_by_role("status")).to_contain_text("you chose Left>Right meanwhile in another window")
+    expect(other.get_by_role("radio", name="Left is better")).to_be_checked()
+    other.get_by_role("radio", name="Equally good").check()
+    expect(other.get_by_role("status")).to_have_text("Saved: Left=Right")
+    assert said(site) == ["1", "0"]
+
+
+def test_a_laptop_shows_picture_question_and_both_answers_above_the_choices(site: Site):
+    page = at_five_levels(site).page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    below = page.locator(".choosing").bounding_box()
+    assert below
+    for part in (".asked-pictures img >> nth=0", ".asked-words h2 >> nth=0", ".side >> nth=0", ".side >> nth=1"):
+        box = page.locator(part).bounding_box()
+        assert box, part
+        # Of an answer its beginning: it may be longer than a screen.
+        assert 0 <= box["y"] < below["y"] - 60, part
+
+
+def test_a_phone_hides_no_column_and_a_name_is_not_broken_in_a_word(site: Site):
+    owner = site.visit(site.link, "Olive", phone=True)
+    page = owner.go("/")
+    page.get_by_role("link", name="openai/gpt-4o").click()
+    for heading in ("Tier", "Win rate", "Against reference", "Won – lost – tied"):
+        expect(page.locator("table.board").get_by_role("columnheader", name=heading)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    name = page.locator("table.board").get_by_role("link", name="reference", exact=True)
+    box = name.bounding_box()
+    assert box
+    assert box["height"] < 30  # one line

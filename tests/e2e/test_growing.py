@@ -206,3 +206,28 @@ def test_an_item_grows_from_three_peoples_work_and_joins_the_benchmark(browser: 
     (item,) = load_benchmark("visit-bench", path=folder / "grown" / "items.jsonl").items
     assert (item.instruction, item.caption, item.category) == (INSTRUCTION, CAPTION, "gardening tips")
     assert item.reference == ANSWER
+
+
+def test_a_draft_follows_its_writer_to_another_browser_and_no_other_person(browser: Browser, tmp_path: Path):
+    with site_in(browser, tmp_path) as site:
+        owner = site.visit(site.link, "Olga")
+        begun(owner, site)
+        first, second = (invited(owner, site, name) for name in ("Ada", "Ben"))
+        ada, ben = site.visit(first, "Ada"), site.visit(second, "Ben")
+        through(ada, "Write")
+        ada.get_by_label("The instruction").fill(INSTRUCTION)
+        expect(ada.locator("[data-draft-note]")).to_have_text("Draft saved.")
+        elsewhere = browser.new_context(storage_state={"cookies": ada.context.cookies()})  # pyright: ignore[reportArgumentType]
+        site.contexts.append(elsewhere)
+        page = elsewhere.new_page()
+        page.goto(ada.url)
+        expect(page.get_by_label("The instruction")).to_have_value(INSTRUCTION)
+        expect(page.get_by_text("Your draft")).to_be_visible()
+        page.get_by_label("The instruction").fill("And now?")
+        page.goto(f"{site.url}/grow")  # before the pause after which it is saved
+        through(page, "Write")
+        expect(page.get_by_label("The instruction")).to_have_value("And now?")
+        ben.goto(ada.url)
+        expect(ben.get_by_label("The instruction")).to_have_value("")
+        assert ada.evaluate("localStorage.length") == 0
+        assert site.trouble == []

@@ -4,9 +4,11 @@ import os
 import random
 import re
 import signal
+import subprocess
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import httpx2 as httpx
@@ -169,19 +171,26 @@ def csrf(page: httpx.Response) -> str:
 
 
 class Annotator:
-    """Writes and captions over HTTP, and says again what got no answer; what was acknowledged is remembered."""
+    """Writes and captions over HTTP; what was acknowledged is remembered, and what got no answer is said again."""
 
     def __init__(self, port: int, growing: str) -> None:
         self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60)
         self.growing = growing
         self.token = ""
-        self.acknowledged: list[tuple[str, str]] = []
+        self.written: set[str] = set()
+        self.captioned: set[tuple[str, str]] = set()
 
     def do(self, number: int) -> None:
-        fields = {"csrf": self.token, "instruction": f"What is {number}?", "licence": "CC0"}
+        """Raises httpx.TransportError where the server goes away."""
+        words = f"What is {number}?"
+        fields = {"csrf": self.token, "instruction": words, "licence": "CC0"}
         files = {"image": ("a.png", PNG, "image/png")}
         answer = self.client.post(f"/write/{self.growing}/{number}", data=fields, files=files)
-        assert answer.status_code in (303, 409), answer.text
+        if answer.status_code == 409:
+            assert "captioned this one already" in answer.text  # by ourselves, before the server went away
+            return
+        assert answer.status_code == 303, answer.text
+        self.written.add(words)
         place = self.client.get(f"/caption/{self.growing}").headers.get("location")
         if place is None:
             return
@@ -190,7 +199,18 @@ class Annotator:
         text = f"{number} dots."
         said = self.client.post(place, data={"csrf": self.token, "caption": text, "about": about[1]})
         assert said.status_code == 303, said.text
-        self.acknowledged.append((place.rpartition("/")[2], text))
+        self.captioned.add((place.rpartition("/")[2], text))
+
+
+def killed_while(process: "subprocess.Popen[str]", doing: Callable[[], None], *, after: float) -> None:
+    """Kills the server so many seconds after something was begun, wherever it has got to."""
+    killing = threading.Timer(after, process.kill)
+    killing.start()
+    with suppress(httpx.TransportError):
+        while process.poll() is None:
+            doing()
+    killing.join()
+    process.wait()
 
 
 @pytest.mark.soak
@@ -204,17 +224,18 @@ def test_server_and_worker_killed_at_random_moments_lose_and_double_nothing(here
     with server_process("--latency", "0.05") as url, ExitStack() as closing_up:
         closing_up.callback(ada.client.close)
         flags = ("--port", str(port), *model(url)[:4])
-        kills = sorted(lots.sample(range(1, count + 1), 4))
+        kills = sorted(lots.sample(range(1, count + 1), 6))
         started = closing_up.enter_context(ExitStack())
         process, _ = started.enter_context(serving(here.folder, *flags))
         come_in(ada.client, link)
         ada.token = csrf(ada.client.get("/account"))
         for number in range(1, count + 1):
-            if number in kills and lots.random() < 0.5:
+            if number in kills and lots.random() < 0.3:
                 for worker in children(process.pid):
                     os.kill(worker, signal.SIGKILL)
             elif number in kills:
-                process.kill()  # at any moment of what the worker does
+                # At any moment of what the worker does, and of a Write or a Caption.
+                killed_while(process, lambda now=number: ada.do(now), after=lots.uniform(0.0, 0.3))
                 started.close()
                 process, _ = started.enter_context(serving(here.folder, *flags))
             ada.do(number)
@@ -223,10 +244,20 @@ def test_server_and_worker_killed_at_random_moments_lose_and_double_nothing(here
         process.wait()
         seen = stats(url)
     check_all_is_there_once(here, growing, count=count)
-    found = {one.id: one.standing for one in on_record(here, growing)}
-    assert len(ada.acknowledged) == count
-    for proposal, text in ada.acknowledged:
-        caption = found[proposal].caption
-        assert caption
-        assert caption.text == text
+    found = on_record(here, growing)
+    check_what_people_said(ada, found)
+    assert len(found) == count
     assert seen["distinct"] == count
+
+
+def check_what_people_said(ada: Annotator, found: Sequence[Proposal]) -> None:
+    captions: set[tuple[str, str]] = set()
+    for one in found:
+        kinds = [type(event.said).__name__ for event in one.events]
+        assert (kinds.count("Instruction"), kinds.count("Caption")) == (1, 1)
+        assert one.standing.caption
+        number = one.standing.instruction.text.removeprefix("What is ").removesuffix("?")
+        assert one.standing.caption.text == f"{number} dots."
+        captions.add((one.id, one.standing.caption.text))
+    assert ada.written <= {one.standing.instruction.text for one in found}
+    assert ada.captioned <= captions

@@ -13,11 +13,12 @@ from sqlalchemy import func, select
 from evenhand.domain.call import Reply
 from evenhand.domain.proposal import FIRST_WAIT, Caption, Instruction, Rules, Word
 from evenhand.engine.reference_answers import Referring, WantedAnswer, run_command
-from evenhand.engine.worker import PRESENT, Rhythm, Stopping, work
+from evenhand.engine.worker import PRESENT, InPart, Rhythm, Stopping, Work, work
 from evenhand.ledger import schema
 from evenhand.ledger.growing import NewBenchmark, begin_growing, set_terms, spent_on
 from evenhand.ledger.proposals import find_proposal, propose, say
 from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.work import claim_calls, holder_name
 from evenhand.ledger.worker_notes import worker_notes
 from evenhand.models.errors import Misuse
 from tests.scripted_server import Canned, Script, ScriptedServer
@@ -139,7 +140,7 @@ async def test_a_failure_is_said_and_tried_again_only_after_a_while(plot: Plot):
         asked = reference_answers(plot.ledger, model.base_url)
         assert not asked.plan(time.time())
         later = asked.plan(time.time() + FIRST_WAIT + 1)
-        assert await asked.act(later, Stopping()) == ""
+        assert await asked.act(later, Stopping()) == InPart(sentence="")
     assert plot.stages() == ["verify"]
 
 
@@ -178,8 +179,8 @@ async def test_the_budget_of_a_benchmark_holds_over_all_runs(plot: Plot):
         asked = reference_answers(plot.ledger, model.base_url, price=PRICE)
         limit = 2.5  # an answer may cost $2.25 by its 2,048 output tokens
         set_terms(plot.ledger, plot.growing, terms(max_cost=limit), by="owner")
-        said = [await asked.act(asked.plan(time.time()), Stopping()) for _ in range(5)]
-        assert "does not allow another answer" in said[-1]
+        said = [await asked.act(asked.plan(time.time() + 100 * later), Stopping()) for later in range(5)]
+        assert "does not allow another answer" in said[-1].sentence
     spent = spent_on(plot.ledger, run_command(plot.growing))
     assert 0 < spent <= limit
     assert "answer" in plot.stages()
@@ -194,9 +195,79 @@ async def test_a_budget_without_a_price_is_refused_in_a_sentence(plot: Plot):
     set_terms(plot.ledger, plot.growing, terms(max_cost=1.0), by="owner")
     async with ScriptedServer() as model:
         asked = reference_answers(plot.ledger, model.base_url)
-        with pytest.raises(Misuse, match="no price is known"):
-            await asked.act(asked.plan(time.time()), Stopping())
+        said = await asked.act(asked.plan(time.time()), Stopping())
+        assert "no price is known" in said.sentence
         assert model.stats()["requests"] == 0
+
+
+def other_plot(ledger: Ledger, name: str) -> Plot:
+    asked = NewBenchmark(name=name, licence="CC0", base=None, terms=terms())
+    return Plot(ledger, begin_growing(ledger, asked, by="owner"))
+
+
+async def test_what_stands_in_one_benchmarks_way_keeps_no_answer_of_another_back(plot: Plot):
+    """Before and after it in the plan, in the same turn and while the one in trouble rests."""
+    others = [other_plot(plot.ledger, "older"), plot, other_plot(plot.ledger, "newer")]
+    for one in others:
+        one.caption(f"Dots of {one.growing}.")
+    set_terms(plot.ledger, plot.growing, terms(max_cost=1.0), by="owner")
+    async with ScriptedServer() as model:
+        asked = reference_answers(plot.ledger, model.base_url)
+        said = await asked.act(asked.plan(time.time()), Stopping())
+        assert "'plot' has a budget, and no price is known" in said.sentence
+        assert [one.stages() for one in others] == [["verify"], ["answer"], ["verify"]]
+        others[0].caption("More dots.")
+        jobs = asked.plan(time.time())
+        assert [job.growing.name for job in jobs] == ["older"]
+        again = await asked.act(jobs, Stopping())
+        assert "no price is known" in again.sentence  # the owner is told as long as it is so
+        assert others[0].stages() == ["verify", "verify"]
+        assert [job.growing.name for job in asked.plan(time.time() + 61)] == ["plot"]
+
+
+async def test_a_spent_budget_begins_no_run_and_rests_no_other_benchmark(plot: Plot):
+    plot.caption("Two dots.")
+    set_terms(plot.ledger, plot.growing, terms(max_cost=1.0), by="owner")  # an answer may cost $2.25
+    other = other_plot(plot.ledger, "other")
+    other.caption("Three dots.")
+    async with ScriptedServer() as model:
+        rhythm = Rhythm(once=True)
+        kinds = [reference_answers(plot.ledger, model.base_url, price=PRICE)]
+        await work(kinds, ledger=plot.ledger, stopping=Stopping(), rhythm=rhythm)
+        await work(kinds, ledger=plot.ledger, stopping=Stopping(), rhythm=rhythm)
+        other.caption("Four dots.")
+        await work(kinds, ledger=plot.ledger, stopping=Stopping(), rhythm=rhythm)
+    assert (plot.stages(), other.stages()) == (["answer"], ["verify", "verify"])
+    assert "'plot' ($1) does not allow another answer" in worker_notes(plot.ledger)["answers"].sentence
+    with plot.ledger.reading() as connection:
+        commands = list(connection.execute(select(schema.runs.c.command)).scalars())
+    assert commands == [run_command(other.growing)] * 2
+    assert plot.stands(plot.proposals[0]).failures == ()
+
+
+async def test_an_answer_on_record_is_said_even_where_the_budget_is_spent(plot: Plot):
+    proposal = plot.caption("Two dots.")
+    async with ScriptedServer() as model:
+        asked = reference_answers(plot.ledger, model.base_url, price=PRICE)
+        entries = Entries()
+        (job,) = asked.plan(time.time())
+        request = Referring(asked=asked.asked).request(job.answers[0])
+        entries.add_call(request, Reply(text="Two."), run="killed", at=0.0, cost_usd=None)
+        plot.ledger.commit(entries)
+        plot.caption("Three dots.")
+        set_terms(plot.ledger, plot.growing, terms(max_cost=1.0), by="owner")
+        said = await asked.act(asked.plan(time.time()), Stopping())
+    assert plot.stands(proposal).stage == "verify"
+    assert "does not allow another answer" in said.sentence
+
+
+async def test_what_another_worker_is_asking_is_not_planned_and_begins_no_run(plot: Plot):
+    plot.caption("Two dots.")
+    asked = reference_answers(plot.ledger, "http://127.0.0.1:1/v1")
+    (job,) = asked.plan(time.time())
+    key = Referring(asked=asked.asked).request(job.answers[0]).key
+    claim_calls(plot.ledger, [key], holder=holder_name("another"))
+    assert asked.plan(time.time()) == []
 
 
 async def test_an_answer_to_a_caption_that_was_changed_in_the_meantime_is_dropped(plot: Plot):
@@ -314,3 +385,91 @@ async def test_what_something_stands_in_the_way_of_rests_while_other_work_goes_o
     await work([refused, clock], ledger=ledger, stopping=stopping, rhythm=Rhythm(idle=0, trouble=3600))
     assert (refused.tries, clock.rounds) == (1, 5)
     assert worker_notes(ledger)["refused"].sentence == "The key is wrong."
+
+
+class Slow:
+    """A kind of work that waits for something that never comes, as a server that says nothing."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+    def plan(self, now: float) -> list[int]:
+        return [1]
+
+    async def act(self, jobs: Sequence[int], stopping: Stopping) -> str:
+        self.begun.set()
+        await stopping.pause(3600)
+        return ""
+
+
+class Behind:
+    """Counts its turns once the slow one is under way, and then ends the worker."""
+
+    name = "behind"
+
+    def __init__(self, slow: Slow) -> None:
+        self.turns = 0
+        self._slow = slow
+
+    def plan(self, now: float) -> list[int]:
+        return [1]
+
+    async def act(self, jobs: Sequence[int], stopping: Stopping) -> str:
+        await self._slow.begun.wait()
+        self.turns += 1
+        if self.turns == 3:
+            stopping.interrupt()
+        return ""
+
+
+async def test_slow_work_holds_up_no_other_kind(ledger: Ledger):
+    slow = Slow()
+    behind = Behind(slow)
+    kinds: list[Work[int]] = [slow, behind]
+    await asyncio.wait_for(work(kinds, ledger=ledger, stopping=Stopping(), rhythm=Rhythm(idle=0)), 60)
+    assert behind.turns == 3
+
+
+async def test_to_stop_reaches_every_run_under_way():
+    stopping = Stopping()
+    signs = [stopping.sign(), stopping.sign()]
+    stopping.interrupt()
+    assert [sign.interrupted for sign in (*signs, stopping.sign())] == [True] * 3
+
+
+async def test_an_error_that_nobody_foresaw_ends_the_worker(ledger: Ledger):
+    class Broken(Refused):
+        async def act(self, jobs: Sequence[int], stopping: Stopping) -> str:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await work([Slow(), Broken()], ledger=ledger, stopping=Stopping(), rhythm=Rhythm(idle=0))
+
+
+class Watching:
+    """One turn that lasts until the worker has said twice that it is there."""
+
+    name = "watching"
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.seen: set[float] = set()
+
+    def plan(self, now: float) -> list[int]:
+        return [1]
+
+    async def act(self, jobs: Sequence[int], stopping: Stopping) -> str:
+        while len(self.seen) < 3:
+            self.seen.add(worker_notes(self.ledger)[PRESENT].at)
+            await stopping.pause(0.01)
+        stopping.interrupt()
+        return ""
+
+
+async def test_a_worker_is_there_while_a_single_turn_lasts(ledger: Ledger):
+    watching = Watching(ledger)
+    rhythm = Rhythm(presence=0.01)
+    await asyncio.wait_for(work([watching], ledger=ledger, stopping=Stopping(), rhythm=rhythm), 60)
+    assert len(watching.seen) == 3

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.images import ImageStore
+from evenhand.images import ImageLimits, ImageStore
 from evenhand.images.addresses import FetchedAddress
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, fetch_images
-from evenhand.images.guard import PrivateAddress, guarded_socket, is_public
+from evenhand.images.guard import PrivateAddress, anywhere, guarded_socket, is_public
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST
-from tests.images.web import Web, serving
+from tests.images.web import Rebinding, Web, serving
 
-HERE = FetchLimits(allow_private=True, bytes=1_000_000)
+ODD_SPELLINGS = ("127.1", "2130706433", "0x7f000001", "0x7f.1", "127.0.0.1.", "0177.0.0.1", "0")
+HERE = FetchLimits(allowed=anywhere, bytes=1_000_000)
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ async def test_redirects_are_followed_as_far_as_allowed_and_carry_no_cookies(web
     assert isinstance(await fetch(store, f"{web.base}/moved.png"), Fetched)
     assert web.asked == ["/moved.png", "/moved-again.png", "/red.png"]
     assert not any("cookie" in headers for headers in web.headers)
-    three, two = (FetchLimits(allow_private=True, redirects=number) for number in (3, 2))
+    three, two = (FetchLimits(allowed=anywhere, redirects=number) for number in (3, 2))
     assert isinstance(await fetch(store, f"{web.base}/hop1", three), Fetched)
     lost = await fetch(store, f"{web.base}/hop1", two)
     assert isinstance(lost, NotFetched)
@@ -129,13 +130,13 @@ async def test_redirects_are_followed_as_far_as_allowed_and_carry_no_cookies(web
 
 async def test_a_size_at_the_limit_is_fine_and_one_byte_more_is_not(web: Web, store: ImageStore) -> None:
     url = f"{web.base}/red.png"
-    small = FetchLimits(allow_private=True, bytes=len(RED) - 1)
+    small = FetchLimits(allowed=anywhere, bytes=len(RED) - 1)
     assert (await refusal(store, url, small))[0] == "too-large"
-    assert isinstance(await fetch(store, url, FetchLimits(allow_private=True, bytes=len(RED))), Fetched)
+    assert isinstance(await fetch(store, url, FetchLimits(allowed=anywhere, bytes=len(RED))), Fetched)
 
 
 async def test_a_server_that_says_nothing_is_left(web: Web, store: ImageStore) -> None:
-    brief = FetchLimits(allow_private=True, seconds=0.2)
+    brief = FetchLimits(allowed=anywhere, seconds=0.2)
     assert await refusal(store, f"{web.base}/silent.png", brief) == (
         "timeout",
         "Nothing whole came within 0.2 seconds.",
@@ -157,10 +158,36 @@ async def test_this_machine_is_not_asked_unless_allowed(web: Web, store: ImageSt
     assert web.asked == []
 
 
-@pytest.mark.parametrize("host", ["127.1", "2130706433", "0x7f000001", "127.0.0.1."])
+@pytest.mark.parametrize("host", ODD_SPELLINGS)
 async def test_odd_spellings_of_this_machine_lead_nowhere(web: Web, store: ImageStore, host: str) -> None:
-    assert (await refusal(store, f"http://{host}:{web.port}/red.png", FetchLimits()))[0] in ("private", "unreachable")
+    assert (await refusal(store, f"http://{host}:{web.port}/red.png", FetchLimits()))[0] in ("private", "address")
     assert web.asked == []
+
+
+async def test_a_redirect_from_an_allowed_server_to_a_refused_address_is_refused(web: Web, store: ImageStore) -> None:
+    with serving() as inside:
+        web.redirect("/inwards.png", f"http://127.0.0.2:{inside.port}/red.png")
+        only = FetchLimits(allowed=lambda address: address == "127.0.0.1")
+        assert (await refusal(store, f"{web.base}/inwards.png", only))[0] == "private"
+        assert web.asked == ["/inwards.png"]
+        assert inside.asked == []
+
+
+async def test_a_name_that_leads_elsewhere_the_second_time_is_looked_at_again(web: Web, store: ImageStore) -> None:
+    """127.0.0.1 is in the place of the public address here, and 127.0.0.2 in that of the private one."""
+    names = Rebinding("127.0.0.1", "127.0.0.2")
+    limits = FetchLimits(allowed=lambda address: address == "127.0.0.1", resolver=names)
+    url = f"http://rebinding.example:{web.port}/moved.png"
+    assert (await refusal(store, url, limits))[0] == "private"
+    assert web.asked == ["/moved.png"]  # and not where it redirects to, at the same name
+    assert names.asked == ["rebinding.example"] * 2
+
+
+async def test_what_is_larger_than_decoded_is_told_apart_from_what_is_no_image(web: Web, store: ImageStore) -> None:
+    limits = FetchLimits(allowed=anywhere, images=ImageLimits(pixels=40_000_000))
+    problem, detail = await refusal(store, f"{web.base}/bomb.png", limits)
+    assert problem == "bomb"
+    assert "7000 x 6000" in detail
 
 
 async def test_a_disk_that_refuses_is_an_error_and_no_outcome(web: Web, tmp_path: Path) -> None:
@@ -178,7 +205,7 @@ async def test_a_disk_that_refuses_is_an_error_and_no_outcome(web: Web, tmp_path
         "192.0.0.8", "192.0.0.255", "100.127.255.255", "168.63.129.16", "240.0.0.1", "239.1.2.3",
         "::8.8.8.8", "::ffff:0:8.8.8.8", "::ffff:0:10.0.0.1", "64:ff9b:1::8.8.8.8", "64:ff9b:1:ffff::1", "fec0::1",
         "feff::1", "ff0e::1", "4000::1", "64:ff9b::168.63.129.16", "64:ff9b::192.0.0.8", "64:ff9b::224.0.0.1",
-        "::ffff:168.63.129.16", "2002:a83f:8110::1",
+        "::ffff:168.63.129.16", "2002:a83f:8110::1", "3fff::1", "2001:db8::1",
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_open_to_everybody(address: str) -> None:
@@ -199,12 +226,12 @@ def test_an_ipv4_address_is_no_more_public_inside_an_ipv6_one(address: object) -
 
 def test_the_address_is_looked_at_when_it_is_connected_to() -> None:
     """Whatever the name resolved to a moment ago."""
-    make = guarded_socket(allow_private=False)
+    make = guarded_socket(is_public)
     with pytest.raises(PrivateAddress):
         make((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", 80)))
     for made in (
         make((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 80))),
-        guarded_socket(allow_private=True)((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", 80))),
+        guarded_socket(anywhere)((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", 80))),
     ):
         made.close()
 

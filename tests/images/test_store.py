@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from PIL.PngImagePlugin import PngImageFile
 
-from evenhand.images import ImageError, ImageLimits, ImageStore, digest, inspect, prepared
+from evenhand.images import ImageError, ImageLimits, ImageStore, ImageTooLarge, digest, inspect, prepared
 from evenhand.images.recent_bytes import RecentBytes
 from tests.images.pictures import encoded, photo, with_orientation
 
@@ -294,3 +294,12 @@ def test_kept_bytes_never_exceed_their_bound(puts: list[tuple[int, int]], max_by
         assert recent.get(key) == (bytes(length) if length <= max_bytes else None)
         kept = [value for other in range(6) if (value := recent.get(other)) is not None]
         assert recent.total_bytes == sum(map(len, kept)) <= max_bytes
+
+
+def test_an_image_is_put_within_limits_of_its_own(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path)
+    data = encoded(photo(60, 40), "PNG")
+    with pytest.raises(ImageTooLarge, match="60 x 40"):
+        store.put(data, limits=ImageLimits(pixels=2_399))
+    assert list(store.digests()) == []
+    assert store.put(data, limits=ImageLimits(pixels=2_400)).width == 60

@@ -1,13 +1,17 @@
 """A small web of images on loopback, some of it hostile: real HTTP, each path with its own behaviour."""
 
 import gzip
+import socket
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from aiohttp.abc import AbstractResolver, ResolveResult
+
 from tests.benchmarks.files import BLUE, RED
+from tests.images.pictures import png_bomb
 
 HTML = b"<!doctype html><html><body>Sign in first</body></html>"
 HUGE = 3_000_000
@@ -19,6 +23,7 @@ class Web:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.headers: list[dict[str, str]] = []
+        self.redirects: dict[str, Callable[[BaseHTTPRequestHandler, Web], None]] = {}
         self.closing = threading.Event()
         web = self
 
@@ -26,7 +31,7 @@ class Web:
             def do_GET(self) -> None:
                 web.asked.append(self.path)
                 web.headers.append({name.casefold(): value for name, value in self.headers.items()})
-                _PATHS.get(self.path, _missing)(self, web)
+                (web.redirects.get(self.path) or _PATHS.get(self.path, _missing))(self, web)
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass
@@ -38,6 +43,27 @@ class Web:
         self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_port
         self.base = f"http://127.0.0.1:{self.port}"
+
+    def redirect(self, path: str, to: str) -> None:
+        self.redirects[path] = _redirects(to)
+
+
+class Rebinding(AbstractResolver):
+    """Every name has the first address, then the second, and so on; the last one from then on."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.asked: list[str] = []
+        self._addresses = addresses
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        address = self._addresses[min(len(self.asked), len(self._addresses) - 1)]
+        self.asked.append(host)
+        return [ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=0)]
+
+    async def close(self) -> None:
+        pass
 
 
 @contextmanager
@@ -100,6 +126,7 @@ _PATHS: dict[str, Callable[[BaseHTTPRequestHandler, Web], None]] = {
     "/red.png": _sends(RED, Content_Type="text/html"),
     "/with%20space.png": _sends(BLUE),
     "/page.png": _sends(HTML, Content_Type="image/png"),
+    "/bomb.png": _sends(png_bomb(7_000, 6_000)),
     "/half.png": _sends(RED[:40]),
     "/packed.png": _sends(gzip.compress(RED), Content_Encoding="gzip"),
     "/large.png": _sends(RED.ljust(HUGE, b"\0")),

@@ -1,11 +1,13 @@
 """Claims about growing benchmarks on record: nothing is overwritten, nothing happens twice, and a cut-off is mended."""
 
+import random
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import ClauseElement, select
+from sqlalchemy import ClauseElement, Select, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.domain.proposal import (
@@ -19,6 +21,7 @@ from evenhand.domain.proposal import (
     Word,
 )
 from evenhand.ledger import schema
+from evenhand.ledger.drafts import drop_draft, find_draft, save_draft
 from evenhand.ledger.growing import (
     Example,
     NameTaken,
@@ -36,9 +39,11 @@ from evenhand.ledger.growing import (
     versions,
 )
 from evenhand.ledger.grown import grown_version, item_of, publish
+from evenhand.ledger.people import Invite, erase_name, invite, join
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.proposals import (
     TooLate,
+    events_since,
     find_proposal,
     lease,
     lease_holder,
@@ -48,7 +53,9 @@ from evenhand.ledger.proposals import (
     skip,
     skipped,
     unskip,
+    was_handed_out,
 )
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.worker_notes import leave_note, worker_notes
 from tests.ledger.test_schema import UGLY, listening
@@ -125,7 +132,7 @@ def test_one_person_has_one_proposal_a_skill_until_it_is_over(ledger: Ledger):
     growing = begun(ledger)
     one = proposed(ledger, growing)
     with pytest.raises(TooLate):
-        proposed(ledger, growing)
+        proposed(ledger, growing, text="Another?")
     proposed(ledger, growing, person="b")
     proposed(ledger, growing, skill="other")
     say(ledger, growing, one, Word(word="rejected", reason="r"), person="owner")
@@ -207,17 +214,126 @@ def test_a_version_number_is_given_once(ledger: Ledger):
 
 
 def test_a_lease_is_one_persons_until_they_take_another_or_it_ends(ledger: Ledger):
-    assert lease(ledger, "a", ["x", "y"]) == "x"
-    assert lease(ledger, "b", ["x", "y"]) == "y"
-    assert lease(ledger, "c", ["x", "y"]) is None
-    assert lease(ledger, "a", ["x", "y"]) == "x"
+    assert lease(ledger, "a", ["x", "y"], start="") == "x"
+    assert lease(ledger, "b", ["x", "y"], start="") == "y"
+    assert lease(ledger, "c", ["x", "y"], start="") is None
+    assert lease(ledger, "a", ["x", "y"], start="") == "x"
     assert lease_holder(ledger, "x") == "a"
-    assert lease(ledger, "a", ["z"]) == "z"
+    assert lease(ledger, "a", ["z"], start="") == "z"
     assert lease_holder(ledger, "x") is None
     with ledger.writing() as connection:
         connection.execute(schema.leases.update().values(until=time.time() - 1))
     assert lease_holder(ledger, "y") is None
-    assert lease(ledger, "c", ["y"]) == "y"
+    assert lease(ledger, "c", ["y"], start="") == "y"
+    assert was_handed_out(ledger, "a", "x")  # once
+    assert not was_handed_out(ledger, "c", "x")
+
+
+def test_a_lease_of_one_step_leaves_that_of_another_alone(ledger: Ledger):
+    assert lease(ledger, "a", ["caption g p"], start="caption g ") == "caption g p"
+    assert lease(ledger, "a", ["verify g q"], start="verify g ") == "verify g q"
+    assert lease_holder(ledger, "caption g p") == lease_holder(ledger, "verify g q") == "a"
+    assert lease(ledger, "a", (), start="verify g ") is None
+    assert (lease_holder(ledger, "caption g p"), lease_holder(ledger, "verify g q")) == ("a", None)
+
+
+def test_the_very_same_proposed_twice_is_one_and_another_is_refused(ledger: Ledger):
+    growing = begun(ledger)
+    one = proposed(ledger, growing)
+    assert proposed(ledger, growing) == one
+    assert len(proposals(ledger, growing)[0].events) == 1
+    with pytest.raises(TooLate):
+        proposed(ledger, growing, text="How few?")
+    say(ledger, growing, one, Word(word="withdrawn"), person="a")
+    assert proposed(ledger, growing) != one
+
+
+def test_the_same_verdict_again_is_no_change_though_the_first_sent_the_answer_back(ledger: Ledger):
+    growing = begun(ledger)
+    one = accepted(ledger, growing)
+    found = find_proposal(ledger, growing, one)
+    assert found
+    no = Verification(about=found.standing.answer_seq, follows=False, fault="answer", verifiers=1, attempts=2)
+    first = say(ledger, growing, one, no, person="c")
+    assert first.stage == "answer"
+    again = say(ledger, growing, one, no, person="c", allowed=lambda stands: stands.stage == "verify")
+    assert again == first
+    with pytest.raises(TooLate):
+        say(ledger, growing, one, no, person="d")
+    found = find_proposal(ledger, growing, one)
+    assert found
+    assert len(found.events) == 5
+
+
+def test_what_is_at_hand_is_what_a_fresh_reading_finds_after_every_event(ledger: Ledger):
+    growing, other = begun(ledger), begun(ledger, "other")
+    at_hand = ProposalsAtHand(ledger)
+    lots = random.Random(7)
+    steps = [
+        lambda one: Caption(about=one.standing.instruction.seq, text=str(lots.random())),
+        lambda one: Answer(about=one.standing.caption.seq, attempt=one.standing.attempt, text="t", model="m", call="k"),
+        lambda one: Verification(about=one.standing.answer_seq, follows=lots.random() < 0.5, fault="caption"),
+        lambda _: Word(word="rejected", reason="r"),
+    ]
+    for number in range(60):
+        if number % 4 == 0:
+            proposed(ledger, growing if number % 8 else other, person=f"p{number}")
+        one = lots.choice(proposals(ledger, growing) or proposals(ledger, other))
+        with suppress(TooLate, AttributeError):
+            said = lots.choice(steps)(one)
+            person = None if isinstance(said, Answer) else lots.choice("abc")
+            say(ledger, growing, one.id, said, person=person)
+        for each in (growing, other):
+            known, fresh = at_hand.of(each), proposals(ledger, each)
+            assert list(known.proposals) == fresh
+            for one in fresh:
+                alike = [found for found in fresh if found.standing.stage == one.standing.stage]
+                assert known.at(one.standing.stage) == alike
+            people = {event.person for found in fresh for event in found.events if event.person}
+            for person in people:
+                theirs = [found for found in fresh if any(event.person == person for event in found.events)]
+                assert sorted(known.of_person(person), key=lambda found: found.id) == sorted(
+                    theirs, key=lambda found: found.id
+                )
+    assert at_hand.of(growing).of_person("nobody") == []
+
+
+def test_only_what_was_said_since_is_read_and_to_propose_reads_nobody_elses(ledger: Ledger):
+    growing = begun(ledger)
+    at_hand = ProposalsAtHand(ledger)
+    for number in range(5):
+        accepted(ledger, growing, person=f"p{number}")
+    last = at_hand.of(growing).last
+    with listening(ledger) as statements:
+        proposed(ledger, growing, person="late")
+        at_hand.of(growing)
+    wanted = [str(one.compile()) for one in statements if isinstance(one, Select)]
+    reads = [one for one in wanted if "FROM proposal_events" in one]
+    assert len(reads) == 2
+    assert "person" in reads[0].partition("WHERE")[2]
+    assert "seq >" in reads[1].partition("WHERE")[2]
+    with ledger.reading() as connection:
+        assert [proposal for proposal, _ in events_since(connection, growing, last)] == [
+            proposals(ledger, growing)[-1].id
+        ]
+
+
+def test_a_draft_is_one_persons_and_is_gone_when_it_is_empty_dropped_or_their_name_is(ledger: Ledger):
+    owner = join(ledger, invite(ledger, Invite(role="owner")).token, "Olga").person.id
+    ada = join(ledger, invite(ledger, Invite(role="annotator")).token, "Ada").person.id
+    for person in (owner, ada):
+        save_draft(ledger, person, "write g counting", {"instruction": f"By {person}", "url": ""})
+    save_draft(ledger, ada, "caption g p", {"caption": "one"})
+    save_draft(ledger, ada, "caption g p", {"caption": UGLY[0]})
+    assert find_draft(ledger, ada, "caption g p") == {"caption": UGLY[0]}
+    assert find_draft(ledger, ada, "write g counting") == {"instruction": f"By {ada}", "url": ""}
+    drop_draft(ledger, ada, "caption g p")
+    assert find_draft(ledger, ada, "caption g p") == {}
+    drop_draft(ledger, ada, "caption g p")
+    erase_name(ledger, ada)
+    assert find_draft(ledger, ada, "write g counting") == {}
+    save_draft(ledger, owner, "write g counting", {"instruction": "", "url": ""})
+    assert find_draft(ledger, owner, "write g counting") == {}
 
 
 def test_what_was_skipped_is_offered_again_by_its_beginning(ledger: Ledger):
@@ -253,7 +369,11 @@ def test_postgresql_would_take_every_statement(ledger: Ledger):
         publish(ledger, benchmark, by="owner")
         grown_version(ledger, benchmark)
         set_terms(ledger, growing, TERMS, by="owner")
-        lease(ledger, "a", ["x"])
+        lease(ledger, "a", ["x"], start="x")
+        was_handed_out(ledger, "a", "x")
+        ProposalsAtHand(ledger).of(growing)
+        save_draft(ledger, "a", "x", {"y": "z"})
+        drop_draft(ledger, "a", "x")
         lease_holder(ledger, "x")
         skip(ledger, "a", "x")
         unskip(ledger, "a", "x")

@@ -166,7 +166,5 @@ def test_what_is_newest_changes_with_judgements_answers_and_studies(ledger: Ledg
     scene.record(ledger, scene.TRIALS[:1], [scene.prefers(scene.TRIALS[0], 1)])
     states.append(newest(ledger))
     assert states[0].judgement == 0
-    assert states[0].at is None
     assert len(set(states)) == 3
     assert newest(ledger) == states[-1]
-    assert states[-1].at is not None

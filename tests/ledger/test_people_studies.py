@@ -17,15 +17,13 @@ from evenhand.domain.verdict import Preference
 from evenhand.ledger import schema
 from evenhand.ledger.comparing import Paused, Place, choices, find_place, find_task, places_of, say
 from evenhand.ledger.people import Invite, Person, invite, join
+from evenhand.ledger.people_plan import MOST_TASKS, PeopleStudyError, samples
 from evenhand.ledger.people_studies import (
-    MOST_TASKS,
-    PeopleStudyError,
     find_people_study,
     make_people_study,
     pause_people_study,
     people_votes,
     progress,
-    samples,
     take_place,
 )
 from evenhand.ledger.projection import judged, studies

@@ -1,6 +1,7 @@
 """Claims about the tables: migrations make them, PostgreSQL would take them, and any text fits in."""
 
 import io
+import re
 import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -75,8 +76,14 @@ def test_the_migrations_make_on_postgresql_what_the_schema_says():
         for revision in reversed(list(script().walk_revisions())):
             revision.module.upgrade()
     migrated = plain(written.getvalue())
+    added: list[tuple[str, str]] = re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+ \w+)", migrated)
     for statement in postgres_ddl():
-        assert plain(statement) in migrated
+        created = plain(statement)
+        for table, column in added:
+            if created.startswith(f"CREATE TABLE {table} "):
+                assert f", {column}" in created
+                created = created.replace(f", {column}", "", 1)
+        assert created in migrated
 
 
 def test_a_growing_table_is_numbered_with_64_bits_on_postgresql():

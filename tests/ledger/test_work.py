@@ -9,7 +9,16 @@ from sqlalchemy import event, func, select, update
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.work import Claimed, claim, claim_calls, holder_name, release_all, renew
+from evenhand.ledger.work import (
+    Claimed,
+    claim,
+    claim_calls,
+    claim_one,
+    held_now,
+    holder_name,
+    release_all,
+    renew,
+)
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 
@@ -196,3 +205,36 @@ def test_a_call_is_claimed_unless_it_was_answered(ledger: Ledger):
     first = claim_calls(ledger, [answered, open_call], holder=MINE)
     assert first == Claimed(mine={open_call}, decided={answered}, others=set())
     assert claim_calls(ledger, [open_call], holder=THEIRS).others == {open_call}
+
+
+def test_one_thing_is_one_holders_until_it_lets_go_dies_or_does_not_renew(ledger: Ledger):
+    assert claim_one(ledger, "thing", holder=MINE)
+    assert claim_one(ledger, "thing", holder=MINE)
+    assert not claim_one(ledger, "thing", holder=THEIRS)
+    assert claim_one(ledger, "another thing", holder=THEIRS)
+    release_all(ledger, holder=MINE)
+    assert claim_one(ledger, "thing", holder=ELSEWHERE)
+    assert not claim_one(ledger, "thing", holder=MINE)
+    expire(ledger, ELSEWHERE)
+    assert claim_one(ledger, "thing", holder=MINE)
+
+
+def test_what_is_held_is_told_without_taking_it(ledger: Ledger):
+    host, number, _started, run = MINE.rsplit("|", 3)
+    dead = f"{host}|{number}|0|{run}"
+    for what, holder in (("mine", MINE), ("dead", dead), ("far", ELSEWHERE), ("late", "third-host|1|1|run")):
+        assert claim_one(ledger, what, holder=holder)
+    expire(ledger, "third-host|1|1|run")
+    before = held(ledger)
+    assert held_now(ledger, ["mine", "dead", "far", "late", "free"]) == {"mine", "far"}
+    assert held_now(ledger, ["far"]) == {"far"}
+    assert held(ledger) == before
+
+
+def test_renewing_tells_how_many_claims_are_left(ledger: Ledger):
+    taken(ledger, ELSEWHERE, KEYS[:3])
+    assert renew(ledger, holder=ELSEWHERE) == 3
+    expire(ledger, ELSEWHERE)
+    taken(ledger, MINE, KEYS[:2])
+    assert renew(ledger, holder=ELSEWHERE) == 1
+    assert renew(ledger, holder=MINE) == 2

@@ -26,10 +26,12 @@ from evenhand.ledger.growing import (
     set_terms,
 )
 from evenhand.ledger.people import people
-from evenhand.ledger.proposals import find_proposal, proposals
+from evenhand.ledger.proposals import find_proposal, lease, proposals
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.models.named import named_model
 from evenhand.models.prices import PriceList, parse_price
+from evenhand.web.growth import place_start
 from tests.web.house import PNG, House, form_token
 
 SKILLS = ("gardening tips", "food recipe", "counting")
@@ -104,8 +106,21 @@ class Gardener:
         return self.post(f"/caption/{self.garden.id}/{proposal}", caption=text, about=str(about))
 
     def verify(self, proposal: str, follows: str = "yes", about: int | None = None, **fields: str) -> httpx.Response:
+        """What was handed out to them; `judge` also where it was not."""
+        hand_out(self.garden, proposal, self.id)
+        return self.judge(proposal, follows, about, **fields)
+
+    def judge(self, proposal: str, follows: str = "yes", about: int | None = None, **fields: str) -> httpx.Response:
         about = self.garden.stands(proposal).answer_seq if about is None else about
         return self.post(f"/verify/{self.garden.id}/{proposal}", follows=follows, about=str(about), **fields)
+
+
+def hand_out(garden: Garden, proposal: str, person: str) -> None:
+    """As if this were the next answer to verify that nobody else has, whoever made what is behind it."""
+    found = find_proposal(garden.ledger, garden.id, proposal)
+    assert found
+    start = place_start(garden.id, "verify", found)
+    assert lease(garden.ledger, person, [f"{start}{person}"], start=start)
 
 
 def planted(house: House, *, rules: Rules | None = None, max_cost: float | None = None) -> Garden:
@@ -118,7 +133,10 @@ def planted(house: House, *, rules: Rules | None = None, max_cost: float | None 
 
 def kinds(ledger: Ledger, base_url: str, *, price: str | None = None, limits: FetchLimits = LIMITS) -> list[Work[Any]]:
     """The worker's, with a model at this address."""
-    return [ProposedImages(ledger=ledger, limits=limits), reference_answers(ledger, base_url, price=price)]
+    return [
+        ProposedImages(ledger=ledger, proposals=ProposalsAtHand(ledger), limits=limits),
+        reference_answers(ledger, base_url, price=price),
+    ]
 
 
 def reference_answers(ledger: Ledger, base_url: str, *, price: str | None = None) -> ReferenceAnswers:
@@ -135,7 +153,9 @@ def reference_answers(ledger: Ledger, base_url: str, *, price: str | None = None
         return Means(client=client, pricing=quote, budget=budget, pacing=Pacing(retry=RetryRule(retries=0)))
 
     asked = Addressee(name=model.name, endpoint=model.identity, model=model.model, settings=SAMPLED)
-    return ReferenceAnswers(ledger=ledger, asked=asked, means=means, priced=quote.known)
+    return ReferenceAnswers(
+        ledger=ledger, proposals=ProposalsAtHand(ledger), asked=asked, means=means, priced=quote.known
+    )
 
 
 async def worked(ledger: Ledger, base_url: str, **given: Any) -> None:

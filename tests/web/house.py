@@ -105,7 +105,9 @@ def served(
             thread.join()
 
 
-GENEROUS = Limits(requests_per_second=10_000, burst=10_000, guesses_per_minute=10_000, patience=60)
+GENEROUS = Limits(
+    requests_per_second=10_000, burst=10_000, guesses_per_minute=10_000, uploads_per_minute=10_000, patience=60
+)
 """So that only the tests about limits meet one."""
 
 

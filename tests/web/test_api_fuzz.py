@@ -12,12 +12,16 @@ from schemathesis import APIOperation, GenerationMode
 from schemathesis.core.result import Ok
 
 from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.domain.submission import Entered
+from evenhand.ledger.intakes import BoardIdentity, find_intake, open_intake
 from evenhand.ledger.people import Invite, Role, grant_token, invite, join
 from evenhand.ledger.people_studies import make_people_study, take_place
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import begin_submission
+from tests.web.desk import TERMS
 from tests.web.garden import planted
-from tests.web.house import MODELS, House, fill, served, url_in
+from tests.web.house import CONDITION, JUDGE, MODELS, House, fill, served, url_in
 
 EXAMPLES = 6
 """Of every operation, for each role, of what is allowed and of what is not."""
@@ -40,7 +44,15 @@ def known(house: House) -> dict[str, str]:
     study, garden = make_people_study(ledger, asked, made_by=None), planted(house)
     person = join(ledger, invite(ledger, Invite(role="annotator")).token, "Eve").person
     board = house.visitor().get("/api/boards").json()["boards"][0]["board"]
+    judged = BoardIdentity(data=data, rater=JUDGE.key, condition=CONDITION.key)
+    intake = find_intake(ledger, open_intake(ledger, "numbers", judged, TERMS, by="owner"))
+    assert intake
+    team = join(ledger, invite(ledger, Invite(role="team")).token, "Birds").person
+    entered = Entered(model="Parrot", version="2", team="Birds")
     return {
+        "intake": intake.id,
+        "submission": begin_submission(ledger, intake, entered, person=team.id),
+        "team": team.id,
         "board": board,
         "item": items_of(ledger, data)[0].digest,
         "a": MODELS[0],
@@ -55,11 +67,13 @@ def known(house: House) -> dict[str, str]:
     }
 
 
-def token_of(house: House, role: Role | None) -> dict[str, str]:
+def token_of(house: House, role: Role | None, team: str) -> dict[str, str]:
     if role is None:
         return {}
-    person = join(house.ledger, invite(house.ledger, Invite(role=role)).token, "Ada").person
-    return {"Authorization": f"Bearer {grant_token(house.ledger, person.id, note='fuzz').token}"}
+    person = (
+        team if role == "team" else join(house.ledger, invite(house.ledger, Invite(role=role)).token, "Ada").person.id
+    )
+    return {"Authorization": f"Bearer {grant_token(house.ledger, person, note='fuzz').token}"}
 
 
 def operations(house: House) -> list[APIOperation[Any, Any, Any, Any]]:
@@ -79,9 +93,9 @@ def drawn(operation: APIOperation[Any, Any, Any, Any], known: dict[str, str]) ->
     return st.one_of(*own, *there)
 
 
-@pytest.mark.parametrize("role", [None, "annotator", "owner"])
+@pytest.mark.parametrize("role", [None, "annotator", "team", "owner"])
 def test_no_request_of_anybody_meets_an_error_of_ours(house: House, known: dict[str, str], role: Role | None):
-    headers, statuses = token_of(house, role), list[int]()
+    headers, statuses = token_of(house, role, known["team"]), list[int]()
     for operation in operations(house):
 
         @settings(

@@ -19,7 +19,7 @@ from tests.web.house import MODELS, SECRETS, House, fill, form_token, served
 FORCED = {
     "form": "forced", "title": "Which follows?", "category": "", "items": "", "pairs": "all", "against": "",
     "given": "", "comparisons": "", "people": "2", "each": "2", "overlap": "0", "seed": "3",
-    "models": ["amber", MODELS[1], MODELS[2]],
+    "models": ["amber", MODELS[1], MODELS[2]], "go": "make",
 }  # fmt: skip
 
 
@@ -341,7 +341,7 @@ def test_an_erased_name_leaves_the_judgements(stocked: Stocked):
     choose(ada, start(ada, study), 1, "A")
     person = people(stocked.ledger)[1]
     token = form_token(owner.get("/admin"))
-    assert owner.post(f"/admin/people/{person.id}/erase", data={"csrf": token}).status_code == 303
+    assert owner.post(f"/admin/people/{person.id}/erase", data={"csrf": token, "sure": "yes"}).status_code == 303
     page = owner.get(f"/admin/studies/{study}").text
     assert "Lovelace" not in page
     assert person.label in page
@@ -418,8 +418,8 @@ def test_scripts_do_the_same(stocked: Stocked):
     ("fields", "words"),
     [
         ({"people": "0"}, "People is a whole number"),
-        ({"each": "3"}, "Each is a whole number from 1 to 2"),
-        ({"overlap": "101"}, "Overlap"),
+        ({"each": "3"}, "People for each comparison is a whole number from 1 to 2"),
+        ({"overlap": "101"}, "Seen by all, % is a whole number from 0 to 100"),
         ({"pairs": "given", "given": "amber"}, "two models with a | between"),
         ({"pairs": "given", "given": "amber | amber"}, "not compared with itself"),
         ({"pairs": "given", "given": ""}, "Give the pairs"),
@@ -430,7 +430,6 @@ def test_scripts_do_the_same(stocked: Stocked):
         ({"category": "square"}, "No item"),
         ({"form": "essay"}, "Input should be"),
         ({"sample": "ab"}, "no such sample"),
-        ({"data": "ab"}, "no such benchmark"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_with_a_sentence(
@@ -441,7 +440,18 @@ def test_a_study_that_cannot_be_is_refused_with_a_sentence(
     refused = owner.post("/admin/studies", data={"csrf": token, "data": stocked.data, **FORCED, **fields})
     assert refused.status_code == 422
     assert words in refused.text
+    # The form comes back as it was filled in.
+    assert 'name="title" maxlength="120" placeholder="numbers" value="Which follows?"' in refused.text
+    assert f'name="seed" type="number" min="0" max="999999999" value="{FORCED["seed"]}"' in refused.text
     assert not people_studies(stocked.ledger)
+
+
+def test_a_study_of_no_benchmark_is_not_found(stocked: Stocked):
+    owner = stocked.house.signed_in("owner")
+    token = form_token(owner.get(f"/admin/studies/new?data={stocked.data}"))
+    refused = owner.post("/admin/studies", data={"csrf": token, **FORCED, "data": "ab"})
+    assert refused.status_code == 404
+    assert "no such benchmark" in refused.text
 
 
 def test_given_pairs_a_category_and_a_number_narrow_a_study(stocked: Stocked):

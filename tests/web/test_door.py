@@ -238,7 +238,9 @@ def test_a_script_works_with_a_token_until_it_is_ended(house: House):
     assert invitation["state"] == "revoked"
     owner = house.signed_in("owner")
     (first, _) = people(house.ledger)
-    ended = owner.post(f"/admin/people/{first.id}/sign-out", data={"csrf": form_token(owner.get("/admin"))})
+    ended = owner.post(
+        f"/admin/people/{first.id}/sign-out", data={"csrf": form_token(owner.get("/admin")), "sure": "yes"}
+    )
     assert ended.status_code == 303
     assert script.get("/api/me").status_code == 401
 

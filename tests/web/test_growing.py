@@ -212,7 +212,7 @@ async def test_nobody_is_offered_their_own_work_nor_can_take_it(garden: Garden):
     await answered(garden)
     for maker in (ada, ben):
         assert "No answer waits" in maker.client.get(f"/verify/{garden.id}").text
-        assert maker.verify(proposal).status_code == 409
+        assert maker.judge(proposal).status_code == 409
     assert garden.house.logged().count("refused: another's task") == 4
     assert garden.stands(proposal).stage == "verify"
 
@@ -245,6 +245,7 @@ def test_two_people_are_not_given_the_same_to_caption(garden: Garden):
 async def test_what_a_verifier_says_decides_what_happens_next(garden: Garden):
     ada, ben, eve = (garden.person(name) for name in ("Ada", "Ben", "Eve"))
     proposal = await ready_to_verify(garden, ada, ben)
+    assert eve.client.get(f"/verify/{garden.id}").headers["location"].endswith(proposal)
     unclear = eve.post(f"/verify/{garden.id}/{proposal}", follows="no", about=str(garden.stands(proposal).answer_seq))
     assert unclear.status_code == 422
     assert "what is at fault" in unclear.text

@@ -1,11 +1,14 @@
 """Claims about the API of a benchmark that grows: a script does what a person does, and is refused the same."""
 
+from dataclasses import replace
+
 import httpx2 as httpx
 import pytest
 
 from evenhand.domain.proposal import Rules
 from evenhand.engine.proposed_images import LIMITS
 from evenhand.engine.worker import Rhythm, Stopping, work
+from evenhand.images.guard import anywhere
 from evenhand.ledger.people import grant_token
 from tests.images.web import serving
 from tests.scripted_server import Script, ScriptedServer
@@ -46,7 +49,7 @@ async def test_a_whole_item_grows_by_scripts(garden: Garden):
         proposal = made.json()["proposal"]
         assert ben.take("caption") is None
         async with ScriptedServer(Script(judge=lambda _: "The dot.")) as model:
-            allowed = LIMITS.__class__(bytes=LIMITS.bytes, allow_private=True)
+            allowed = replace(LIMITS, allowed=anywhere)
             work_kinds = kinds(garden.ledger, model.base_url, limits=allowed)
             await work(work_kinds, ledger=garden.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
             task = ben.take("caption")

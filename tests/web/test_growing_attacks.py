@@ -7,18 +7,21 @@ import httpx2 as httpx
 import pytest
 from markupsafe import escape
 
-from evenhand.domain.proposal import Rules
+from evenhand.domain.proposal import ImageFailed, Rules
 from evenhand.engine.proposed_images import LIMITS
+from evenhand.images.guard import anywhere
+from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.ledger.audit_log import events
 from evenhand.ledger.proposals import proposals
 from tests.benchmarks.files import RED_DIGEST
 from tests.images.pictures import animation, png_bomb
-from tests.images.web import Web, serving
+from tests.images.test_fetching import ODD_SPELLINGS
+from tests.images.web import Rebinding, Web, serving
 from tests.scripted_server import Script, ScriptedServer
-from tests.web.garden import Garden, planted, worked
+from tests.web.garden import Garden, hand_out, planted, worked
 from tests.web.house import PNG, SCRIPT, House, form_token
 
-HERE = replace(LIMITS, allow_private=True)
+HERE = replace(LIMITS, allowed=anywhere)
 
 
 @pytest.fixture
@@ -61,6 +64,7 @@ async def test_script_and_html_in_every_field_are_shown_as_text_to_everybody(gar
         await worked(garden.ledger, model.base_url)
     address = f"https://x.example/{SCRIPT}.png"
     eve.write(2, png=None, url=address, licence=SCRIPT)
+    hand_out(garden, proposal, eve.id)
     looks = [
         (ada, f"/write/{garden.id}/1"),
         (eve, f"/write/{garden.id}/2"),
@@ -166,10 +170,61 @@ async def test_a_public_looking_name_that_resolves_to_this_machine_is_refused_at
 ):
     """As a rebinding name does: the address is looked at where it is connected to, not where the name is read."""
     ada = garden.person("Ada")
-    proposal = ada.wrote(1, png=None, url=f"http://evil.localhost:{web.port}/red.png")
-    await fetched(garden)
+    proposal = ada.wrote(1, png=None, url=f"http://public.example:{web.port}/red.png")
+    names = Rebinding("127.0.0.1")
+    async with ScriptedServer() as model:
+        await worked(garden.ledger, model.base_url, limits=replace(LIMITS, resolver=names))
+    assert names.asked == ["public.example"]
     assert web.asked == []
     assert garden.stands(proposal).image is None
+    assert garden.house.logged().count("refused: image private") == 1
+
+
+@pytest.mark.parametrize("host", ODD_SPELLINGS)
+async def test_an_odd_spelling_of_this_machine_is_refused_for_good_and_logged(garden: Garden, web: Web, host: str):
+    ada = garden.person("Ada")
+    url = f"http://{host}:{web.port}/red.png"
+    proposal = ada.wrote(1, png=None, url=url)
+    await fetched(garden)
+    assert web.asked == []
+    (failure,) = garden.stands(proposal).failures
+    assert isinstance(failure.said, ImageFailed)
+    assert failure.said.final
+    (attack,) = [one for one in events(garden.ledger) if one.what.startswith("refused: image")]
+    assert attack.what in ("refused: image private", "refused: image address")
+    assert (attack.person, attack.detail) == (ada.id, url)
+
+
+async def test_a_redirect_inwards_and_a_name_that_rebinds_are_refused_and_logged(garden: Garden, web: Web):
+    """127.0.0.1 is in the place of the public addresses here."""
+    ada = garden.person("Ada")
+    web.redirect("/inwards.png", f"http://127.0.0.2:{web.port}/red.png")
+    names = Rebinding("127.0.0.1", "127.0.0.2")
+    limits = replace(LIMITS, allowed=lambda address: address == "127.0.0.1", resolver=names)
+    redirected = ada.wrote(1, png=None, url=f"{web.base}/inwards.png")
+    rebound = ada.wrote(2, png=None, url=f"http://rebinding.example:{web.port}/moved.png")
+    async with ScriptedServer() as model:
+        await worked(garden.ledger, model.base_url, limits=limits)
+    assert sorted(web.asked) == ["/inwards.png", "/moved.png"]
+    for proposal in (redirected, rebound):
+        (failure,) = garden.stands(proposal).failures
+        assert isinstance(failure.said, ImageFailed)
+        assert failure.said.final
+    assert garden.house.logged().count("refused: image private") == 2
+
+
+async def test_a_bomb_by_its_address_is_held_to_the_limits_of_an_upload_and_logged(garden: Garden, web: Web):
+    ada = garden.person("Ada")
+    url = f"{web.base}/bomb.png"
+    proposal = ada.wrote(1, png=None, url=url)
+    await fetched(garden, here=True)
+    (failure,) = garden.stands(proposal).failures
+    assert isinstance(failure.said, ImageFailed)
+    assert failure.said.final
+    assert "7000 x 6000" in failure.said.detail
+    attack = next(one for one in events(garden.ledger) if one.what == "refused: image bomb")
+    assert (attack.person, attack.detail) == (ada.id, url)
+    assert LIMITS.images == PROPOSED_LIMITS
 
 
 async def test_a_redirect_to_a_file_is_refused_and_logged(garden: Garden, web: Web):
@@ -221,7 +276,7 @@ async def test_another_persons_words_are_not_changed_by_their_id(garden: Garden)
         await worked(garden.ledger, model.base_url)
     assert eve.verify(proposal).status_code == 303
     opinion = garden.stands(proposal).opinion_of(eve.id)
-    assert ben.verify(proposal, "no", fault="answer").status_code == 409
+    assert ben.judge(proposal, "no", fault="answer").status_code == 409
     assert garden.stands(proposal).opinion_of(eve.id) == opinion
     assert garden.house.logged().count("refused: another's task") == 3
     for wrong in ("nothing", "../../admin", "%2e%2e"):

@@ -1,17 +1,22 @@
 """Claims about what happens when something goes wrong: a sentence, never a traceback, and the server goes on."""
 
+import asyncio
 import logging
 import socket
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx2 as httpx
 import pytest
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
 
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
+from evenhand.web.gate import begun_in_time
 from evenhand.web.site import Limits
 from tests.web.house import House, come_in, fill, form_token, links, served, url_in
 
@@ -146,3 +151,34 @@ def test_a_document_that_does_not_fit_is_told_in_a_sentence(house: House, conten
     refused = owner.post("/api/invitations", content=content, headers=headers)
     assert refused.status_code == 422
     assert words.lower() in refused.json()["error"].lower()
+
+
+def test_a_download_that_has_begun_may_take_longer_than_a_request(ledger: Ledger):
+    more = APIRouter()
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b"begun "
+        await asyncio.sleep(3.0)
+        yield b"done"
+
+    @more.get("/download")
+    def download(request: Request) -> Response:
+        begun_in_time(request)
+        return StreamingResponse(slowly())
+
+    @more.get("/page")
+    def page() -> Response:
+        return StreamingResponse(slowly())
+
+    @more.get("/late")
+    async def late(request: Request) -> Response:
+        begun_in_time(request)
+        await asyncio.sleep(60)
+        return Response()
+
+    with served(ledger, limits=Limits(seconds=2.0), more=more) as house:
+        visitor = house.visitor()
+        assert visitor.get("/download").text == "begun done"
+        assert visitor.get("/late").status_code == 503
+        with pytest.raises(httpx.RemoteProtocolError):
+            visitor.get("/page")

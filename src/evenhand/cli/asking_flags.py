@@ -29,20 +29,33 @@ _PACE = [
     option("--max-retries", type=click.IntRange(0), default=6, show_default=True, help="Retries of one call."),
     option("--timeout", type=click.FloatRange(0, min_open=True), default=600.0, show_default=True, help="Seconds."),
 ]
-_PRICE = option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25].")
+price = option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25].")
 
 how_much_flags = all_of(
     [
         *_PACE,
         option("--max-cost", type=click.FloatRange(0), help="Dollars this run may spend; it stops cleanly before."),
-        _PRICE,
+        price,
         option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
         trust_folder,
     ]
 )
 
-pace_flags = all_of([*_PACE, _PRICE, trust_folder])
+pace_flags = all_of([*_PACE, price, trust_folder])
 """Of commands whose budget is set elsewhere."""
+
+submission_flags = all_of(
+    [
+        option("--judge", help="provider/model that judges submissions; the one that judged their board."),
+        option("--judge-base-url", help="Address of the judge's server."),
+        option("--judge-api-key-env", help="Variable that holds the judge's key."),
+        option("--judge-endpoint-name", help="A lasting name for a judge's server whose address changes."),
+        option("--extractor", help="Model that finds the decision in an unreadable reply; the judge by default."),
+        option("--extractor-base-url", help="Address of the extractor's server."),
+        option("--extractor-api-key-env", help="Variable that holds the extractor's key."),
+    ]
+)
+"""Who judges what teams submit: how it is asked the board says."""
 
 who_answers_flags = all_of(
     [

@@ -1,6 +1,6 @@
 """From the choosing flags to studies on record."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.cli.notes import say_notes
@@ -10,10 +10,17 @@ from evenhand.ledger.runs import find_run
 from evenhand.reports.choosing import Choice, MixedError, choose
 
 
-def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool = False) -> list[StudyOnRecord]:
+def chosen_studies(
+    ledger: Ledger,
+    flags: Mapping[str, Any],
+    *,
+    undecided: bool = False,
+    among: Sequence[StudyOnRecord] | None = None,
+) -> list[StudyOnRecord]:
     """Raises MixedError where the flags leave more than one board, or none; `undecided` as `choose` has it.
 
-    --run chooses a board by one of its runs: what other runs add to the same board belongs to it.
+    --run chooses a board by one of its runs: what other runs add to the same board belongs to it. `among`: the studies
+    to choose from, where they are not all.
     """
     study = None
     if flags["run"]:
@@ -28,7 +35,7 @@ def chosen_studies(ledger: Ledger, flags: Mapping[str, Any], *, undecided: bool 
         variant=flags["variant"],
         study=study,
     )
-    chosen = choose(studies(ledger), choice, undecided=undecided)
+    chosen = choose(studies(ledger) if among is None else among, choice, undecided=undecided)
     if study is not None and len(chosen) > 1:
         more = len(chosen) - 1
         others = "1 other study" if more == 1 else f"{more} other studies"

@@ -82,7 +82,7 @@ class _Found:
 
 def _find(ledger: Ledger, benchmark: str | None, label: str) -> _Found:
     """The item in the data of the newest study that holds it, else in the newest data."""
-    made = studies(ledger, benchmark=benchmark, purposes=PURPOSES)
+    made = studies(ledger, benchmark=benchmark, purposes=PURPOSES, everything=True)
     # Two benchmarks may share their data: then only the studies tell the second one's name.
     names_of = {(one.name, one.data) for one in benchmarks(ledger)} | {(one.benchmark, one.data) for one in made}
     known = [pair for pair in sorted(names_of) if benchmark in (None, pair[0])]

@@ -34,6 +34,10 @@ from evenhand.protocols.catalog import load_protocol
 from evenhand.reports.audit_on_record import print_latest_audit
 from evenhand.reports.board import Board
 from evenhand.reports.board_table import print_board
+from evenhand.reports.charts import ChartError
+from evenhand.reports.page.report import report_of
+from evenhand.reports.page.studies import with_grades
+from evenhand.reports.page.writing import write_report
 from evenhand.reports.ranking import rank
 
 BENCHMARK = "visit-bench-sample"
@@ -55,6 +59,8 @@ class Demonstration:
     calls: int
     """Model calls made this time."""
     battles: int
+    report: Path | None = None
+    """The page with every verdict; None where the extra that draws it is not installed."""
 
     @property
     def exit_code(self) -> int:
@@ -62,7 +68,13 @@ class Demonstration:
 
     @property
     def document(self) -> dict[str, Json]:
-        return {"schema": 1, "calls": self.calls, "judge": self.outcome.document, "board": self.board.as_json()}
+        return {
+            "schema": 1,
+            "calls": self.calls,
+            "judge": self.outcome.document,
+            "board": self.board.as_json(),
+            "report": None if self.report is None else str(self.report),
+        }
 
     def print_story(self, console: Console) -> None:
         program = escape(_program())
@@ -83,9 +95,16 @@ class Demonstration:
                 f"This machine is slow: {self.battles} of {BATTLES} pairs were drawn; "
                 f"`{program} demo --full` asks the rest."
             )
+        console.print(f"\n{self._where()}")
         console.print("\nThe same with a judge that can be taken seriously (set OPENAI_API_KEY first):")
         console.print(f"    {program} judge {BENCHMARK} --judge openai/gpt-4o --max-cost 5", style="bold")
         console.print(f"    {program} rank", style="bold")
+        console.print(f"    {program} report", style="bold")
+
+    def _where(self) -> str:
+        if self.report is None:
+            return "All of it as a page with every verdict needs an extra: pip install 'evenhand\\[report]'."
+        return f"All of it as a page, with every verdict to look at: [bold]{escape(str(self.report))}[/bold]"
 
     def _example(self) -> str | None:
         """A pair whose winner changed with the places."""
@@ -148,6 +167,7 @@ async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | 
     outcome = await carry_out(order(battles), quiet=quiet, command="demo")
     chosen = _studies(ledger, order(PROBE))
     return Demonstration(
+        report=_written_report(ledger, chosen),
         ledger=ledger,
         outcome=outcome,
         board=rank(judged_battles(ledger, chosen)),
@@ -202,6 +222,15 @@ def _studies(ledger: Ledger, order: Order) -> list[StudyOnRecord]:
         for one in studies(ledger, benchmark=study.benchmark)
         if (one.data, one.rater.key, one.condition.key) == (study.data, study.rater, study.condition)
     ]
+
+
+def _written_report(ledger: Ledger, chosen: list[StudyOnRecord]) -> Path | None:
+    """Beside the ledger."""
+    path = Path(ledger.images.root).parent / "report.html"
+    try:
+        return write_report(report_of(ledger, with_grades(chosen, chosen)), path).path.resolve()
+    except ChartError:
+        return None
 
 
 def _battles_before(ledger: Ledger, order: Order) -> int | None:

@@ -16,7 +16,7 @@ from evenhand.engine.judging import Showing
 from evenhand.engine.quote import Quote
 from evenhand.ledger.record import Ledger
 
-_OF_THE_JUDGE: Mapping[str, Any] = {
+OF_THE_JUDGE: Mapping[str, Any] = {
     "temperature": None, "top_p": None, "max_tokens": None, "sampling_seed": None, "stop": (),
     "reasoning_effort": None, "extra_body": None, "endpoint_name": None, "image_detail": None,
 }  # fmt: skip
@@ -76,14 +76,14 @@ def asked_models(
         ctx,
         name,
         surroundings,
-        {**flags, **_OF_THE_JUDGE},
+        {**flags, **OF_THE_JUDGE},
         url_flag="extractor_base_url",
         key_flag="extractor_api_key_env",
         defaults=extraction.settings,
-        image=_no_image,
+        image=no_image,
     )
     return Asked(judge=judge, other=other)
 
 
-def _no_image(digest: str) -> bytes:
+def no_image(digest: str) -> bytes:
     raise AssertionError(f"An extraction shows no image, not even {digest}.")

@@ -18,6 +18,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.engine.pictures import with_fetched
 from evenhand.exchange.tables import Shape, Table, check_target, write_table
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, Problem, fetch_images
+from evenhand.images.guard import anywhere, is_public
 from evenhand.ledger.opening import explained
 from evenhand.ledger.record import Ledger
 
@@ -29,6 +30,7 @@ _WHY: Mapping[Problem, str] = {
     "status": "the server refused",
     "redirects": "there were too many redirects",
     "too-large": "the image is too large (--max-bytes)",
+    "bomb": "the image is larger than is decoded",
     "not-an-image": "what came is no image that can be used",
 }
 _COLUMNS: Mapping[str, Shape] = {
@@ -110,7 +112,7 @@ def fetch_order(name: str, flags: Mapping[str, Any]) -> FetchOutcome:
         raise WrongUse(f"{loaded.name} names no image by a URL; there is nothing to fetch.")
     ledger = Ledger(flags["store"])
     known = with_fetched(loaded, ledger.images).addresses
-    limits = FetchLimits(bytes=flags["max_bytes"], allow_private=flags["allow_private"])
+    limits = FetchLimits(bytes=flags["max_bytes"], allowed=anywhere if flags["allow_private"] else is_public)
     missing = [url for url in urls if url not in known]
     with explained(ledger.images.root):
         outcomes = asyncio.run(fetch_images(missing, ledger.images, licences=loaded.licences, limits=limits))

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +11,7 @@ from evenhand.cli import options
 from evenhand.cli.options import option
 
 if TYPE_CHECKING:
+    from evenhand.domain.study import Purpose
     from evenhand.ledger.projection import StudyOnRecord
     from evenhand.ledger.runs import RunOnRecord
 
@@ -28,14 +29,15 @@ def command(last: int, store: str, as_json: bool) -> None:
 
     ledger = Ledger(store, create=False)
     found = runs(ledger, last=last)
-    known = {study.key: study for study in studies(ledger, purposes=("board", "audit", "grade", "people"))}
+    every: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
+    known = {study.key: study for study in studies(ledger, purposes=every, everything=True)}
     wanted = [known.get(run.study or "") for run in found]
     if as_json:
         documents = [_document(run, study) for run, study in zip(found, wanted, strict=True)]
         click.echo(json.dumps({"schema": 1, "runs": documents}, ensure_ascii=False))
         return
     entries = [
-        (_heading(run), [line for line in (_asked(run, study), how, _ending(run.outcome)) if line])
+        (_heading(run), [line for line in (_asked(run, study), how, _ending(run)) if line])
         for run, study, how in zip(found, wanted, _differences(wanted), strict=True)
     ]
     print_entries(entries, console())
@@ -95,9 +97,11 @@ def _facts(study: "StudyOnRecord") -> dict[str, str]:
     }
 
 
-def _ending(outcome: Mapping[str, Any] | None) -> str:
+def _ending(run: "RunOnRecord") -> str:
+    outcome = run.outcome
     if outcome is None:
-        return "not yet, or killed"
+        # A person may come back in a week; only a command that does not end was killed.
+        return "a person is at work" if run.command == "compare" else "not yet, or killed"
     if "imported" in outcome:
         return f"{outcome['imported']} imported"
     done = f"{outcome['known']} known, {outcome['called']} asked"

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evenhand.cli import options
+from evenhand.cli import asking_flags, options
 from evenhand.cli.options import option
 from evenhand.cli.surroundings import WrongUse
 
@@ -22,6 +22,8 @@ from evenhand.cli.surroundings import WrongUse
 @option("--model", help="For the worker: provider/model that writes reference answers from captions.")
 @option("--base-url", help="For the worker: address of the model's server.")
 @option("--api-key-env", help="For the worker: variable that holds the key.")
+@asking_flags.submission_flags
+@asking_flags.price
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
     """Serve the ledger's boards, an API and the owner's pages, until Ctrl-C.
@@ -54,8 +56,18 @@ def command(ctx: click.Context, **flags: Any) -> None:
         raise WrongUse(str(error)) from error
 
 
+_OF_THE_WORKER = (
+    "model", "base_url", "api_key_env", "judge", "judge_base_url", "judge_api_key_env", "judge_endpoint_name",
+    "extractor", "extractor_base_url", "extractor_api_key_env", "price",
+)  # fmt: skip
+
+
 def _typed(ctx: click.Context, flags: Mapping[str, Any]) -> list[str]:
     """The worker's flags that were typed in here; what a file of the folder says it must see as the folder's."""
-    names = ("model", "base_url", "api_key_env")
-    typed = [name for name in names if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    return [word for name in typed for word in (f"--{name.replace('_', '-')}", flags[name])]
+    typed = [name for name in _OF_THE_WORKER if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    return [
+        word
+        for name in typed
+        for value in (flags[name] if isinstance(flags[name], tuple) else (flags[name],))
+        for word in (f"--{name.replace('_', '-')}", value)
+    ]

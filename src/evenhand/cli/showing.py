@@ -191,7 +191,7 @@ def lacking(judgement: Mapping[str, Any]) -> str:
 
 
 def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
-    chosen = [one for one in studies(ledger, purposes=PURPOSES) if one.key == run.study]
+    chosen = [one for one in studies(ledger, purposes=PURPOSES, everything=True) if one.key == run.study]
     results = judged(ledger, chosen)
     return {
         "run": run.id,

@@ -14,6 +14,7 @@ from evenhand.cli.surroundings import Surroundings
 @option("--base-url", help="Address of the model's server.")
 @option("--api-key-env", help="Variable that holds the key.")
 @option("--endpoint-name", help="A lasting name for a server whose address changes.")
+@asking_flags.submission_flags
 @option("--allow-private", is_flag=True, help="Also fetch images from this machine and private networks.")
 @option("--once", is_flag=True, help="End when there is nothing left to do.")
 @click.option("--while-stdin-is-open", is_flag=True, hidden=True)
@@ -22,10 +23,12 @@ from evenhand.cli.surroundings import Surroundings
 @options.store
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
-    """Fetch the images that people proposed and have a model answer from their captions, until Ctrl-C.
+    """Do what people ask for on the pages, until Ctrl-C.
 
-    `serve` starts one by itself. Several may run at once: none does what another does. What a benchmark's answers may
-    cost is set by its owner, on its page.
+    Fetches the images that they proposed, has a model answer from their captions, and has the models that teams
+    submitted judged. `serve` starts one by itself. Several may run at once: none does what another does. What answers
+    and submissions may cost is set by the owner, on the pages. The sampling settings are those of --model; a judge is
+    asked as its board was.
     """
     from evenhand.cli.working import work_until_stopped
     from evenhand.ledger.record import Ledger

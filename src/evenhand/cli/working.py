@@ -15,13 +15,18 @@ from typing import Any
 import click
 
 from evenhand.cli.asking_means import Contact, contact, recorded
+from evenhand.cli.submission_work import NO_JUDGE, submissions_work
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.engine.budget import Budget
 from evenhand.engine.calling import Means
 from evenhand.engine.item_errand import Addressee
 from evenhand.engine.proposed_images import LIMITS, ProposedImages
 from evenhand.engine.reference_answers import SAMPLED, ReferenceAnswers
+from evenhand.engine.submitted import Submissions
 from evenhand.engine.worker import Rhythm, Stopping, Work, work
+from evenhand.images.guard import anywhere, is_public
+from evenhand.ledger.intakes import intakes_on_record
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.worker_notes import leave_note
 from evenhand.models.errors import Misuse
@@ -36,19 +41,37 @@ def work_until_stopped(
     ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
 ) -> None:
     with closing(ledger):
-        kinds: list[Work[Any]] = [
-            ProposedImages(ledger=ledger, limits=replace(LIMITS, allow_private=flags["allow_private"]))
-        ]
-        try:
-            kinds.append(_reference_answers(ctx, flags, surroundings, ledger))
-            leave_note(ledger, "answers")
-        except (Misuse, WrongUse) as error:
-            # The owner is told on the page; what needs no model is done all the same.
-            leave_note(ledger, "answers", str(error))
-            if flags["model"] and not flags["while_stdin_is_open"]:
-                raise
-            click.echo(f"Note: {error}", err=True)
+        limits = replace(LIMITS, allowed=anywhere if flags["allow_private"] else is_public)
+        kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalsAtHand(ledger), limits=limits)]
+        kinds += _asking_a_model(ctx, flags, surroundings, ledger)
         asyncio.run(_work(kinds, ledger, flags))
+
+
+def _asking_a_model(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> list[Work[Any]]:
+    """Where one cannot be done the owner is told on the page, and the others are done all the same."""
+    found: list[Work[Any]] = []
+    for name, who, make in (("answers", "model", _reference_answers), ("submissions", "judge", submissions_work)):
+        try:
+            made = make(ctx, flags, surroundings, ledger)
+            found.append(made)
+            sentence = _lacking(made, ledger)
+        except (Misuse, WrongUse) as error:
+            sentence = str(error)
+            if flags[who] and not flags["while_stdin_is_open"]:
+                leave_note(ledger, name, sentence)
+                raise
+        leave_note(ledger, name, sentence)
+        if sentence:
+            click.echo(f"Note: {sentence}", err=True)
+    return found
+
+
+def _lacking(work: Work[Any], ledger: Ledger) -> str:
+    """Of the judging of submissions, which goes on without a judge as far as it needs none."""
+    in_vain = isinstance(work, Submissions) and work.judge is None and intakes_on_record(ledger)
+    return NO_JUDGE if in_vain else ""
 
 
 def _reference_answers(
@@ -69,6 +92,7 @@ def _reference_answers(
     )
     return ReferenceAnswers(
         ledger=ledger,
+        proposals=ProposalsAtHand(ledger),
         asked=Addressee(
             name=model.model.name, endpoint=model.model.identity, model=model.model.model, settings=model.settings
         ),

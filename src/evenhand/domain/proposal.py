@@ -351,8 +351,8 @@ def may_verify(found: Standing, person: str, rules: Rules) -> bool:
     return rules.alone or person not in made or found.opinion_of(person) is not None
 
 
-def said_already(found: Standing, person: str, said: Said) -> bool:
-    """Whether a person says the very same again, as where a form is sent twice."""
+def said_already(found: Standing, events: Sequence[Event], person: str, said: Said) -> bool:
+    """Whether a person says the very same again, as where a form is sent twice; `events` led to where it stands."""
     match said:
         case Instruction():
             return found.instruction.by == person and found.asked == said
@@ -360,7 +360,8 @@ def said_already(found: Standing, person: str, said: Said) -> bool:
             last = found.caption
             return found.stage != "caption" and last is not None and (last.by, last.text) == (person, said.text)
         case Verification():
-            return found.opinion_of(person) == said
+            # Of the events, as a no may have taken the answer away with all opinions on it.
+            return last_opinions(events).get(said.about, {}).get(person) == said
         case _:
             return False
 

@@ -18,6 +18,10 @@ class Budget:
     def limited(self) -> bool:
         return self._most is not None
 
+    def allows(self, estimate: float | None) -> bool:
+        """Whether such a call may be made where none is in flight."""
+        return self._most is None or (estimate is not None and self.spent + estimate <= self._most)
+
     async def reserve(self, estimate: float | None) -> bool:
         """False where the call could take the run over its budget.
 

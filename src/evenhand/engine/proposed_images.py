@@ -7,17 +7,26 @@ from dataclasses import dataclass, field
 from evenhand.domain.proposal import ImageCame, ImageFailed, next_try
 from evenhand.engine.worker import Stopping
 from evenhand.images.fetching import Fetched, FetchLimits, Outcome, Problem, fetch_images
+from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.ledger.audit_log import Event, write_down
 from evenhand.ledger.growing import growing_benchmarks
 from evenhand.ledger.opening import explained
-from evenhand.ledger.proposals import TooLate, find_proposal, proposals, say
+from evenhand.ledger.proposals import TooLate, find_proposal, say
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.work import claim_calls, holder_name, release_all
 
-LIMITS = FetchLimits(bytes=10_000_000, seconds=20.0)
+LIMITS = FetchLimits(
+    bytes=PROPOSED_LIMITS.bytes,
+    seconds=20.0,
+    images=PROPOSED_LIMITS,
+)
 MOST_AT_ONCE = 16
 
 _CURABLE: frozenset[Problem] = frozenset({"unreachable", "timeout", "status"})
+_OF_THE_FILE: frozenset[Problem] = frozenset({"bomb", "not-an-image"})
+_ATTACKS: frozenset[Problem] = frozenset({"private", "address", "bomb"})
+"""What honest use seldom brings about."""
 _WHY: dict[Problem, str] = {
     "address": "This is not an http or https address that can be fetched.",
     "private": "This address is of a private network or of the server itself; such addresses are not fetched.",
@@ -26,6 +35,7 @@ _WHY: dict[Problem, str] = {
     "status": "The server of this address refused to give the image.",
     "redirects": "There were too many redirects.",
     "too-large": f"The image has more than {LIMITS.bytes // 1_000_000} MB.",
+    "bomb": "The image is too large.",
     "not-an-image": "What came is no image that can be used.",
 }
 
@@ -47,13 +57,14 @@ class WantedImage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedImages:
     ledger: Ledger
+    proposals: ProposalsAtHand
     limits: FetchLimits = LIMITS
     name: str = field(default="images", init=False)
 
     def plan(self, now: float) -> Sequence[WantedImage]:
         found: list[WantedImage] = []
         for growing in growing_benchmarks(self.ledger):
-            for one in proposals(self.ledger, growing.id):
+            for one in self.proposals.of(growing.id).proposals:
                 stands = one.standing
                 due = next_try(stands)
                 if stands.stage == "image" and stands.asked.url and due is not None and due <= now:
@@ -97,10 +108,10 @@ class ProposedImages:
             said = ImageCame(about=job.instruction, digest=outcome.info.digest)
         else:
             # The detail may tell what answers at an address inside; whoever gave the address need not know.
-            detail = f"{_WHY[outcome.problem]} {outcome.detail}" if outcome.problem == "not-an-image" else ""
+            detail = f"{_WHY[outcome.problem]} {outcome.detail}" if outcome.problem in _OF_THE_FILE else ""
             final = outcome.problem not in _CURABLE
             said = ImageFailed(about=job.instruction, detail=detail or _WHY[outcome.problem], final=final)
-            if outcome.problem in ("private", "address"):
+            if outcome.problem in _ATTACKS:
                 write_down(
                     self.ledger, Event(what=f"refused: image {outcome.problem}", person=job.person, detail=job.url)
                 )

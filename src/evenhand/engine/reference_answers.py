@@ -1,5 +1,6 @@
 """Work: reference answers, made by a model from the captions that people wrote."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,12 +17,14 @@ from evenhand.engine.budget import Budget
 from evenhand.engine.calling import Means
 from evenhand.engine.errand import Circumstances, Due, PlannedChunk
 from evenhand.engine.item_errand import Addressee, nothing_said
-from evenhand.engine.session import Ended, run_errand
-from evenhand.engine.worker import Stopping
+from evenhand.engine.retry import LongPause
+from evenhand.engine.session import run_errand
+from evenhand.engine.worker import InPart, Stopping
 from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks, spent_on
-from evenhand.ledger.proposals import TooLate, proposals, say
+from evenhand.ledger.proposals import TooLate, say
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.work import Claimed, claim_calls
+from evenhand.ledger.work import Claimed, claim_calls, held_now
 from evenhand.models.errors import Misuse
 
 SAMPLED = Settings(max_tokens=2048)
@@ -97,8 +100,17 @@ class Referring:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Rest:
+    """A benchmark whose answers something stands in the way of."""
+
+    sentence: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceAnswers:
     ledger: Ledger
+    proposals: ProposalsAtHand
     asked: Addressee
     means: Callable[[Budget], Means]
     """For one run. Raises Misuse where a key is missing."""
@@ -106,19 +118,32 @@ class ReferenceAnswers:
     """Whether the model's price is known."""
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """What is put on record with each run."""
+    rest: float = 60.0
+    """Seconds that a benchmark is left alone where something stood in the way of its answers."""
+    _rests: dict[str, _Rest] = field(default_factory=dict[str, _Rest], init=False)
+    """By the benchmark's id."""
     name: str = field(default="answers", init=False)
 
     def plan(self, now: float) -> Sequence[WantedAnswers]:
         found: list[WantedAnswers] = []
         for growing in growing_benchmarks(self.ledger):
-            wanted = [] if growing.terms.paused else self._wanted(growing, now)
-            if wanted:
-                found.append(WantedAnswers(growing=growing, answers=wanted[:MOST_AT_ONCE]))
+            if not growing.terms.paused and not self._rests_at(growing.id, now):
+                wanted = self._free(self._wanted(growing, now)[: 10 * MOST_AT_ONCE])
+                found += [WantedAnswers(growing=growing, answers=wanted[:MOST_AT_ONCE])] if wanted else []
         return found
+
+    def _rests_at(self, growing: str, now: float) -> bool:
+        return growing in self._rests and now < self._rests[growing].until
+
+    def _free(self, wanted: Sequence[WantedAnswer]) -> Sequence[WantedAnswer]:
+        """Without those that another worker is asking."""
+        keys = [Referring(asked=self.asked).request(one).key for one in wanted]
+        held = held_now(self.ledger, keys)
+        return [one for one, key in zip(wanted, keys, strict=True) if key not in held]
 
     def _wanted(self, growing: GrowingBenchmark, now: float) -> list[WantedAnswer]:
         found: list[WantedAnswer] = []
-        for one in proposals(self.ledger, growing.id):
+        for one in self.proposals.of(growing.id).proposals:
             stands, due = one.standing, next_try(one.standing)
             if stands.stage == "answer" and stands.caption is not None and due is not None and due <= now:
                 found.append(
@@ -132,9 +157,24 @@ class ReferenceAnswers:
                 )
         return found
 
-    async def act(self, jobs: Sequence[WantedAnswers], stopping: Stopping) -> str:
-        sentences = [await self._answer(job, stopping) for job in jobs if not stopping.asked]
-        return " ".join(dict.fromkeys(sentence for sentence in sentences if sentence))
+    async def act(self, jobs: Sequence[WantedAnswers], stopping: Stopping) -> InPart:
+        for job in jobs:
+            if stopping.asked:
+                break
+            self._rests.pop(job.growing.id, None)
+            sentence = await self._tried(job, stopping)
+            if sentence:
+                self._rests[job.growing.id] = _Rest(sentence=sentence, until=time.time() + self.rest)
+        now = time.time()
+        resting = [one.sentence for one in self._rests.values() if now < one.until]
+        return InPart(sentence=" ".join(dict.fromkeys(resting)))
+
+    async def _tried(self, job: WantedAnswers, stopping: Stopping) -> str:
+        """What stands in the way of this benchmark's answers, if anything."""
+        try:
+            return await self._answer(job, stopping)
+        except (Misuse, LongPause) as error:
+            return str(error)
 
     async def _answer(self, job: WantedAnswers, stopping: Stopping) -> str:
         limit, command = job.growing.terms.max_cost, run_command(job.growing.id)
@@ -144,20 +184,27 @@ class ReferenceAnswers:
                 "with --price input=DOLLARS,output=DOLLARS (per million tokens), or take the budget away."
             )
         means = self.means(Budget(limit, spent=0.0 if limit is None else spent_on(self.ledger, command)))
-        run = self.ledger.begin_run(command, self.settings, study=None, version=__version__)
         errand = Referring(asked=self.asked)
+        chunks = [_affordable(chunk, means) for chunk in errand.plan(job.answers, self.ledger)]
+        planned = sum(len(chunk.due) for chunk in chunks)
+        if not planned:
+            # The record keeps every run: one that could ask nothing is not begun.
+            await means.close()
+            return _over_budget(job.growing)
         ended = await run_errand(
             errand,
-            errand.plan(job.answers, self.ledger),
-            planned=len(job.answers),
-            run=run,
+            chunks,
+            planned=planned,
+            run=self.ledger.begin_run(command, self.settings, study=None, version=__version__),
             ledger=self.ledger,
             means=means,
             stop=stopping.sign(),
         )
         for wanted, result in errand.outcomes.items():
             self._tell(job.growing.id, wanted, result, errand.request(wanted).key)
-        return _in_the_way(ended, job.growing)
+        if ended.error is not None:
+            return str(ended.error)
+        return _over_budget(job.growing) if ended.over_budget or planned < len(job.answers) else ""
 
     def _tell(self, growing: str, wanted: WantedAnswer, result: str | NoVerdict, call: str) -> None:
         if isinstance(result, str):
@@ -183,12 +230,16 @@ def run_command(growing: str) -> str:
     return f"worker answers {growing}"
 
 
-def _in_the_way(ended: Ended, growing: GrowingBenchmark) -> str:
-    if ended.error is not None:
-        return str(ended.error)
-    if ended.over_budget:
-        return (
-            f"The budget of '{growing.name}' (${growing.terms.max_cost:g}) does not allow another answer; "
-            "raise it, or take it away."
-        )
-    return ""
+def _affordable(chunk: PlannedChunk[WantedAnswer], means: Means) -> PlannedChunk[WantedAnswer]:
+    """What is answered already, and what the budget allows at least one of."""
+    if not means.budget.limited:
+        return chunk
+    fits = (due for due in chunk.due if due.stored or means.budget.allows(means.pricing.estimate(due.request)))
+    return replace(chunk, due=tuple(fits))
+
+
+def _over_budget(growing: GrowingBenchmark) -> str:
+    return (
+        f"The budget of '{growing.name}' (${growing.terms.max_cost:g}) does not allow another answer; "
+        "raise it, or take it away."
+    )

@@ -18,6 +18,7 @@ from evenhand.engine.stopping import StopSign
 from evenhand.engine.tally import Tally
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.runs import CHARGED
 from evenhand.models.errors import Misuse
 
 
@@ -48,13 +49,7 @@ async def run_study(
 ) -> Ended:
     """Asks what the study still wants, and closes the client."""
     asking = prepared.asking
-    ledger.register_study(
-        prepared.study,
-        rater=asking.rater,
-        condition=asking.condition,
-        wanted=prepared.wanted,
-        extractor=asking.extraction.extractor.rater if asking.extraction else None,
-    )
+    register(prepared, ledger)
     run = ledger.begin_run(command, settings or {}, study=prepared.study.key, version=__version__)
     chunks = prepared.plan(ledger, retrying=retrying)
 
@@ -76,6 +71,18 @@ async def run_study(
     )
 
 
+def register(prepared: Prepared, ledger: Ledger) -> None:
+    """Puts the study on record; again is no change."""
+    asking = prepared.asking
+    ledger.register_study(
+        prepared.study,
+        rater=asking.rater,
+        condition=asking.condition,
+        wanted=prepared.wanted,
+        extractor=asking.extraction.extractor.rater if asking.extraction else None,
+    )
+
+
 async def run_errand(
     errand: Errand[S, R],
     chunks: Iterable[PlannedChunk[S]],
@@ -90,6 +97,7 @@ async def run_errand(
 ) -> Ended:
     """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit."""
     runner = Runner(errand, ledger=ledger, means=means, run=run, planned=planned, stop=stop)
+    spent_before = means.budget.spent
     try:
         with _little_garbage():
             async with around(runner):
@@ -109,7 +117,7 @@ async def run_errand(
             over_budget=means.budget.reached,
             error=stop.error,
         )
-        ledger.end_run(run, _outcome(ended))
+        ledger.end_run(run, {**_outcome(ended), CHARGED: round(means.budget.spent - spent_before, 9)})
     return ended
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakSet
 
 from evenhand.engine.retry import LongPause
 from evenhand.engine.stopping import StopSign
@@ -22,11 +23,11 @@ J = TypeVar("J")
 
 
 class Stopping:
-    """Asked to stop: nothing new is begun, and the run under way lets its calls end."""
+    """Asked to stop: nothing new is begun, and the runs under way let their calls end."""
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
-        self._sign: StopSign | None = None
+        self._signs: WeakSet[StopSign] = WeakSet()
 
     @property
     def asked(self) -> bool:
@@ -34,19 +35,27 @@ class Stopping:
 
     def interrupt(self) -> None:
         self._asked.set()
-        if self._sign is not None:
-            self._sign.interrupt()
+        for sign in tuple(self._signs):
+            sign.interrupt()
 
     def sign(self) -> StopSign:
         """For one run; each has its own, as one that failed must not stop the next."""
-        self._sign = StopSign()
+        sign = StopSign()
+        self._signs.add(sign)
         if self.asked:
-            self._sign.interrupt()
-        return self._sign
+            sign.interrupt()
+        return sign
 
     async def pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._asked.wait(), seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InPart:
+    """What stands in the way of some jobs, which the work itself leaves alone for a while; the others go on."""
+
+    sentence: str
 
 
 class Work(Protocol[J]):
@@ -59,8 +68,8 @@ class Work(Protocol[J]):
         """What is wanted and may be tried at this time; reads the ledger and changes nothing."""
         ...
 
-    async def act(self, jobs: Sequence[J], stopping: Stopping) -> str:
-        """Does it; a sentence for the owner where something stands in the way, else nothing.
+    async def act(self, jobs: Sequence[J], stopping: Stopping) -> str | InPart:
+        """Does it; a sentence for the owner where something stands in the way of all of it, else nothing.
 
         Raises Misuse, LongPause and LedgerError, whose sentences the owner is shown too.
         """
@@ -75,6 +84,8 @@ class Rhythm:
     """Seconds that a kind of work rests where something stood in its way."""
     once: bool = False
     """Whether to end when nothing is wanted any more."""
+    presence: float = PRESENCE_SECONDS
+    """Seconds between two times that it says that it is there."""
 
 
 class _Bench(Generic[J]):
@@ -92,15 +103,24 @@ class _Bench(Generic[J]):
             return False
         try:
             jobs = await asyncio.to_thread(self._work.plan, time.time())
-            sentence = await self._work.act(jobs, stopping) if jobs else None
+            said = await self._work.act(jobs, stopping) if jobs else None
         except (Misuse, LongPause, LedgerError) as error:
-            jobs, sentence = (), str(error)
-        if sentence:
+            jobs, said = (), str(error)
+        hindered = isinstance(said, str) and bool(said)
+        if hindered:
             self._rests_until = time.monotonic() + rhythm.trouble
+        sentence = said.sentence if isinstance(said, InPart) else said
         if sentence is not None and sentence != self._said:
             self._said = sentence
             await self._tell(sentence)
-        return bool(jobs) and not sentence
+        return bool(jobs) and not hindered
+
+    async def keep_on(self, stopping: Stopping, rhythm: Rhythm) -> None:
+        while not stopping.asked:
+            if not await self.turn(stopping, rhythm):
+                if rhythm.once:
+                    return
+                await stopping.pause(rhythm.idle)
 
     async def _tell(self, sentence: str) -> None:
         with suppress(LedgerError):  # it is what the sentence may be about
@@ -108,16 +128,29 @@ class _Bench(Generic[J]):
 
 
 async def work(kinds: Sequence[Work[Any]], *, ledger: Ledger, stopping: Stopping, rhythm: Rhythm) -> None:
-    """Returns when it was told to stop, or with `once` when nothing is left that can be done."""
-    benches = [_Bench(kind, ledger) for kind in kinds]
-    seen = float("-inf")
-    while not stopping.asked:
-        if time.monotonic() - seen > PRESENCE_SECONDS:
-            seen = time.monotonic()
-            with suppress(LedgerError):
-                await asyncio.to_thread(leave_note, ledger, PRESENT)
-        busy = [await bench.turn(stopping, rhythm) for bench in benches]
-        if not any(busy):
-            if rhythm.once:
-                return
-            await stopping.pause(rhythm.idle)
+    """Each kind goes its own pace: one that waits for slow servers holds up no other.
+
+    Returns when it was told to stop, or with `once` when nothing is left that can be done.
+    """
+    await _say_present(ledger)
+    presence = asyncio.create_task(_stay_present(ledger, rhythm.presence))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for kind in kinds:
+                group.create_task(_Bench(kind, ledger).keep_on(stopping, rhythm))
+    except ExceptionGroup as several:
+        raise several.exceptions[0] from several
+    finally:
+        presence.cancel()
+
+
+async def _stay_present(ledger: Ledger, seconds: float) -> None:
+    """Beside the work, of which a single turn may take long."""
+    while True:
+        await asyncio.sleep(seconds)
+        await _say_present(ledger)
+
+
+async def _say_present(ledger: Ledger) -> None:
+    with suppress(LedgerError):
+        await asyncio.to_thread(leave_note, ledger, PRESENT)

@@ -2,7 +2,7 @@
 
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, digest, inspect
 from evenhand.images.preparing import Prepared, prepared
-from evenhand.images.sniffing import ImageError, sniff
+from evenhand.images.sniffing import ImageError, ImageTooLarge, sniff
 from evenhand.images.store import ImageStore, StoreProblem
 from evenhand.images.tokens import ImageDetail, openai_image_tokens
 
@@ -13,6 +13,7 @@ __all__ = [
     "ImageInfo",
     "ImageLimits",
     "ImageStore",
+    "ImageTooLarge",
     "Prepared",
     "StoreProblem",
     "digest",

@@ -16,7 +16,7 @@ from PIL.WebPImagePlugin import WebPImageFile
 
 from evenhand.images.gif_blocks import gif_frames
 from evenhand.images.inspection import ImageLimits
-from evenhand.images.sniffing import ImageError
+from evenhand.images.sniffing import ImageError, ImageTooLarge
 
 _EXIF_ORIENTATION = 274
 _EXIF_LONG = 4
@@ -67,7 +67,7 @@ class FirstFrame:
 
 def first_frame(data: bytes, media_type: str, limits: ImageLimits) -> FirstFrame:
     if len(data) > limits.bytes:
-        raise ImageError(f"The image has {len(data)} bytes and at most {limits.bytes} are taken; make it smaller.")
+        raise ImageTooLarge(f"The image has {len(data)} bytes and at most {limits.bytes} are taken; make it smaller.")
     with _faults_as_image_errors(media_type):
         if media_type == "image/png":
             # Loading alone ignores checksums and a missing end.
@@ -75,7 +75,7 @@ def first_frame(data: bytes, media_type: str, limits: ImageLimits) -> FirstFrame
         image = _opened(data, media_type, limits)
         frames = _count_frames(image, data, limits)
         if frames > limits.frames:
-            raise ImageError(f"The image has more than {limits.frames} frames; give the one that is meant as PNG.")
+            raise ImageTooLarge(f"The image has more than {limits.frames} frames; give the one that is meant as PNG.")
         image.load()
     if image.mode not in _KNOWN_MODES and image.mode not in _SIXTEEN_BIT_MODES:
         raise ImageError(
@@ -160,7 +160,7 @@ def _opened(data: bytes, media_type: str, limits: ImageLimits) -> ImageFile:
     image = _READERS[media_type](io.BytesIO(data))
     width, height = image.size
     if width * height > limits.pixels:
-        raise ImageError(
+        raise ImageTooLarge(
             f"The image declares {width} x {height} pixels and at most {limits.pixels} in all are decoded; "
             "make it smaller."
         )
@@ -195,7 +195,7 @@ def _faults_as_image_errors(media_type: str) -> Generator[None, None, None]:
     except (ImageError, MemoryError):
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as fault:
-        raise ImageError(
+        raise ImageTooLarge(
             f"The {media_type} data declares too many pixels ({fault}); make the image smaller."
         ) from fault
     except Exception as fault:

@@ -2,26 +2,30 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.images.addresses import FetchedAddress
-from evenhand.images.guard import PrivateAddress, guarded_socket
-from evenhand.images.inspection import ImageInfo
-from evenhand.images.sniffing import ImageError
+from evenhand.images.guard import PrivateAddress, guarded_socket, is_public
+from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits
+from evenhand.images.sniffing import ImageError, ImageTooLarge
 from evenhand.images.store import ImageStore
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
+    from aiohttp.abc import AbstractResolver
     from yarl import URL
 
 Problem: TypeAlias = Literal[
-    "address", "private", "unreachable", "timeout", "status", "redirects", "too-large", "not-an-image"
+    "address", "private", "unreachable", "timeout", "status", "redirects", "too-large", "bomb", "not-an-image"
 ]
+"""A bomb is small as a file and larger than allowed when it is unpacked."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CONNECTIONS = 8
 _CHUNK_BYTES = 65_536
+_DECODED_AT_ONCE = 2
+"""A few kilobytes can take hundreds of megabytes to decode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +34,11 @@ class FetchLimits:
     redirects: int = 5
     seconds: float = 60.0
     """For one image, redirects included."""
-    allow_private: bool = False
-    """Also fetch from this machine and private networks."""
+    images: ImageLimits = DEFAULT_LIMITS
+    allowed: Callable[[str], bool] = is_public
+    """Which addresses may be connected to; asked again for each redirect, at the moment of connecting."""
+    resolver: "AbstractResolver | None" = None
+    """Finds the addresses of a name; None is the system's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +73,21 @@ async def fetch_images(
     from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
     limits = limits or FetchLimits()
-    places = asyncio.Semaphore(_CONNECTIONS)
+    places, decoding = asyncio.Semaphore(_CONNECTIONS), asyncio.Semaphore(_DECODED_AT_ONCE)
     connector = TCPConnector(
-        limit=_CONNECTIONS, use_dns_cache=False, socket_factory=guarded_socket(allow_private=limits.allow_private)
+        limit=_CONNECTIONS,
+        use_dns_cache=False,
+        resolver=limits.resolver,
+        socket_factory=guarded_socket(limits.allowed),
     )
+
+    async def keep(data: bytes) -> ImageInfo:
+        async with decoding:
+            return await asyncio.to_thread(store.put, data, limits=limits.images)
 
     async def one(url: str) -> Outcome:
         async with places:
-            outcome = await _fetched(session, url, store, limits)
+            outcome = await _fetched(session, url, keep, limits)
         if isinstance(outcome, Fetched):
             licence = (licences or {}).get(url)
             store.addresses.add(FetchedAddress(url=url, digest=outcome.info.digest, at=time.time(), licence=licence))
@@ -104,8 +118,10 @@ class _Refused(Exception):
         self.problem: Problem = problem
 
 
-async def _fetched(session: "ClientSession", url: str, store: ImageStore, limits: FetchLimits) -> Outcome:
-    from aiohttp import ClientConnectorError, ClientError
+async def _fetched(
+    session: "ClientSession", url: str, keep: Callable[[bytes], Awaitable[ImageInfo]], limits: FetchLimits
+) -> Outcome:
+    from aiohttp import ClientConnectorError, ClientError, InvalidURL
 
     def lost(problem: Problem, detail: object) -> NotFetched:
         return NotFetched(url=url, problem=problem, detail=str(detail))
@@ -113,9 +129,11 @@ async def _fetched(session: "ClientSession", url: str, store: ImageStore, limits
     try:
         async with asyncio.timeout(limits.seconds):
             data = await _body(session, url, limits)
-        return Fetched(url=url, info=await asyncio.to_thread(store.put, data))
+        return Fetched(url=url, info=await keep(data))
     except _Refused as refused:
         return lost(refused.problem, refused)
+    except ImageTooLarge as error:
+        return lost("bomb", error)
     except ImageError as error:
         return lost("not-an-image", error)
     except TimeoutError:
@@ -123,6 +141,9 @@ async def _fetched(session: "ClientSession", url: str, store: ImageStore, limits
     except ClientConnectorError as error:
         private = isinstance(error.os_error, PrivateAddress)
         return lost("private" if private else "unreachable", error.os_error.strerror or error.os_error)
+    except InvalidURL as error:
+        # Spellings of an address that only the resolver would understand, such as 127.1 or 2130706433.
+        return lost("address", error)
     except ClientError as error:
         return lost("unreachable", f"{type(error).__name__}: {error}")
 

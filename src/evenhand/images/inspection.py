@@ -16,6 +16,8 @@ class ImageLimits:
 
 
 DEFAULT_LIMITS = ImageLimits()
+PROPOSED_LIMITS = ImageLimits(bytes=10_000_000, pixels=40_000_000, frames=200)
+"""Of an image that a person proposes, by a file or by its address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

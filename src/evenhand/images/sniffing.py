@@ -44,6 +44,10 @@ class ImageError(ValueError):
     """An image that cannot be used; the message is a sentence saying what is wrong with it and what to do."""
 
 
+class ImageTooLarge(ImageError):
+    """More than is decoded: in bytes, in the pixels that it declares, or in frames."""
+
+
 def sniff(data: bytes) -> str:
     """The media type: image/png, image/jpeg, image/gif, image/webp, image/bmp or image/tiff.
 

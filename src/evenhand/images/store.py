@@ -49,9 +49,12 @@ class ImageStore:
             raise ImageError(f"{digest!r} is not an image digest; one is 64 digits of 0-9 and a-f.")
         return self.root / digest[:2] / digest[2:]
 
-    def put(self, data: bytes) -> ImageInfo:
-        """Keep an image; again is no change, but mends a file altered since. Raises ImageError as `inspect` does."""
-        info = self._inspected(data)
+    def put(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
+        """Keep an image; again is no change, but mends a file altered since. Raises ImageError as `inspect` does.
+
+        `limits`: others than the store's own.
+        """
+        info = self._inspected(data, limits or self._limits)
         path = self.path(info.digest)
         if _bytes_at(path) != data:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,15 +97,15 @@ class ImageStore:
 
     def _made_url(self, digest: str, max_edge: int | None) -> bytes:
         data = self.get(digest)
-        info = self._infos.get(digest) or self._inspected(data)
+        info = self._infos.get(digest) or self._inspected(data, self._limits)
         media_type = info.media_type
         if not info.plain or not info.fits(max_edge):
             ready = prepared(data, max_edge=max_edge, limits=self._limits)
             media_type, data = ready.media_type, ready.data
         return b"data:%s;base64,%s" % (media_type.encode("ascii"), pybase64.b64encode(data))
 
-    def _inspected(self, data: bytes) -> ImageInfo:
-        info = inspect(data, limits=self._limits)
+    def _inspected(self, data: bytes, limits: ImageLimits) -> ImageInfo:
+        info = inspect(data, limits=limits)
         self._infos[info.digest] = info
         return info
 

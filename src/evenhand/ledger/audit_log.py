@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Ledger
@@ -25,6 +25,12 @@ class Event:
 
 
 def write_down(ledger: Ledger, *events: Event) -> None:
+    with ledger.writing() as connection:
+        write_down_within(connection, *events)
+
+
+def write_down_within(connection: Connection, *events: Event) -> None:
+    """Together with what it tells of, so that both are on disk at once."""
     rows = [
         {
             "at": time.time(),
@@ -35,8 +41,7 @@ def write_down(ledger: Ledger, *events: Event) -> None:
         }
         for one in events
     ]
-    with ledger.writing() as connection:
-        connection.execute(insert(schema.audit_log), rows)
+    connection.execute(insert(schema.audit_log), rows)
 
 
 def events(ledger: Ledger, *, before: int | None = None, most: int = 100) -> Sequence[Event]:

@@ -22,7 +22,15 @@ READER = "form"
 
 
 class Paused(Exception):
-    """The study takes no judgement at this moment."""
+    """The study takes no judgement at this moment, or none any more."""
+
+
+class Overtaken(Exception):
+    """Something else was said since the person was asked, by another window of theirs or by a script."""
+
+    def __init__(self, said: "Said") -> None:
+        super().__init__()
+        self.said = said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +44,7 @@ class Place:
     form: Form
     person: str
     paused: bool
+    closed: bool
     tasks: int
     judged: int
 
@@ -95,6 +104,7 @@ def _places() -> Select[Any]:
         studies.c.benchmark,
         studies.c.form,
         studies.c.paused,
+        studies.c.closed,
         select(func.count()).select_from(tasks).where(mine).scalar_subquery().label("tasks"),
         select(func.count()).select_from(tasks).where(mine, judged).scalar_subquery().label("judged"),
     ).join(studies, studies.c.id == table.c.study)
@@ -111,6 +121,7 @@ _TASK = (
         schema.people_places.c.record,
         schema.people_studies.c.form,
         schema.people_studies.c.paused,
+        schema.people_studies.c.closed,
         schema.studies.c.rater,
     )
     .join(schema.people_places, schema.people_places.c.id == schema.people_tasks.c.place)
@@ -146,6 +157,7 @@ def _place(row: Row[Any]) -> Place:
         form=FORMS[row.form],
         person=row.person,
         paused=row.paused is not None,
+        closed=row.closed is not None,
         tasks=row.tasks,
         judged=row.judged,
     )
@@ -181,25 +193,26 @@ def choices(ledger: Ledger, place: Place) -> list[str | None]:
 
 
 def say(ledger: Ledger, place: Place, number: int, verdict: Preference, *, after: int | None = None) -> Said | None:
-    """Puts a judgement on record beside those before; None where there is no such task. Raises Paused.
+    """Puts a judgement on record beside those before; None where there is no such task. Raises Paused, Overtaken.
 
-    `after`: how often the person had said something when they were asked. The same words after the same number are the
-    same form sent again, and change nothing; nor does saying what was said last.
+    `after`: how often the person had said something when they were asked; None for one who looked at nothing. The same
+    words after the same number are the same form sent again, and change nothing; nor does saying what was said last.
     """
     with ledger.writing() as connection:
         row = _task(connection, place, number, writing=True)
         if row is None:
             return None
-        if row.paused is not None:
+        if row.paused is not None or row.closed is not None:
             raise Paused
         known = _all_said(connection, row.trial)
         if (after, verdict) in known or (known and known[-1][1] == verdict):
             return _last_said(known, place.form)
-        after = len(known) if after is None else after
-        _put_down(ledger, connection, row, verdict, after=after)
+        if after not in (None, len(known)):
+            raise Overtaken(_last_said(known, place.form))
+        _put_down(ledger, connection, row, verdict, after=len(known))
         if not known:
             _end_when_all_is_said(ledger, connection, row, place)
-        return _last_said([*known, (after, verdict)], place.form)
+        return _last_said([*known, (len(known), verdict)], place.form)
 
 
 def _put_down(ledger: Ledger, connection: Connection, row: Row[Any], verdict: Preference, *, after: int) -> None:

@@ -5,6 +5,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Row, func, insert, select
@@ -161,11 +162,13 @@ def _settings_row(growing: str, terms: Terms, by: str) -> dict[str, Any]:
 
 def _benchmark(row: Row[Any]) -> GrowingBenchmark:
     return GrowingBenchmark(
-        id=row.id, name=row.name, licence=row.licence, base=row.base, at=row.at, terms=_terms(json.loads(row.content))
+        id=row.id, name=row.name, licence=row.licence, base=row.base, at=row.at, terms=_terms(row.content)
     )
 
 
-def _terms(content: Mapping[str, Any]) -> Terms:
+@lru_cache(maxsize=64)
+def _terms(written: str) -> Terms:
+    content: Mapping[str, Any] = json.loads(written)
     skills = tuple(Skill(name=one["name"], example=Example(**one["example"])) for one in content["skills"])
     return Terms(
         skills=skills,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from evenhand.ledger import schema
+from evenhand.ledger.people_boards import PeoplePart, people_parts
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submission_schema import submission_events
 
@@ -19,21 +20,21 @@ class Newest:
     """How many there are."""
     said: int
     """The newest number of what was said about submissions."""
-    at: float | None
-    """When the newest judgement was made, in seconds since the epoch."""
+    people: tuple[PeoplePart, ...]
+    """What of people's studies counts, and who may see it."""
 
 
 def newest(ledger: Ledger) -> Newest:
     table, choices = schema.judgements, schema.response_choices
     with ledger.reading() as connection:
-        last = connection.execute(select(table.c.seq, table.c.at).order_by(table.c.seq.desc()).limit(1)).first()
+        last = connection.execute(select(func.max(table.c.seq))).scalar()
         answer = connection.execute(select(func.max(choices.c.seq))).scalar()
         studies = connection.execute(select(func.count()).select_from(schema.studies)).scalar_one()
         said = connection.execute(select(func.max(submission_events.c.seq))).scalar()
     return Newest(
-        judgement=0 if last is None else last.seq,
+        judgement=last or 0,
         answer=answer or 0,
         studies=studies,
         said=said or 0,
-        at=None if last is None else last.at,
+        people=people_parts(ledger),
     )

@@ -31,6 +31,13 @@ class InvitationRefused(Exception):
         super().__init__(f"{_FAULTS[fault]} Ask whoever sent you the link for a new one.")
 
 
+class LastOwner(Exception):
+    """Nobody could come in as an owner afterwards. A sentence."""
+
+    def __init__(self) -> None:
+        super().__init__("No other owner can come in, so this one stays; invite another owner first.")
+
+
 _FAULTS = {
     "unknown": "This invitation is not known.",
     "expired": "This invitation has expired.",
@@ -159,6 +166,18 @@ def find_invitation(ledger: Ledger, token: str) -> Invitation:
         return _standing(connection, token)
 
 
+def came_by(ledger: Ledger, person: str, token: str) -> bool:
+    """Whether it was by this invitation, whatever has become of it, that the person came or came back."""
+    table, notes = schema.people, schema.invitations
+    query = (
+        select(table.c.id)
+        .join(notes, (notes.c.id == table.c.invitation) | (notes.c.person == table.c.id))
+        .where(table.c.id == person, notes.c.token_hash == hashed(token))
+    )
+    with ledger.reading() as connection:
+        return connection.execute(query).first() is not None
+
+
 def revoke_invitation(ledger: Ledger, invitation: str) -> bool:
     """Whether there was one to revoke."""
     table = schema.invitations
@@ -193,18 +212,55 @@ def find_person(ledger: Ledger, person: str) -> Person | None:
 
 
 def erase_name(ledger: Ledger, person: str) -> bool:
-    """Takes away a person's name, the notes of their invitations and their access; whether there was such a person."""
+    """Takes away a person's name, the notes of their invitations, their drafts and their access; whether there was one.
+
+    Raises LastOwner.
+    """
     table, notes, keys = schema.people, schema.invitations, schema.access_keys
     with ledger.writing() as connection:
         found = connection.execute(select(table.c.invitation).where(table.c.id == person)).first()
         if found is None:
             return False
+        _spare_last_owner(connection, person)
         connection.execute(update(table).where(table.c.id == person).values(name="", erased=time.time()))
         theirs = (notes.c.person == person) | (notes.c.id == found.invitation)
         connection.execute(update(notes).where(theirs).values(note=""))
         connection.execute(update(notes).where(notes.c.person == person).values(revoked=time.time()))
         connection.execute(delete(keys).where(keys.c.person == person))
+        connection.execute(delete(schema.drafts).where(schema.drafts.c.person == person))
     return True
+
+
+def sign_out(ledger: Ledger, person: str) -> bool:
+    """Ends every session and token of a person; whether there is such a person. Raises LastOwner."""
+    keys = schema.access_keys
+    with ledger.writing() as connection:
+        if _person_by_id(connection, person) is None:
+            return False
+        _spare_last_owner(connection, person)
+        connection.execute(delete(keys).where(keys.c.person == person))
+    return True
+
+
+def is_last_owner(ledger: Ledger, person: str) -> bool:
+    with ledger.reading() as connection:
+        return _last_owner(connection, person)
+
+
+def _spare_last_owner(connection: Connection, person: str) -> None:
+    if _last_owner(connection, person):
+        raise LastOwner
+
+
+def _last_owner(connection: Connection, person: str) -> bool:
+    """Whether this owner is the only one whose session or token still holds."""
+    table, keys = schema.people, schema.access_keys
+    query = (
+        select(table.c.id)
+        .join(keys, keys.c.person == table.c.id)
+        .where(table.c.role == "owner", table.c.erased.is_(None), keys.c.expires > time.time())
+    )
+    return set(connection.execute(query).scalars()) == {person}
 
 
 def grant_token(ledger: Ledger, person: str, *, note: str, lasts: float = 365 * DAY) -> Granted:
@@ -237,6 +293,16 @@ def person_with(ledger: Ledger, token: str, *, kind: AccessKind) -> Person | Non
     return None if row is None else _person(row)
 
 
+def ran_out(ledger: Ledger, token: str, *, kind: AccessKind) -> bool:
+    """Whether this held once and came to its end by time alone; one that somebody ended, or nobody gave, did not."""
+    table = schema.access_keys
+    query = select(table.c.id).where(
+        table.c.token_hash == hashed(token), table.c.kind == kind, table.c.expires <= time.time()
+    )
+    with ledger.reading() as connection:
+        return connection.execute(query).first() is not None
+
+
 def end_access(ledger: Ledger, *, person: str, key: str | None = None, token: str | None = None) -> int:
     """Ends one session or token of a person, by its id or by itself, or with neither all; returns how many ended."""
     table = schema.access_keys
@@ -256,7 +322,7 @@ def _granted() -> Granted:
 def _open(connection: Connection, person: str, *, kind: AccessKind, note: str, lasts: float) -> Granted:
     granted, now = _granted(), time.time()
     table = schema.access_keys
-    connection.execute(delete(table).where(table.c.expires <= now))
+    connection.execute(delete(table).where(table.c.expires <= now - SESSION_SECONDS))
     row = {
         "token_hash": hashed(granted.token),
         "id": granted.id,

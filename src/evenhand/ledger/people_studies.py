@@ -3,11 +3,11 @@
 import json
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, exists, func, insert, select, update
+from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from evenhand import __version__
 from evenhand.domain.comparing import (
@@ -16,14 +16,9 @@ from evenhand.domain.comparing import (
     Comparison,
     Form,
     Showing,
-    comparisons,
-    divided,
-    drawn_items,
 )
 from evenhand.domain.identity import canonical_json
-from evenhand.domain.item import Item
-from evenhand.domain.naming import hint
-from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
@@ -31,15 +26,8 @@ from evenhand.domain.vote import Vote
 from evenhand.ledger import rows, schema
 from evenhand.ledger.answers import response_models
 from evenhand.ledger.people import Person
-from evenhand.ledger.projection import BenchmarkOnRecord, benchmarks, items_of
+from evenhand.ledger.people_plan import PeopleStudyError, plan_people_study
 from evenhand.ledger.record import Ledger
-
-MOST_TASKS = 200_000
-"""Of all people in one study."""
-
-
-class PeopleStudyError(Exception):
-    """A study that cannot be made or taken part in as asked. A sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +42,19 @@ class PeopleStudy:
     comparisons: int
     at: float
     paused: bool
+    closed: bool
+    """By the owner: it takes no more judgements, and everybody may see its board."""
+    shown: bool
+    """Whether its board is shown while it runs."""
+    counts: bool
+    """Whether it counts on the board that all studies of the benchmark share."""
     places: int
     taken: int
+
+    @property
+    def seen(self) -> bool:
+        """Whether everybody may see its board."""
+        return self.closed or self.shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,33 +70,11 @@ class Progress:
     """When they judged last."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleOnRecord:
-    """Questions drawn for people before."""
-
-    key: str
-    items: tuple[str, ...]
-
-
-def samples(ledger: Ledger, data: str) -> list[SampleOnRecord]:
-    """What `evenhand sample` drew of a benchmark: people's studies that nobody has judged."""
-    table, links = schema.studies, schema.study_trials
-    query = (
-        select(table.c.content)
-        .where(table.c.data == data, table.c.purpose == "people", ~exists().where(links.c.study == table.c.key))
-        .order_by(table.c.at)
-    )
-    with ledger.reading() as connection:
-        found = [rows.study_from(content) for content in connection.execute(query).scalars()]
-    return [SampleOnRecord(key=one.key, items=one.items) for one in found if one.pairing != "given"]
-
-
 def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None) -> str:
     """The study's id, with all its places and tasks, or nothing; raises PeopleStudyError."""
-    benchmark = _benchmark(ledger, asked.data)
-    items = _items(ledger, asked)
-    answers = _answers(ledger, items, asked)
-    wanted = _comparisons(asked, items, answers)
+    planned = plan_people_study(ledger, asked)
+    benchmark, wanted = planned.benchmark, planned.comparisons
+    ledger.add_responses(list(planned.references))
     study = secrets.token_hex(6)
     row = {
         "id": study,
@@ -111,13 +88,18 @@ def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None)
         "at": time.time(),
         "paused": None,
     }
-    shares = divided(len(wanted), asked.sharing)
     places = [
-        {"id": secrets.token_hex(8), "study": study, "number": number, "person": None} for number in range(len(shares))
+        {"id": secrets.token_hex(8), "study": study, "number": number, "person": None}
+        for number in range(len(planned.shares))
     ]
     tasks = [
-        {"place": place["id"], "number": number, **_shown(wanted[showing.comparison], showing, answers), "trial": None}
-        for place, share in zip(places, shares, strict=True)
+        {
+            "place": place["id"],
+            "number": number,
+            **_shown(wanted[showing.comparison], showing, planned.answers),
+            "trial": None,
+        }
+        for place, share in zip(places, planned.shares, strict=True)
         for number, showing in enumerate(share, start=1)
     ]
     with ledger.writing() as connection:
@@ -125,64 +107,6 @@ def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None)
         connection.execute(insert(schema.people_places), places)
         connection.execute(insert(schema.people_tasks), tasks)
     return study
-
-
-def _benchmark(ledger: Ledger, data: str) -> BenchmarkOnRecord:
-    found = next((one for one in benchmarks(ledger) if one.data == data), None)
-    if found is None:
-        raise PeopleStudyError("There is no such benchmark on record.")
-    return found
-
-
-def _items(ledger: Ledger, asked: AskedStudy) -> list[Item]:
-    items = items_of(ledger, asked.data)
-    if asked.sample is not None:
-        sample = next((one for one in samples(ledger, asked.data) if one.key == asked.sample), None)
-        if sample is None:
-            raise PeopleStudyError("There is no such sample of this benchmark on record.")
-        among = set(sample.items)
-        items = [item for item in items if item.digest in among]
-    drawn = drawn_items(items, category=asked.category, most=asked.items, seed=asked.sharing.seed)
-    if not drawn:
-        raise PeopleStudyError("No item of this benchmark is of that category; choose another.")
-    return drawn
-
-
-def _answers(ledger: Ledger, items: Sequence[Item], asked: AskedStudy) -> dict[str, dict[str, str]]:
-    """The answers that stand, by item and model; references become answers where they are to be compared."""
-    named = {*asked.pairs.models, *(name for pair in asked.pairs.given for name in pair)}
-    named |= {asked.pairs.against} if asked.pairs.against is not None else set()
-    if REFERENCE in named:
-        texts = [(item.digest, item.reference) for item in items]
-        ledger.add_responses([Response(item=item, model=REFERENCE, text=text) for item, text in texts if text])
-    found: dict[str, dict[str, str]] = {}
-    for one in ledger.responses_to(item.digest for item in items):
-        found.setdefault(one.item, {})[one.model] = one.digest
-    here = {model for of_item in found.values() for model in of_item}
-    for model in sorted(named - here):
-        raise PeopleStudyError(f"No answer of '{model}' to these items is on record; {hint(model, here)}")
-    return found
-
-
-def _comparisons(
-    asked: AskedStudy, items: Sequence[Item], answers: Mapping[str, Mapping[str, str]]
-) -> list[Comparison]:
-    pairs = asked.pairs
-    if not pairs.models:
-        models = {model for of_item in answers.values() for model in of_item if model != REFERENCE}
-        pairs = replace(pairs, models=tuple(sorted(models)))
-    digests = [item.digest for item in items]
-    found = comparisons(digests, pairs, answers, most=asked.most, seed=asked.sharing.seed)
-    if not found:
-        raise PeopleStudyError("No two of these models answered the same item, so there is nothing to compare.")
-    sharing = asked.sharing
-    shared = sharing.for_all(len(found))
-    tasks = shared * sharing.people + (len(found) - shared) * sharing.each
-    if tasks > MOST_TASKS:
-        raise PeopleStudyError(
-            f"This study would ask {tasks:,} times, and {MOST_TASKS:,} is the most; draw fewer items or comparisons."
-        )
-    return found
 
 
 def _shown(one: Comparison, showing: Showing, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -223,6 +147,9 @@ def _study(row: Row[Any]) -> PeopleStudy:
         comparisons=row.comparisons,
         at=row.at,
         paused=row.paused is not None,
+        closed=row.closed is not None,
+        shown=row.shown is not None,
+        counts=row.aside is None,
         places=row.places,
         taken=row.taken,
     )
@@ -281,7 +208,7 @@ def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
         )
         for row in found
     }
-    record = _share_of(of_study, person, _showings(ledger, trials.values()))
+    record = share_of(of_study, person, showings_of(ledger, trials.values()))
     ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
     # Somebody who saw the very same showing in another study has judged it.
     ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials.values())))
@@ -295,12 +222,12 @@ def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
         connection.execute(update(table).where(*fresh).values(record=record.key, run=run))
 
 
-def _showings(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:
+def showings_of(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:
     model_of = response_models(ledger, {digest for trial in trials for digest in trial.responses})
     return tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
 
 
-def _share_of(study: PeopleStudy, person: Person, showings: tuple[tuple[str, str, str], ...]) -> Study:
+def share_of(study: PeopleStudy, person: Person, showings: tuple[tuple[str, str, str], ...]) -> Study:
     """Exactly the showings that the person will see."""
     models = {model for _, *pair in showings for model in pair}
     return Study(

@@ -15,6 +15,7 @@ from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import UNDECIDED
 from evenhand.ledger import rows, schema
 from evenhand.ledger.answers import response_models
+from evenhand.ledger.people_boards import left_out
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.results import results_of
 
@@ -64,10 +65,16 @@ class Judged:
 
 
 def studies(
-    ledger: Ledger, *, benchmark: str | None = None, purposes: Sequence[Purpose] = ("board", "people")
+    ledger: Ledger,
+    *,
+    benchmark: str | None = None,
+    purposes: Sequence[Purpose] = ("board", "people"),
+    everything: bool = False,
 ) -> list[StudyOnRecord]:
+    """Those that count: `everything` has people's shares too that the owner set aside, or that were given back."""
     table, links = schema.studies, schema.study_trials
     with ledger.reading() as connection:
+        without: set[str] = set() if everything else left_out(connection)
         raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
         conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
         reached = dict(connection.execute(_links_by_study()).all())
@@ -99,6 +106,7 @@ def studies(
                 decided=row.key in decided,
             )
             for row in connection.execute(query)
+            if row.key not in without
             for content in [json.loads(row.content)]
         ]
 

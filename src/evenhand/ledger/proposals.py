@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ from evenhand.domain.proposal import (
     standing,
 )
 from evenhand.ledger import schema
+from evenhand.ledger.audit_log import Event as Noted
+from evenhand.ledger.audit_log import write_down_within
 from evenhand.ledger.record import Ledger
 
 LEASE_SECONDS = 1800.0
@@ -67,19 +69,32 @@ class Proposal:
 
 
 def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str) -> str:
-    """A new proposal's id. Raises TooLate where this person has one under way for this skill."""
+    """A new proposal's id; the very same proposed twice is one. Raises TooLate where this person has another one under
+    way for this skill."""
     proposal = secrets.token_hex(4)
     with ledger.writing() as connection:
         _in_turn(connection, growing)
-        for one in _all(connection, growing):
-            if one.standing.instruction.by == person and _holds_its_task(one.standing, said.skill):
+        for one in _written_by(connection, growing, person):
+            if one.standing.asked == said and not _over(one.standing):
+                return one.id
+            if one.standing.asked.skill == said.skill and not _over(one.standing):
                 raise TooLate
         _add(connection, growing, proposal, said, person=person)
     return proposal
 
 
-def _holds_its_task(found: Standing, skill: str) -> bool:
-    return found.asked.skill == skill and found.stage not in ("rejected", "withdrawn")
+def _over(found: Standing) -> bool:
+    """Whether its writer may propose another for the same skill."""
+    return found.stage in ("rejected", "withdrawn")
+
+
+def _written_by(connection: Connection, growing: str, person: str) -> Iterator[Proposal]:
+    table = schema.proposal_events
+    theirs = table.c.growing == growing, table.c.person == person, table.c.kind == _NAMES[Instruction]
+    for proposal in connection.execute(select(table.c.proposal).where(*theirs).distinct()).scalars().all():
+        found = _proposal(proposal, _events(connection, growing, proposal))
+        if found is not None and found.standing.instruction.by == person:
+            yield found
 
 
 def say(
@@ -90,24 +105,31 @@ def say(
     *,
     person: str | None,
     allowed: Callable[[Standing], bool] = lambda _: True,
+    noted: Noted | None = None,
 ) -> Standing:
-    """Adds an event and returns where the proposal stands then.
+    """Adds an event, with a line of the audit log where one is `noted`, and returns where the proposal stands then.
 
     The very same said twice by one person is added once. Raises TooLate, and adds nothing, where it is not `allowed` or
     would change nothing.
     """
     with ledger.writing() as connection:
         _in_turn(connection, growing)
-        before = standing(_events(connection, growing, proposal))
-        if before is None or not allowed(before):
+        events = _events(connection, growing, proposal)
+        before = standing(events)
+        if before is None:
             raise TooLate
-        if person is not None and said_already(before, person, said):
+        # First, as what was said may be what no longer allows to say it: a no that sent the answer back.
+        if person is not None and said_already(before, events, person, said):
             return before
+        if not allowed(before):
+            raise TooLate
         # The sequence number is known only afterwards: one that fits no event tells whether it would change anything.
         trial = Event(seq=0, at=time.time(), person=person, said=said)
         if after(before, trial) == before:
             raise TooLate
         event = _add(connection, growing, proposal, said, person=person)
+        if noted is not None:
+            write_down_within(connection, noted)
         done = after(before, event)
     assert done is not None
     return done
@@ -119,9 +141,9 @@ def find_proposal(ledger: Ledger, growing: str, proposal: str) -> Proposal | Non
 
 
 def proposals(ledger: Ledger, growing: str) -> list[Proposal]:
-    """In the order they were made."""
+    """In the order they were made, all read and followed from the beginning; see ProposalsAtHand."""
     with ledger.reading() as connection:
-        return _all(connection, growing)
+        return list(followed({}, events_since(connection, growing, 0)).values())
 
 
 def skip(ledger: Ledger, person: str, what: str) -> None:
@@ -143,17 +165,29 @@ def unskip(ledger: Ledger, person: str, start: str) -> None:
         connection.execute(delete(table).where(table.c.person == person, table.c.what.startswith(start)))
 
 
-def lease(ledger: Ledger, person: str, candidates: Sequence[str]) -> str | None:
-    """The first that nobody else has before them, now this person's; what they had before is free unless it is that."""
+def lease(ledger: Ledger, person: str, candidates: Iterable[str], *, start: str) -> str | None:
+    """The first that nobody else has before them, now this person's.
+
+    Of what they had before, all that begins with `start` is free unless it is that.
+    """
     table, now = schema.leases, time.time()
     with ledger.writing() as connection:
         connection.execute(delete(table).where(table.c.until < now))
         held = {row.what: row.person for row in connection.execute(select(table))}
         taken = next((one for one in candidates if held.get(one, person) == person), None)
-        connection.execute(delete(table).where(table.c.person == person))
+        connection.execute(delete(table).where(table.c.person == person, table.c.what.startswith(start)))
         if taken is not None:
             connection.execute(insert(table), [{"what": taken, "person": person, "until": now + LEASE_SECONDS}])
+            ledger.insert_new(connection, schema.handed_out, [{"person": person, "what": taken, "at": now}])
     return taken
+
+
+def was_handed_out(ledger: Ledger, person: str, start: str) -> bool:
+    """Whether this person ever had something before them that begins so."""
+    table = schema.handed_out
+    query = select(table.c.what).where(table.c.person == person, table.c.what.startswith(start)).limit(1)
+    with ledger.reading() as connection:
+        return connection.execute(query).first() is not None
 
 
 def lease_holder(ledger: Ledger, what: str) -> str | None:
@@ -204,13 +238,22 @@ def _events(connection: Connection, growing: str, proposal: str) -> list[Event]:
     return [_event(row) for row in connection.execute(query)]
 
 
-def _all(connection: Connection, growing: str) -> list[Proposal]:
+def events_since(connection: Connection, growing: str, seq: int) -> list[tuple[str, Event]]:
+    """With the proposal of each, in their order."""
     table = schema.proposal_events
-    found: dict[str, list[Event]] = {}
-    for row in connection.execute(select(table).where(table.c.growing == growing).order_by(table.c.seq)):
-        found.setdefault(row.proposal, []).append(_event(row))
-    made = (_proposal(name, events) for name, events in found.items())
-    return [one for one in made if one is not None]
+    query = select(table).where(table.c.growing == growing, table.c.seq > seq).order_by(table.c.seq)
+    return [(row.proposal, _event(row)) for row in connection.execute(query)]
+
+
+def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, Event]]) -> dict[str, Proposal]:
+    """By id, where all stand after what was said, in the order they were made."""
+    now = dict(found)
+    for name, event in said:
+        before = now.get(name)
+        stands = after(None if before is None else before.standing, event)
+        if stands is not None:
+            now[name] = Proposal(id=name, events=(*(before.events if before else ()), event), standing=stands)
+    return now
 
 
 def _proposal(name: str, events: Sequence[Event]) -> Proposal | None:

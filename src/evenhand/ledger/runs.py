@@ -11,6 +11,10 @@ from evenhand.ledger import schema
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 
+CHARGED = "charged_usd"
+"""In a run's outcome: what its calls took off the budget, replies of no use included; a call whose price is unknown
+counts, where there is a limit, as the most it can have cost."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOnRecord:

@@ -200,6 +200,8 @@ calls = Table(
     Column("cost_usd", Float),
     Column("run", Text, nullable=False),
     Column("at", Float, nullable=False),
+    # What a run cost is summed up without touching the replies.
+    Index("ix_calls_run_cost", "run", "cost_usd"),
 )
 
 judgements = Table(
@@ -322,6 +324,7 @@ proposal_events = Table(
     Column("content", Text, nullable=False),
     Column("once", Text, unique=True),
     Column("at", Float, nullable=False),
+    Index("ix_proposal_events_growing_person", "growing", "person"),
 )
 
 growing_versions = Table(
@@ -351,6 +354,25 @@ leases = Table(
     Column("until", Float, nullable=False),
 )
 
+# Work: every place that was ever leased to somebody, so that they are heard when their lease is over.
+handed_out = Table(
+    "handed_out",
+    metadata,
+    Column("person", Text, primary_key=True),
+    Column("what", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+)
+
+# Work: what a person has typed and not sent.
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("person", Text, primary_key=True),
+    Column("what", Words, primary_key=True),
+    Column("content", Words, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
 worker_notes = Table(
     "worker_notes",
     metadata,
@@ -373,6 +395,14 @@ people_studies = Table(
     Column("made_by", Text),
     Column("at", Float, nullable=False),
     Column("paused", Float),
+    Column("closed", Float),
+    Column("shown", Float),
+    Column("aside", Float),
+)
+
+# Shares of people who left before the end, as studies on record: others were asked what they left.
+given_back = Table(
+    "given_back", metadata, Column("study", Text, primary_key=True), Column("at", Float, nullable=False)
 )
 
 # One person's share of a study; nobody's until somebody takes it, and only then part of the record.

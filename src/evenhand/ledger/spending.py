@@ -1,4 +1,4 @@
-"""What the runs of some studies asked of models and what it cost, and what the data's owner says of it."""
+"""What runs asked of models and what it cost; which models the endpoints said they were; a benchmark's licence."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from evenhand.ledger.record import Ledger, chunks
 class Spent:
     """Of the replies that came in one run; what was read from replies of other runs cost nothing here."""
 
-    run: str
     replies: int
     requests: int
     """Retries included."""
@@ -21,8 +20,6 @@ class Spent:
     output_tokens: int
     uncounted: int
     """Replies whose endpoint did not count tokens."""
-    seconds: float
-    """Of all replies one after the other."""
     cost_usd: float
     unpriced: int
     """Replies whose price is unknown; they are not in `cost_usd`."""
@@ -43,19 +40,26 @@ def spending(ledger: Ledger, runs: Iterable[str]) -> dict[str, Spent]:
         calls.c.run,
         func.count().label("replies"),
         func.sum(calls.c.requests).label("requests"),
-        func.coalesce(func.sum(calls.c.input_tokens), 0).label("input_tokens"),
-        func.coalesce(func.sum(calls.c.output_tokens), 0).label("output_tokens"),
-        (func.count() - func.count(calls.c.output_tokens)).label("uncounted"),
-        func.sum(calls.c.seconds).label("seconds"),
+        func.coalesce(func.sum(calls.c.input_tokens), 0).label("tokens_in"),
+        func.coalesce(func.sum(calls.c.output_tokens), 0).label("tokens_out"),
+        func.count(calls.c.output_tokens).label("counted"),
         func.coalesce(func.sum(calls.c.cost_usd), 0.0).label("cost_usd"),
-        (func.count() - func.count(calls.c.cost_usd)).label("unpriced"),
+        func.count(calls.c.cost_usd).label("priced"),
     ).group_by(calls.c.run)
     with ledger.reading() as connection:
-        return {
-            row.run: Spent(**row._mapping)
-            for some in chunks(runs)
-            for row in connection.execute(query.where(calls.c.run.in_(some)))
-        }
+        found = [row for some in chunks(runs) for row in connection.execute(query.where(calls.c.run.in_(some)))]
+    return {
+        row.run: Spent(
+            replies=row.replies,
+            requests=row.requests,
+            input_tokens=row.tokens_in,
+            output_tokens=row.tokens_out,
+            uncounted=row.replies - row.counted,
+            cost_usd=row.cost_usd,
+            unpriced=row.replies - row.priced,
+        )
+        for row in found
+    }
 
 
 def endpoints_said(ledger: Ledger, runs: Iterable[str]) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select
+from sqlalchemy import Connection, Row, Select, func, insert, select
 
+from evenhand.domain.call import Request
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.submission import (
     Approved,
@@ -32,8 +33,11 @@ from evenhand.domain.submission import (
     label,
     standing,
 )
+from evenhand.ledger import schema
 from evenhand.ledger.intakes import Intake
 from evenhand.ledger.record import Ledger, chunks
+from evenhand.ledger.rows import request_from
+from evenhand.ledger.runs import CHARGED, runs
 from evenhand.ledger.submission_schema import intakes, submission_events, submissions
 
 _KINDS: Mapping[str, type[Any]] = {
@@ -160,6 +164,19 @@ def submissions_on_record(
     return _found(ledger, query)
 
 
+def wanted_of_the_worker(ledger: Ledger) -> Sequence[Submission]:
+    """Those confirmed or approved, in the order they were begun.
+
+    By the last event of each: a judged one's receipt is long, and the worker looks here all the time.
+    """
+    table = submission_events
+    last = select(func.max(table.c.seq)).group_by(table.c.submission)
+    kinds = [_NAMES[kind] for kind in (Confirmed, Estimated, Approved, Raised, Closed, Failed)]
+    open_ones = select(table.c.submission).where(table.c.seq.in_(last), table.c.kind.in_(kinds))
+    query = select(submissions).where(submissions.c.id.in_(open_ones))
+    return _found(ledger, query.order_by(submissions.c.at, submissions.c.id))
+
+
 def entrants(ledger: Ledger, data: str) -> dict[str, Entrant]:
     """The models submitted to boards of this data that were ever approved, by the label that the record knows."""
     here = select(intakes.c.id).where(intakes.c.data == data)
@@ -171,6 +188,37 @@ def queue(found: Sequence[Submission]) -> Sequence[Submission]:
     """Those to be judged, in their turn: as they were approved."""
     waiting = [one for one in found if one.standing.stage == "approved"]
     return sorted(waiting, key=lambda one: one.standing.approval_seq)
+
+
+def run_command(submission: str) -> str:
+    """What a run that judges this submission is called on record."""
+    return f"worker submission {submission}"
+
+
+def spent(ledger: Ledger, submission: str) -> float:
+    """Dollars that its calls took off the budget; of a run that was killed those on record whose price is known."""
+    calls = schema.calls
+    begun = runs(ledger, command=run_command(submission))
+    query = select(calls.c.run, func.sum(calls.c.cost_usd)).group_by(calls.c.run)
+    known: dict[str, float | None] = {}
+    with ledger.reading() as connection:
+        for some in chunks(one.id for one in begun):
+            known.update(dict(connection.execute(query.where(calls.c.run.in_(some))).all()))
+    return sum(max(known.get(one.id) or 0.0, (one.outcome or {}).get(CHARGED, 0.0)) for one in begun)
+
+
+def unpriced_requests(ledger: Ledger, submission: str) -> Sequence[Request]:
+    """Those that were answered in runs that were killed, and whose price is unknown."""
+    killed = [one.id for one in runs(ledger, command=run_command(submission)) if one.outcome is None]
+    calls = schema.calls
+    with ledger.reading() as connection:
+        return [
+            request_from(content)
+            for some in chunks(killed)
+            for content in connection.execute(
+                select(calls.c.request).where(calls.c.run.in_(some), calls.c.cost_usd.is_(None))
+            ).scalars()
+        ]
 
 
 def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:

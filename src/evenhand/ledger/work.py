@@ -1,4 +1,4 @@
-"""Claims: who is asking what at this moment, so that two runs on one ledger do not pay for the same trial."""
+"""Claims: who is asking what at this moment, so that two runs on one ledger do not pay for the same thing."""
 
 import os
 import socket
@@ -41,28 +41,49 @@ def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
     return _claim(ledger, statements.ANSWERED, {"keys": keys}, holder=holder)
 
 
-def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
-    now = time.time()
-    keys: Sequence[str] = given["keys"]
-    rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
+def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
+    """Whether the holder has it now; no, where another live one has."""
     with ledger.writing() as connection:
-        ledger.insert_new(connection, schema.claims, rows)
+        return what in _taken(ledger, connection, [what], holder=holder)
+
+
+def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that any live holder has."""
+    now = time.time()
+    with ledger.reading() as connection:
         held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
-        if _bury_the_dead(connection, [row for row in held if row.holder != holder], now=now):
-            ledger.insert_new(connection, schema.claims, rows)
-            held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    return {row.what for row in held if row.until >= now and not _is_dead(row.holder)}
+
+
+def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
+    keys: Sequence[str] = given["keys"]
+    with ledger.writing() as connection:
+        mine = _taken(ledger, connection, keys, holder=holder)
         # Only now: on PostgreSQL another run may decide a trial and let go of it at any moment before we hold it.
         decided = set(connection.execute(decided_now, given).scalars())
-        mine = {row.what for row in held if row.holder == holder}
         if mine & decided:
             statements.release(connection, sorted(mine & decided), holder=holder)
     return Claimed(mine=mine - decided, decided=decided, others=set(keys) - mine - decided)
 
 
-def renew(ledger: Ledger, *, holder: str) -> None:
+def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holder: str) -> set[str]:
+    """Those of the keys that the holder has now."""
+    now = time.time()
+    rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
+    ledger.insert_new(connection, schema.claims, rows)
+    held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    if _bury_the_dead(connection, [row for row in held if row.holder != holder], now=now):
+        ledger.insert_new(connection, schema.claims, rows)
+        held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    return {row.what for row in held if row.holder == holder}
+
+
+def renew(ledger: Ledger, *, holder: str) -> int:
+    """How many claims the holder has; one whose lease ran out may be another's by now."""
     with ledger.writing() as connection:
         until = time.time() + LEASE_SECONDS
-        connection.execute(update(schema.claims).where(schema.claims.c.holder == holder).values(until=until))
+        claims = schema.claims
+        return connection.execute(update(claims).where(claims.c.holder == holder).values(until=until)).rowcount
 
 
 def release_all(ledger: Ledger, *, holder: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
-from evenhand.reliability.alignment import Alignment, Figures
+from evenhand.reliability.alignment import Figures
 from evenhand.reliability.coverage import Coverage
 from evenhand.reliability.jury import Jury
 from evenhand.reports.alignment import Aligned, AlignmentReport, Parting
@@ -13,8 +13,8 @@ from evenhand.reports.sheet import MISSING, Sheet
 from evenhand.reports.sheet_table import print_sheet
 from evenhand.reports.tables import count, escape, excerpt, per_cent, unbroken
 
-_COLUMNS = 6
-"""Models beyond which a table of them would be wider than a page."""
+_ROWS = 12
+"""Models or pairs beyond which their tables would be longer than a page."""
 _EXCERPT = 160
 """Characters of an answer that are shown of a case."""
 
@@ -29,9 +29,10 @@ def print_alignment(report: AlignmentReport, console: Console) -> None:
         _print_judge(one, console)
     _print_people(report, console)
     models = len(report.judges[0].alignment.models)
-    if 1 < models <= _COLUMNS:
-        print_sheet(_by_model(report), console)
-    elif models > _COLUMNS:
+    if 1 < models <= _ROWS:
+        for sheet in _by_model(report):
+            print_sheet(sheet, console)
+    elif models > _ROWS:
         console.print(f"--json gives the same for each of the {models} {'models' if report.baseline else 'pairs'}.")
     if report.jury is not None:
         _print_jury(report.jury, console)
@@ -102,29 +103,28 @@ def _number(value: float | None, share: bool) -> str:
     return per_cent(value) if share else f"{value:.3f}"
 
 
-def _by_model(report: AlignmentReport) -> Sheet:
-    """As Table 7 of Creation-MMBench has it: a row for each rater, MAE and Consistency for each model and pooled.
+def _by_model(report: AlignmentReport) -> list[Sheet]:
+    """Of each rater MAE and Consistency for each model and pooled, as Table 7 of Creation-MMBench has them beside each
+    other: pairs have names too long to be headings.
 
     Where Consistency is not defined, agreement stands for it.
     """
     raters = [one.alignment for one in report.judges] + list(report.humans.raters)
-    models = list(dict.fromkeys(model for rater in raters for model, _ in rater.models))
     named = "Consistency" if report.human_levels == 5 else "agreement"
-    headings = [f"{model} {what}" for model in (*models, "pooled") for what in ("MAE", named)]
-    rows = [(one.rater, *_cells(one, models)) for one in raters]
-    return Sheet(title="By model", headings=("rater", *headings), rows=tuple(rows))
+    what = "pair" if report.baseline is None else "model"
+    return [
+        Sheet(
+            title=f"By {what}: {one.rater}",
+            headings=(what, "MAE", named),
+            rows=tuple((name, *_cells(figures)) for name, figures in (*one.models, ("pooled", one.pooled))),
+        )
+        for one in raters
+    ]
 
 
-def _cells(one: Alignment, models: Sequence[str]) -> list[str]:
-    of_model = dict(one.models)
-    cells: list[str] = []
-    for figures in (*(of_model.get(model) for model in models), one.pooled):
-        if figures is None:
-            cells += [MISSING, MISSING]
-            continue
-        near = figures.agreement if figures.consistency.value is None else figures.consistency
-        cells += [_number(figures.mae.value, share=False), _number(near.value, share=True)]
-    return cells
+def _cells(figures: Figures) -> tuple[str, str]:
+    near = figures.agreement if figures.consistency.value is None else figures.consistency
+    return _number(figures.mae.value, share=False), _number(near.value, share=True)
 
 
 def _print_jury(found: Jury, console: Console) -> None:

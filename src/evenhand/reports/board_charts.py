@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
@@ -10,12 +10,24 @@ from evenhand.reports.board import Board, Standing
 from evenhand.reports.board_table import METHOD_WORDS, counted_units
 from evenhand.reports.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
 
+if TYPE_CHECKING:
+    import altair as alt
+
 _NAMED = 5
 
 
 def plot(board: Board, path: Path) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
-    ratings = interval_chart(marks(board), _heading(board), axis=_axis(board))
+    save(stacked(ratings_chart(board), wins_chart(board)), path)
+
+
+def ratings_chart(board: Board) -> "alt.LayerChart":
+    """Raises ChartError where no model has a rating."""
+    return interval_chart(marks(board), _heading(board), axis=_axis(board))
+
+
+def wins_chart(board: Board) -> "alt.LayerChart":
+    """Raises ChartError where no two models met."""
     observed = board.findings.observed
     place = {model: code for code, model in enumerate(observed.models)}
     order = [place[one.model] for one in board.models]
@@ -24,7 +36,7 @@ def plot(board: Board, path: Path) -> None:
         title="Share won by the row against the column",
         subtitle="a tie is half a win; light grey: never met; dark grey: itself",
     )
-    save(stacked(ratings, matrix_chart(list(_labels(board).values()), shares, heading)), path)
+    return matrix_chart(list(_labels(board).values()), shares, heading)
 
 
 def marks(board: Board) -> list[Mark]:

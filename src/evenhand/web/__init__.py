@@ -19,7 +19,8 @@ To add pages:
   task of somebody else): it is written to the audit log and counted against the visitor. What people do goes to the log
   with `serving.watch.note(visiting, "what", "about")`; no names in it, as it outlives them.
 - Whatever shows an item, an answer or a judge's words asks `visibility.sight` first and shows what it lets through.
-- A path that takes uploads is named in `Limits.uploads` with its bytes.
+- A path that takes uploads is named in `Limits.uploads` with its bytes. Its forms name `Known` before `SentForm`, so
+  that nobody passing by makes the server read so much.
 - A script or style is a file in static/, named `{{ static["name.js"] }}`: the policy allows nothing else, nor `style=`.
 - Work tables are in `ledger/schema.py` with a migration of their own; SQL stays in `ledger/`.
 - What takes long to work out goes through `Computed`, keyed by the state of the record (`ledger.newest`).

@@ -1,7 +1,8 @@
 """The owner's pages: invitations, people, benchmarks, the audit log."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
@@ -13,20 +14,23 @@ from evenhand.ledger.opened import close_benchmark, open_benchmark, opened_bench
 from evenhand.ledger.people import (
     DAY,
     Invite,
+    LastOwner,
     Person,
     Role,
-    end_access,
     erase_name,
     find_person,
     invitations,
     invite,
+    is_last_owner,
     people,
     revoke_invitation,
+    sign_out,
 )
 from evenhand.ledger.projection import benchmarks
 from evenhand.ledger.record import Ledger
-from evenhand.web.refusal import not_found
+from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
+from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/admin", include_in_schema=False)
 
@@ -37,7 +41,10 @@ ROLES: Mapping[Role, str] = {
 }
 NOTE_LONGEST = 200
 USES_MOST, DAYS_MOST = 1000, 365
+SENT_MOST = 100_000
+"""Characters of a field that is given back as it was sent."""
 _EVENTS = 100
+_UNSURE = "Nothing was done: tick the box if you mean it."
 
 
 @pages.get("")
@@ -45,9 +52,31 @@ async def overview(request: Request, serving: Serving, owner: Owner) -> Response
     return await _overview(request, serving)
 
 
-async def _overview(request: Request, serving: Service, *, link: str | None = None, status: int = 200) -> Response:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshLink:
+    """A link that was made just now, and is shown once."""
+
+    address: str
+    uses: int
+    expires: float
+    back: str | None = None
+    """Who comes back by it."""
+
+
+async def _overview(
+    request: Request,
+    serving: Service,
+    *,
+    link: FreshLink | None = None,
+    fault: str | None = None,
+    sent: Mapping[str, str] | None = None,
+) -> Response:
+    """`fault`: why an invitation was not made, with the fields as they were `sent`."""
     context = await run_in_threadpool(_everything, serving.ledger)
-    return serving.pages.page(request, "admin.html", {**context, "link": link, "roles": ROLES}, status=status)
+    filled = {"role": "annotator", "note": "", "uses": "1", "days": "14", **(sent or {})}
+    status = 201 if link is not None else 200 if fault is None else 422
+    more = {"link": link, "roles": ROLES, "fault": fault, "filled": filled}
+    return serving.pages.page(request, "admin.html", {**context, **more}, status=status)
 
 
 def _everything(ledger: Ledger) -> dict[str, Any]:
@@ -67,18 +96,37 @@ def names_of(ledger: Ledger) -> dict[str, str]:
 
 @pages.post("/invitations")
 async def new_invitation(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
-    asked = _asked(form, owner.must_be("owner"))
+    try:
+        asked = _asked(form, owner.must_be("owner"))
+    except Refusal as refusal:
+        sent = {name: form.text(name, most=SENT_MOST) for name in ("role", "note", "uses", "days")}
+        return await _overview(request, serving, fault=refusal.sentence, sent=sent)
+    link = await _granted(serving, asked)
+    await serving.watch.note(owner, "invited", f"{asked.role}, invitation {link.id}")
+    return await _overview(request, serving, link=link.shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    id: str
+    shown: FreshLink
+
+
+async def _granted(serving: Service, asked: Invite, *, back: str | None = None) -> _Made:
     granted = await run_in_threadpool(invite, serving.ledger, asked)
-    await serving.watch.note(owner, "invited", f"{asked.role}, invitation {granted.id}")
-    return await _overview(request, serving, link=f"{serving.site.url}/join/{granted.token}", status=201)
+    address = f"{serving.site.url}/join/{granted.token}"
+    return _Made(
+        id=granted.id,
+        shown=FreshLink(address=address, uses=asked.uses, expires=time.time() + asked.lasts, back=back),
+    )
 
 
 def _asked(form: Form, by: Person) -> Invite:
     return Invite(
         role=cast("Role", form.choice("role", tuple(ROLES))),
-        note=form.text("note", most=NOTE_LONGEST),
-        uses=form.number("uses", least=1, most=USES_MOST),
-        lasts=form.number("days", least=1, most=DAYS_MOST) * DAY,
+        note=form.text("note", most=NOTE_LONGEST, called="For whom"),
+        uses=form.number("uses", least=1, most=USES_MOST, called="People"),
+        lasts=form.number("days", least=1, most=DAYS_MOST, called="Days") * DAY,
         made_by=by.id,
     )
 
@@ -98,24 +146,68 @@ async def link_back(request: Request, serving: Serving, owner: Owner, form: Sent
     if found is None or found.erased:
         raise not_found("such person")
     asked = Invite(role=found.role, person=found.id, made_by=owner.must_be("owner").id)
-    granted = await run_in_threadpool(invite, serving.ledger, asked)
+    link = await _granted(serving, asked, back=found.shown)
     await serving.watch.note(owner, "made a link to come back", person)
-    return await _overview(request, serving, link=f"{serving.site.url}/join/{granted.token}", status=201)
+    return await _overview(request, serving, link=link.shown)
+
+
+@pages.get("/people/{person}/sign-out")
+async def ask_to_sign_out(request: Request, serving: Serving, owner: Owner, person: str) -> Response:
+    return await _sure(request, serving, owner, person, "sign-out")
 
 
 @pages.post("/people/{person}/sign-out")
-async def sign_out(serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:  # noqa: ARG001
-    await run_in_threadpool(end_access, serving.ledger, person=person)
+async def sign_person_out(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:
+    if form.text("sure", most=3) != "yes":
+        return await _sure(request, serving, owner, person, "sign-out", fault=_UNSURE)
+    await _unless_last(serving, sign_out, person)
     await serving.watch.note(owner, "ended all access", person)
     return RedirectResponse("/admin", 303)
 
 
+@pages.get("/people/{person}/erase")
+async def ask_to_erase(request: Request, serving: Serving, owner: Owner, person: str) -> Response:
+    return await _sure(request, serving, owner, person, "erase")
+
+
 @pages.post("/people/{person}/erase")
-async def erase(serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:  # noqa: ARG001
-    if not await run_in_threadpool(erase_name, serving.ledger, person):
-        raise not_found("such person")
+async def erase(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:
+    if form.text("sure", most=3) != "yes":
+        return await _sure(request, serving, owner, person, "erase", fault=_UNSURE)
+    await erased_name(serving, person)
     await serving.watch.note(owner, "erased a name", person)
     return RedirectResponse("/admin", 303)
+
+
+async def erased_name(serving: Service, person: str) -> None:
+    """Raises Refusal where there is no such person, or no other owner."""
+    await _unless_last(serving, erase_name, person)
+
+
+async def _unless_last(serving: Service, act: Callable[[Ledger, str], bool], person: str) -> None:
+    try:
+        if not await run_in_threadpool(act, serving.ledger, person):
+            raise not_found("such person")
+    except LastOwner as error:
+        raise Refusal(409, str(error)) from error
+
+
+async def _sure(
+    request: Request, serving: Service, owner: Visitor, person: str, what: str, *, fault: str | None = None
+) -> Response:
+    """The page that asks once more."""
+    found = await run_in_threadpool(find_person, serving.ledger, person)
+    if found is None or found.erased:
+        raise not_found("such person")
+    last = await run_in_threadpool(is_last_owner, serving.ledger, person)
+    context = {
+        "person": found,
+        "what": what,
+        "fault": str(LastOwner()) if last else fault,
+        "last": last,
+        "oneself": found.id == owner.must_be("owner").id,
+    }
+    return serving.pages.page(request, "sure.html", context, status=200 if fault is None else 422)
 
 
 @pages.post("/benchmarks/{data}")

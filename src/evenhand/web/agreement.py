@@ -1,10 +1,15 @@
-"""How far the people of one study agree, on the comparisons that several of them saw."""
+"""How far people agree on the comparisons that several of them saw, and whether they lean to a side."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.estimate import Estimate
+from evenhand.domain.verdict import Preference
+from evenhand.domain.vote import Vote
+from evenhand.intervals import clustered_share
 from evenhand.ledger.people_studies import people_votes
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.votes import JudgedBattles
 from evenhand.reliability.alignment import ceiling
 from evenhand.reliability.docket import Docket, in_any_order
 
@@ -17,11 +22,29 @@ class Agreement:
     """Share of verdicts on the side of the others' mean; comparisons where that is a tie are left out."""
     by_person: dict[str, Estimate]
     """The same share of each person, by id."""
+    first: Estimate
+    """Share of the verdicts with a winner that went to the answer shown first; sides are drawn, so one half is fair."""
 
 
 def agreement(ledger: Ledger, study: str) -> Agreement | None:
-    """None where nobody has judged yet."""
-    votes = people_votes(ledger, study)
+    """Of one study; None where nobody has judged yet."""
+    return together(people_votes(ledger, study))
+
+
+def votes_in(judged: JudgedBattles) -> list[Vote]:
+    """Of the people behind a board, as they were shown."""
+    results = judged.results.rows(judged.voting)
+    codes: list[int] = results.rater.code.tolist()
+    raters = [results.rater.names[code] for code in codes]
+    return [
+        Vote(item=item, model_a=first, model_b=second, first=first, value=said.value, levels=said.levels, rater=rater)
+        for (item, (first, second), said), rater in zip(results.each(), raters, strict=True)
+        if isinstance(said, Preference)
+    ]
+
+
+def together(votes: Sequence[Vote]) -> Agreement | None:
+    """Each in favour of the model shown first; None where there is none."""
     if not votes:
         return None
     raters = list(dict.fromkeys(vote.rater for vote in votes))
@@ -31,4 +54,13 @@ def agreement(ledger: Ledger, study: str) -> Agreement | None:
         alpha=found.alpha,
         sign=found.agreement,
         by_person={one.rater: one.pooled.agreement for one in found.raters},
+        first=_leaning(votes),
     )
+
+
+def _leaning(votes: Sequence[Vote]) -> Estimate:
+    decided = [vote for vote in votes if vote.value]
+    if not decided:
+        return Estimate(value=None, reason="no verdict has a winner")
+    won = [float((vote.value > 0) == (vote.first == vote.model_a)) for vote in decided]
+    return clustered_share(won, [1.0] * len(won), [vote.item for vote in decided])

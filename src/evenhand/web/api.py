@@ -18,7 +18,6 @@ from evenhand.ledger.people import (
     Invite,
     Person,
     Role,
-    erase_name,
     grant_token,
     invitations,
     invite,
@@ -26,13 +25,11 @@ from evenhand.ledger.people import (
     revoke_invitation,
 )
 from evenhand.ledger.projection import benchmarks
-from evenhand.reports.methods import Method
-from evenhand.web.admin_pages import DAYS_MOST, NOTE_LONGEST, USES_MOST
+from evenhand.web.admin_pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name
 from evenhand.web.battle import BattleOnRecord, find_battle
-from evenhand.web.board_pages import MaybeName, Name, Page, asked_view, listed_battles, sight_of
+from evenhand.web.board_pages import Name, Page, View, listed_battles, sight_of
 from evenhand.web.refusal import not_found
 from evenhand.web.service import Changing, Owner, Serving, Visiting
-from evenhand.web.standings import Asked
 
 routes = APIRouter(prefix="/api", tags=["Evenhand"])
 
@@ -57,7 +54,7 @@ class Opening(BaseModel):
 
 
 @routes.get("/boards", summary="The boards there are")
-async def list_boards(serving: Serving) -> Document:
+async def list_boards(serving: Serving, visiting: Visiting) -> Document:
     found = [
         {
             "board": one.id,
@@ -70,21 +67,19 @@ async def list_boards(serving: Serving) -> Document:
             "variant": one.variant or None,
             "trials": one.reached,
         }
-        for one in await serving.boards()
+        for one in await serving.boards(running=visiting.is_owner)
     ]
     return {"schema": 1, "boards": found}
 
 
 @routes.get("/boards/{board}", summary="One board, as `evenhand rank --json` prints it")
-async def get_board(
-    serving: Serving, board: BoardId, method: Method = "bradley-terry", category: MaybeName = None
-) -> Document:
-    return json.loads(await serving.document(asked_view(board, method, category)))
+async def get_board(serving: Serving, board: BoardId, asked: View) -> Document:  # noqa: ARG001
+    return json.loads(await serving.document(asked))
 
 
 @routes.get("/boards/{board}/battles", summary="The battles of one model, as far as they may be seen")
-async def list_battles(serving: Serving, visiting: Visiting, board: BoardId, model: Name, page: Page = 1) -> Document:
-    found = await serving.standings(Asked(board=board))
+async def list_battles(serving: Serving, visiting: Visiting, asked: View, model: Name, page: Page = 1) -> Document:
+    found = await serving.standings(asked.whole)
     if found.of(model) is None:
         raise not_found("such model on this board")
     seen = await sight_of(serving, visiting, found.on_record)
@@ -96,8 +91,8 @@ async def list_battles(serving: Serving, visiting: Visiting, board: BoardId, mod
 
 
 @routes.get("/boards/{board}/battle", summary="One battle whole, as far as it may be seen")
-async def get_battle(serving: Serving, visiting: Visiting, board: BoardId, item: Name, a: Name, b: Name) -> Document:
-    on_record = await serving.board(board)
+async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name) -> Document:
+    on_record = await serving.board(asked)
     seen = await sight_of(serving, visiting, on_record)
     found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
     if found is None:
@@ -187,8 +182,7 @@ async def list_people(serving: Serving, owner: Owner) -> Document:  # noqa: ARG0
 
 @routes.delete("/people/{person}/name", summary="Erase a person's name; judgements stay (owner)", status_code=204)
 async def delete_name(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
-    if not await run_in_threadpool(erase_name, serving.ledger, person):
-        raise not_found("such person")
+    await erased_name(serving, person)
     await serving.watch.note(changing, "erased a name", person)
     return Response(status_code=204)
 

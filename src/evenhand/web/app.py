@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from evenhand import __version__
 from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.reports.errors import RankError
 from evenhand.web import (
@@ -23,20 +24,29 @@ from evenhand.web import (
     board_pages,
     compare_api,
     compare_pages,
+    data_requests,
     grow_api,
     grow_pages,
     growing_admin,
     joining,
     pictures,
+    request_pages,
     study_pages,
+    submission_admin,
+    submission_admin_api,
+    submission_pages,
+    submit_api,
+    submit_pages,
     writing_pages,
 )
+from evenhand.web.checks import Checks
 from evenhand.web.computed import Computed, StillWorking
 from evenhand.web.gate import Gate, SecurityHeaders
 from evenhand.web.pages import STATIC, AsciiJson, Pages
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import Service, Serving, service_of, visitor_of
 from evenhand.web.site import Site
+from evenhand.web.uploads import Uploads
 from evenhand.web.watch import Watch
 
 ROUTERS = (
@@ -49,9 +59,16 @@ ROUTERS = (
     growing_admin.pages,
     grow_pages.pages,
     writing_pages.pages,
+    request_pages.pages,
+    submit_pages.pages,
+    submission_pages.pages,
+    data_requests.pages,
+    submission_admin.pages,
     api.routes,
     compare_api.routes,
     grow_api.routes,
+    submit_api.routes,
+    submission_admin_api.routes,
 )
 
 _WORDS = {
@@ -70,8 +87,16 @@ class _LastingFiles(StaticFiles):
 
 
 def make_app(ledger: Ledger, site: Site) -> FastAPI:
+    watch = Watch(ledger, site.limits)
     service = Service(
-        ledger=ledger, site=site, watch=Watch(ledger, site.limits), pages=Pages(site), computed=Computed()
+        ledger=ledger,
+        site=site,
+        watch=watch,
+        pages=Pages(site),
+        computed=Computed(),
+        checks=Checks(ledger),
+        uploads=Uploads(ledger, watch),
+        proposals=ProposalsAtHand(ledger),
     )
 
     @asynccontextmanager
@@ -121,8 +146,11 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _not_as_asked(request: Request, error: Exception) -> Response:
     faults = cast("RequestValidationError", error).errors()
-    where = ".".join(str(part) for part in faults[0]["loc"][1:]) or "the request"
-    return await answer(request, Refusal(422, f"{where}: {faults[0]['msg']}."))
+    where, said = ".".join(str(part) for part in faults[0]["loc"][1:]), str(faults[0]["msg"])
+    own = said.removeprefix("Value error, ")
+    if own != said and not where:
+        return await answer(request, Refusal(422, f"{own}."))  # a sentence of ours about several fields
+    return await answer(request, Refusal(422, f"{where or 'the request'}: {own}."))
 
 
 async def _still_working(request: Request, error: Exception) -> Response:  # noqa: ARG001

@@ -6,12 +6,12 @@ import io
 import itertools
 import re
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
@@ -27,7 +27,7 @@ from evenhand.reports.scores.creation_choosing import FACTUALITY
 from evenhand.web.battle import find_battle
 from evenhand.web.computed import StillWorking
 from evenhand.web.gate import policy
-from evenhand.web.listing import BoardOnRecord
+from evenhand.web.listing import BoardOnRecord, found_board
 from evenhand.web.pages import in_utf8
 from evenhand.web.paper import with_a_page_of_their_own
 from evenhand.web.refusal import Refusal, not_found
@@ -64,18 +64,13 @@ class BattleList:
     """Of one page."""
 
 
-@pages.get("/")
-async def boards(request: Request, serving: Serving) -> Response:
-    found = with_a_page_of_their_own(await serving.boards())
-    seen = await asyncio.gather(*(serving.glance(one) for one in found[:_GLANCES]))
-    benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
-    for one, standings in itertools.zip_longest(found, seen):
-        benchmarks.setdefault(one.benchmark, []).append((one, standings))
-    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks})
-
-
 def asked_view(
-    board: str, method: Method = "bradley-terry", category: MaybeName = None, equal_length: bool = False
+    visiting: Visiting,
+    board: str,
+    method: Method = "bradley-terry",
+    category: MaybeName = None,
+    equal_length: bool = False,
+    study: MaybeName = None,
 ) -> Asked:
     """Length is controlled for by Bradley-Terry only, so asking for it asks for that."""
     return Asked(
@@ -83,36 +78,43 @@ def asked_view(
         method="bradley-terry" if equal_length else method,
         category=category or None,
         equal_length=equal_length,
+        study=study or None,
+        running=visiting.is_owner,
     )
 
 
+View = Annotated[Asked, Depends(asked_view)]
+"""As the address asks for it, and as this visitor may see it."""
+
+
+@pages.get("/")
+async def boards(request: Request, serving: Serving, visiting: Visiting) -> Response:
+    found = with_a_page_of_their_own(await serving.boards(running=visiting.is_owner))
+    seen = await asyncio.gather(*(serving.glance(one) for one in found[:_GLANCES]))
+    benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
+    for one, standings in itertools.zip_longest(found, seen):
+        benchmarks.setdefault(one.benchmark, []).append((one, standings))
+    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks})
+
+
 @pages.get("/boards")
-async def chosen(
-    board: Name, method: Method = "bradley-terry", category: MaybeName = None, equal_length: bool = False
-) -> Response:
-    """Where the form that chooses a view leads, the judge's board included."""
-    asked = asked_view(board, method, category, equal_length)
-    return RedirectResponse(f"/boards/{quote(board, safe='')}{_query(asked)}", 303)
+async def chosen(serving: Serving, asked: View) -> Response:
+    """Where the form that chooses a view leads, the judge's board included: what that one has not is left out."""
+    found = found_board(await serving.boards(running=asked.running), asked.board)
+    if found is not None and found.only(asked.study or "") is None:
+        asked = replace(asked, study=None)
+    return RedirectResponse(f"/boards/{quote(asked.board, safe='')}{_query(asked)}", 303)
 
 
 @pages.get("/boards/{board}")
-async def board(
-    request: Request,
-    serving: Serving,
-    board: str,
-    method: Method = "bradley-terry",
-    category: MaybeName = None,
-    equal_length: bool = False,
-) -> Response:
-    asked = asked_view(board, method, category, equal_length)
-    on_record = await serving.board(board)
+async def board(request: Request, serving: Serving, asked: View) -> Response:
+    on_record = await serving.board(asked)
     if on_record.protocol == FACTUALITY:
         context = {"on": on_record, "paper": await serving.paper(on_record, None)}
         return serving.pages.page(request, "graded.html", context)
     found = await serving.standings(asked)
-    if asked.category is not None and asked.category not in found.categories:
-        raise not_found("such category on this board")
-    siblings = [one for one in with_a_page_of_their_own(await serving.boards()) if one.data == on_record.data]
+    everything = with_a_page_of_their_own(await serving.boards(running=asked.running))
+    siblings = [one for one in everything if one.data == on_record.data]
     audits = await serving.audits(found)
     context = {
         "board": found,
@@ -135,9 +137,9 @@ async def _paper(serving: Service, on_record: BoardOnRecord, category: str | Non
 
 
 @pages.get("/boards/{board}/audit")
-async def audit(request: Request, serving: Serving, board: str) -> Response:
+async def audit(request: Request, serving: Serving, asked: View) -> Response:
     """The latest audit of the board's judge, whole."""
-    found = await serving.standings(Asked(board=board))
+    found = await serving.standings(asked.whole)
     audits = await serving.audits(found)
     if audits is None or not audits.told:
         raise not_found("audit of this board's judge")
@@ -163,20 +165,15 @@ def _query(asked: Asked) -> str:
         "method": asked.method if asked.method != "bradley-terry" else None,
         "category": asked.category,
         "equal_length": "true" if asked.equal_length else None,
+        "study": asked.study,
     }
     given = {name: value for name, value in named.items() if value is not None}
     return f"?{urlencode(given)}" if given else ""
 
 
 @pages.get("/boards/{board}/board.csv")
-async def board_csv(
-    serving: Serving,
-    board: str,
-    method: Method = "bradley-terry",
-    category: MaybeName = None,
-    equal_length: bool = False,
-) -> Response:
-    found = await serving.standings(asked_view(board, method, category, equal_length))
+async def board_csv(serving: Serving, asked: View) -> Response:
+    found = await serving.standings(asked)
     words = io.StringIO()
     rows = [
         {**one.as_json(), **({"name": found.names[one.model]} if one.model in found.names else {})}
@@ -191,10 +188,7 @@ async def board_csv(
 
 
 @pages.get("/boards/{board}/board.json")
-async def board_json(
-    serving: Serving, board: str, method: Method = "bradley-terry", category: MaybeName = None
-) -> Response:
-    asked = asked_view(board, method, category)
+async def board_json(serving: Serving, asked: View) -> Response:
     return _file(await serving.document(asked), "application/json", f"board-{asked.board}.json")
 
 
@@ -211,9 +205,9 @@ def _file(words: str, media_type: str, name: str) -> Response:
 
 @pages.get("/boards/{board}/model")
 async def model(
-    request: Request, serving: Serving, visiting: Visiting, board: str, name: Name, page: Page = 1
+    request: Request, serving: Serving, visiting: Visiting, asked: View, name: Name, page: Page = 1
 ) -> Response:
-    found = await serving.standings(Asked(board=board))
+    found = await serving.standings(asked.whole)
     standing = found.of(name)
     if standing is None:
         raise not_found("such model on this board")
@@ -265,9 +259,9 @@ def _listed(index: Battles, row: int, model: str, labels: dict[str, str]) -> Lis
 
 @pages.get("/boards/{board}/battle")
 async def battle(
-    request: Request, serving: Serving, visiting: Visiting, board: str, item: Name, a: Name, b: Name
+    request: Request, serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name
 ) -> Response:
-    on_record = await serving.board(board)
+    on_record = await serving.board(asked)
     seen = await sight_of(serving, visiting, on_record)
     found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
     if found is None:

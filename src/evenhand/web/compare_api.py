@@ -8,21 +8,23 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from evenhand.domain.estimate import Estimate
-from evenhand.ledger.comparing import Place, choices, places_of
+from evenhand.ledger.comparing import Overtaken, Place, choices, places_of
 from evenhand.ledger.people_studies import PeopleStudy, people_studies, progress
 from evenhand.web.compare_pages import (
     CHOICE_LONGEST,
     SAID_MOST,
     criteria_of,
     open_studies,
+    overtaken_sentence,
     own_place,
     own_task,
     said,
     started,
 )
+from evenhand.web.pages import AsciiJson
 from evenhand.web.service import Changing, Owner, Serving, Visiting
 from evenhand.web.study_making import NewStudy
-from evenhand.web.study_pages import agreement_of, given_place, made_study, paused, study_of
+from evenhand.web.study_pages import agreement_of, changed, given_place, made_study, paused, study_of
 
 routes = APIRouter(prefix="/api", tags=["Comparing"])
 
@@ -31,8 +33,13 @@ Id = Annotated[str, Path(max_length=100)]
 Number = Annotated[int, Path(ge=1, le=1_000_000)]
 
 
-class Pausing(BaseModel):
-    paused: bool
+class Changes(BaseModel):
+    """What is left out stays as it is."""
+
+    paused: bool | None = None
+    closed: bool | None = Field(default=None, description="Takes no more judgements, and everybody may see its board.")
+    shown: bool | None = Field(default=None, description="Everybody may see its board while it runs.")
+    counts: bool | None = Field(default=None, description="Whether it counts on the board that studies share.")
 
 
 class Starting(BaseModel):
@@ -46,7 +53,7 @@ class Choosing(BaseModel):
         ge=0,
         le=SAID_MOST,
         description="How often you had chosen when you were asked, as `times` said: sending the same again changes "
-        "nothing.",
+        "nothing, and where you chose something else since it is refused with 409. Without it the choice is taken.",
     )
 
 
@@ -80,9 +87,16 @@ async def get_study(serving: Serving, owner: Owner, study: Id) -> Document:  # n
     return {"schema": 1, **_study(found), "people": shown, **sums}
 
 
-@routes.put("/studies/{study}", summary="Pause a study for people, or let it go on (owner)", status_code=204)
-async def put_study(serving: Serving, owner: Owner, changing: Changing, study: Id, asked: Pausing) -> Response:  # noqa: ARG001
-    await paused(serving, owner, study, paused=asked.paused)
+@routes.put("/studies/{study}", summary="Pause, close or show a study for people (owner)", status_code=204)
+async def put_study(serving: Serving, owner: Owner, changing: Changing, study: Id, asked: Changes) -> Response:  # noqa: ARG001
+    if asked.paused is not None:
+        await paused(serving, owner, study, paused=asked.paused)
+    if asked.closed is not None:
+        await changed(serving, owner, study, "closed", on=asked.closed)
+    if asked.shown is not None:
+        await changed(serving, owner, study, "shown", on=asked.shown)
+    if asked.counts is not None:
+        await changed(serving, owner, study, "aside", on=not asked.counts)
     return Response(status_code=204)
 
 
@@ -104,6 +118,9 @@ def _study(study: PeopleStudy) -> Document:
         "places": study.places,
         "taken": study.taken,
         "paused": study.paused,
+        "closed": study.closed,
+        "shown": study.shown,
+        "counts": study.counts,
         "at": study.at,
         "asked": study.asked,
     }
@@ -144,6 +161,7 @@ def _place(place: Place) -> Document:
         "tasks": place.tasks,
         "judged": place.judged,
         "paused": place.paused,
+        "closed": place.closed,
     }
 
 
@@ -166,7 +184,12 @@ async def get_task(serving: Serving, visiting: Visiting, place: Id, number: Numb
 
 
 @routes.put("/comparisons/{place}/{number}", summary="Choose; choosing anew supersedes, and nothing is overwritten")
-async def put_choice(serving: Serving, changing: Changing, place: Id, number: Number, asked: Choosing) -> Document:
+async def put_choice(serving: Serving, changing: Changing, place: Id, number: Number, asked: Choosing) -> Response:
     own = await own_place(serving, changing, place)
-    found = await said(serving, own, number, asked.choice, after=asked.after)
-    return {"schema": 1, "number": number, "choice": found.choice, "times": found.times}
+    try:
+        found = await said(serving, own, number, asked.choice, after=asked.after)
+    except Overtaken as overtaken:
+        stands = overtaken.said
+        told = {"schema": 1, "error": overtaken_sentence(stands), "choice": stands.choice, "times": stands.times}
+        return AsciiJson(told, 409)
+    return AsciiJson({"schema": 1, "number": number, "choice": found.choice, "times": found.times})

@@ -8,11 +8,25 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.item import Item
-from evenhand.ledger.comparing import Paused, Place, Said, Task, choices, find_place, find_task, places_of, say
+from evenhand.ledger.comparing import (
+    Overtaken,
+    Paused,
+    Place,
+    Said,
+    Task,
+    choices,
+    find_place,
+    find_task,
+    places_of,
+    say,
+)
+from evenhand.ledger.growing import growing_benchmarks
 from evenhand.ledger.people import Person
 from evenhand.ledger.people_studies import PeopleStudy, people_studies
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.web.battle import Picture, pictures_of
+from evenhand.web.growth import asked_of
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import SentForm, Service, Serving, Visiting
 from evenhand.web.study_pages import place_for, study_of
@@ -31,7 +45,17 @@ async def mine(request: Request, serving: Serving, visiting: Visiting) -> Respon
     person = visiting.must_be("annotator", "owner")
     theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
     free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
-    return serving.pages.page(request, "comparing.html", {"places": theirs, "free": free})
+    waiting = bool(free) or any(not (one.done or one.closed) for one in theirs)
+    growing = () if waiting else await run_in_threadpool(_waiting_elsewhere, serving.proposals, person.id)
+    context = {"places": theirs, "free": free, "growing": growing}
+    return serving.pages.page(request, "comparing.html", context)
+
+
+def _waiting_elsewhere(at_hand: ProposalsAtHand, person: str) -> list[str]:
+    """Names of the growing benchmarks that have something to do for this person."""
+    running = [one for one in growing_benchmarks(at_hand.ledger) if not one.terms.paused]
+    asked = [asked_of(at_hand, one, person) for one in running]
+    return [one.growing.name for one in asked if one.next_task or one.caption or one.verify]
 
 
 def open_studies(ledger: Ledger, person: Person, theirs: list[Place]) -> list[PeopleStudy]:
@@ -40,7 +64,11 @@ def open_studies(ledger: Ledger, person: Person, theirs: list[Place]) -> list[Pe
     return [
         one
         for one in people_studies(ledger)
-        if one.taken < one.places and not one.paused and one.id not in have and person.role != "owner"
+        if one.taken < one.places
+        and not one.paused
+        and not one.closed
+        and one.id not in have
+        and person.role != "owner"
     ]
 
 
@@ -53,8 +81,9 @@ async def start(serving: Serving, visiting: Visiting, form: SentForm, study: str
 async def started(serving: Service, visiting: Visiting, study: str) -> str:
     """The id of the place; raises Refusal where the study is paused or full."""
     person = visiting.must_be("annotator", "owner")
-    if (await study_of(serving, study)).paused:
-        raise _paused()
+    found = await study_of(serving, study)
+    if found.paused or found.closed:
+        raise _paused(closed=found.closed)
     place = await place_for(serving, study, person)
     await serving.watch.note(visiting, "took a place in a study", study)
     return place
@@ -77,15 +106,27 @@ async def jump(serving: Serving, visiting: Visiting, place: str, number: Number)
 
 @pages.get("/{place}/{number}")
 async def compare(request: Request, serving: Serving, visiting: Visiting, place: str, number: str) -> Response:
-    own = await own_task(serving, visiting, place, number)
+    return _desk(request, serving, await own_task(serving, visiting, place, number))
+
+
+def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: bool = False) -> Response:
+    """`overtaken`: what was sent is not kept, for something else was chosen since."""
     context = {
         "place": own.place,
         "task": own.task,
         "item": as_compared(own.task.item),
         "pictures": own.pictures,
         "criteria": criteria_of(own.task.item) if own.place.form.explained else (),
+        "overtaken": overtaken_sentence(own.task.said) if overtaken else None,
     }
-    return serving.pages.page(request, "compare.html", context)
+    return serving.pages.page(request, "compare.html", context, status=409 if overtaken else 200)
+
+
+def overtaken_sentence(said: Said) -> str:
+    return (
+        f"Not saved: you chose {said.choice} meanwhile in another window, and that stands. "
+        "Choose again if you mean something else."
+    )
 
 
 def criteria_of(item: Item) -> tuple[tuple[str, str], ...]:
@@ -93,14 +134,19 @@ def criteria_of(item: Item) -> tuple[tuple[str, str], ...]:
 
 
 @pages.post("/{place}/{number}")
-async def answer(serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str) -> Response:
+async def answer(
+    request: Request, serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str
+) -> Response:
     """Saves what was chosen, if anything was, and leads on."""
     own = await own_place(serving, visiting, place)
     of_task = task_number(own, number)
     go = form.choice("go", ("next", "previous", "stay"))
     choice = form.text("choice", most=CHOICE_LONGEST)
     if choice:
-        await said(serving, own, of_task, choice, after=form.number("after", least=0, most=SAID_MOST))
+        try:
+            await said(serving, own, of_task, choice, after=form.number("after", least=0, most=SAID_MOST))
+        except Overtaken:
+            return _desk(request, serving, await own_task(serving, visiting, place, number), overtaken=True)
     if go == "next" and of_task == own.tasks:
         return RedirectResponse(f"/compare/{own.id}", 303)
     step = {"next": 1, "previous": -1, "stay": 0}[go]
@@ -117,7 +163,7 @@ def _own_place(ledger: Ledger, person: Person, place: str) -> Place:
     found = find_place(ledger, place)
     if found is None or found.person != person.id:
         what = "refused: unknown task" if found is None else "refused: another person's task"
-        raise Refusal(404, "There is no such task of yours here.", attack=what, about=place[:100])
+        raise Refusal(404, "There is no such task of yours here.", attack=what, about=f"/compare/{place[:100]}")
     return found
 
 
@@ -150,7 +196,7 @@ def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTas
 
 
 async def said(serving: Service, place: Place, number: int, choice: str, *, after: int | None) -> Said:
-    """Puts the choice on record; raises Refusal."""
+    """Puts the choice on record; raises Refusal, Overtaken."""
     verdict = place.form.preference(choice)
     if verdict is None:
         offered = ", ".join(one.code for one in place.form.choices)
@@ -158,11 +204,13 @@ async def said(serving: Service, place: Place, number: int, choice: str, *, afte
     try:
         found = await run_in_threadpool(say, serving.ledger, place, number, verdict, after=after)
     except Paused as error:
-        raise _paused() from error
+        raise _paused(closed=place.closed) from error
     if found is None:
         raise not_found("such task of yours")
     return found
 
 
-def _paused() -> Refusal:
+def _paused(*, closed: bool) -> Refusal:
+    if closed:
+        return Refusal(409, "This study is closed; your answers are kept. Thank you.")
     return Refusal(409, "This study is paused; your answers so far are kept. Come back a little later.")

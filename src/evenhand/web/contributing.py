@@ -2,14 +2,26 @@
 
 from starlette.concurrency import run_in_threadpool
 
-from evenhand.domain.proposal import Instruction, Said, Standing, may_caption, may_verify, may_write_again
+from evenhand.domain.proposal import (
+    Caption,
+    Instruction,
+    Said,
+    Standing,
+    Verification,
+    may_caption,
+    may_verify,
+    may_write_again,
+    said_already,
+)
+from evenhand.ledger.drafts import drop_draft
 from evenhand.ledger.growing import GrowingBenchmark, find_growing
-from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, lease_holder, propose, say
+from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, lease_holder, propose, say, was_handed_out
 from evenhand.ledger.record import Ledger
-from evenhand.web.growth import Asked, Step, WritingTask, asked_of, place_name
+from evenhand.web.growth import Asked, Step, WritingTask, asked_of, place_start, writing_name
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service
 from evenhand.web.visitor import Visitor
+from evenhand.web.watch import line
 
 _NUMBER_MOST = 10_000
 
@@ -25,7 +37,7 @@ async def asked_here(serving: Service, visiting: Visitor, growing: str) -> Asked
     """What this benchmark asks of this person. Raises Refusal."""
     person = visiting.must_be("annotator", "owner")
     found = await growing_of(serving, growing)
-    return await run_in_threadpool(asked_of, serving.ledger, found, person.id)
+    return await run_in_threadpool(asked_of, serving.proposals, found, person.id)
 
 
 def must_be_open(growing: GrowingBenchmark) -> None:
@@ -43,12 +55,13 @@ def keep_instruction(ledger: Ledger, visiting: Visitor, growing: str, task: Writ
     """The proposal's id. Raises Refusal where somebody has built on it already."""
     person = visiting.must_be("annotator", "owner").id
     try:
-        if task.proposal is None:
-            return propose(ledger, growing, said, person=person)
+        proposal = propose(ledger, growing, said, person=person) if task.proposal is None else task.proposal.id
     except TooLate:
-        raise Refusal(409, "You have written one for this skill already; reload the page to see it.") from None
-    change_own(ledger, growing, task.proposal.id, said, person=person)
-    return task.proposal.id
+        raise Refusal(409, "You have written another one for this skill already; reload the page to see it.") from None
+    if task.proposal is not None:
+        change_own(ledger, growing, proposal, said, person=person)
+    drop_draft(ledger, person, writing_name(growing, task.skill.name))
+    return proposal
 
 
 def change_own(ledger: Ledger, growing: str, proposal: str, said: Said, *, person: str) -> None:
@@ -60,19 +73,25 @@ def change_own(ledger: Ledger, growing: str, proposal: str, said: Said, *, perso
         raise Refusal(409, words) from None
 
 
-async def own_task(serving: Service, visiting: Visitor, asked: Asked, proposal: str, step: Step) -> Proposal:
-    """Raises Refusal where it is not this person's to do."""
+async def task_here(serving: Service, asked: Asked, proposal: str) -> Proposal:
+    """Whoever's it is. Raises Refusal."""
     found = await run_in_threadpool(find_proposal, serving.ledger, asked.growing.id, proposal)
     if found is None:
         raise not_found("such task")
-    person = visiting.must_be("annotator", "owner").id
-    if not _may(found.standing, asked.growing, person, step):
-        raise _not_yours(found, step)
-    if found.standing.stage == "caption":
-        holder = await run_in_threadpool(lease_holder, serving.ledger, place_name(asked.growing.id, step, found.id))
-        if holder not in (None, person):
-            raise _not_yours(found, step)
     return found
+
+
+async def own_task(serving: Service, visiting: Visitor, asked: Asked, proposal: str, step: Step) -> Proposal:
+    """Raises Refusal where it is not this person's to do."""
+    found = await task_here(serving, asked, proposal)
+    person = visiting.must_be("annotator", "owner").id
+    await run_in_threadpool(_must_be_theirs, serving.ledger, asked.growing, found, step, person)
+    return found
+
+
+def _must_be_theirs(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, step: Step, person: str) -> None:
+    if not _may(found.standing, growing, person, step) or not _has(ledger, growing, found, step, person):
+        raise _not_yours(found, step, honest=_had(ledger, growing, found, step, person))
 
 
 def _may(stands: Standing, growing: GrowingBenchmark, person: str, step: Step) -> bool:
@@ -80,12 +99,27 @@ def _may(stands: Standing, growing: GrowingBenchmark, person: str, step: Step) -
     return may_caption(stands, person, rules) if step == "caption" else may_verify(stands, person, rules)
 
 
-def _not_yours(found: Proposal, step: Step) -> Refusal:
+def _has(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, step: Step, person: str) -> bool:
+    """Whether they have it before them. A caption is the first one's who comes; an answer must have been handed out."""
+    start = place_start(growing.id, step, found)
+    if step == "verify":
+        return found.standing.opinion_of(person) is not None or was_handed_out(ledger, person, start)
+    return found.standing.stage != "caption" or lease_holder(ledger, f"{start}0") in (None, person)
+
+
+def _had(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, step: Step, person: str) -> bool:
+    """Whether they ever did, or did it: then a page of theirs leads here when somebody else was faster."""
+    kind = Caption if step == "caption" else Verification
+    said = any(event.person == person and isinstance(event.said, kind) for event in found.events)
+    return said or was_handed_out(ledger, person, f"{place_start(growing.id, step)}{found.id} ")
+
+
+def _not_yours(found: Proposal, step: Step, *, honest: bool) -> Refusal:
     words = (
         f"This is not yours to {step}: it is your own work, somebody else has done it, or it waits for something else. "
         "Nothing was changed."
     )
-    return Refusal(409, words, attack="refused: another's task", about=f"{step} {found.id}")
+    return Refusal(409, words, attack=None if honest else "refused: another's task", about=f"{step} {found.id}")
 
 
 async def keep_step(
@@ -93,23 +127,26 @@ async def keep_step(
 ) -> Standing:
     """Raises Refusal where it is not this person's to do, or came too late."""
     must_be_open(asked.growing)
-    person = visiting.must_be("annotator", "owner").id
+    person, ledger, growing = visiting.must_be("annotator", "owner").id, serving.ledger, asked.growing
 
     def keep() -> Standing:
-        return say(
-            serving.ledger,
-            asked.growing.id,
+        if not said_already(found.standing, found.events, person, said):
+            _must_be_theirs(ledger, growing, found, step, person)
+        stands = say(
+            ledger,
+            growing.id,
             found.id,
             said,
             person=person,
-            allowed=lambda stands: _may(stands, asked.growing, person, step),
+            allowed=lambda stands: _may(stands, growing, person, step),
+            noted=line(visiting, {"caption": "captioned", "verify": "verified"}[step], found.id),
         )
+        drop_draft(ledger, person, place_start(growing.id, step, found))
+        return stands
 
     try:
-        stands = await run_in_threadpool(keep)
+        return await run_in_threadpool(keep)
     except TooLate:
         raise Refusal(
             409, "This was changed while you had it before you; look at it again, or take the next."
         ) from None
-    await serving.watch.note(visiting, {"caption": "captioned", "verify": "verified"}[step], found.id)
-    return stands

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,6 +17,8 @@ from evenhand.web.visitor import Visitor, recognised
 from evenhand.web.watch import Watch
 
 _DRAINED_BYTES = 16 * 1024 * 1024
+_LENGTH_MOST = 2**62
+_DOWNLOAD = "download"
 
 _log = logging.getLogger("evenhand.web")
 
@@ -24,6 +26,11 @@ _OVERDUE = Refusal(503, "This took too long; try again in a moment.")
 _SLOW = Refusal(408, "Your request did not come in time; send it again.", attack="refused: slow request")
 
 Answer: TypeAlias = Callable[[Request, Refusal], Awaitable[Response]]
+
+
+def begun_in_time(request: Request) -> None:
+    """For a route that answers with a large file: the clock of requests is held against it until the first byte."""
+    setattr(request.state, _DOWNLOAD, True)
 
 
 class Gate:
@@ -40,15 +47,22 @@ class Gate:
             return
         request = Request(scope, receive)
         request.state.visitor = Visitor(address=request.client.host if request.client else "")
-        started, body = False, _Body(receive, most=self._site.limits.body_limit(request.url.path))
+        limits = self._site.limits
+        most = limits.body_limit(request.url.path)
+        started, body = False, _Body(receive, most=most)
+
+        clock = asyncio.timeout(limits.time_limit(min(_length(request), most)))
 
         async def noticing(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
+            if message["type"] == "http.response.start":
+                started = True
+                if getattr(request.state, _DOWNLOAD, False):
+                    clock.reschedule(None)
             await send(message)
 
         try:
-            async with asyncio.timeout(self._site.limits.seconds):
+            async with clock:
                 await self._admit(request)
                 # A HEAD is answered like a GET; the server leaves the body out.
                 asked = {**scope, "method": "GET"} if request.method == "HEAD" else scope
@@ -57,6 +71,8 @@ class Gate:
             await self._refuse(request, send, _SLOW if body.awaited else _OVERDUE, started)
         except Refusal as refusal:
             await self._refuse(request, send, refusal, started)
+        except ClientDisconnect:
+            return  # in the middle of a body: nobody is there to be answered
         except Exception:  # noqa: BLE001  the last resort of the server
             _log.exception("%s %s failed.", request.method, request.url.path)
             words = "Something failed here that nobody foresaw; it was not your doing."
@@ -74,11 +90,11 @@ class Gate:
             )
         visitor = await run_in_threadpool(recognised, request, self._ledger, self._site)
         request.state.visitor = visitor
-        await self._watch.admit(visitor)
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._site.limits.body_limit(request.url.path):
-            await _drained(request.receive)
-            raise _too_large(self._site.limits.body_limit(request.url.path))
+        await self._watch.admit(visitor, harmless=request.url.path.startswith("/static/"))
+        most = self._site.limits.body_limit(request.url.path)
+        if _length(request) > most:
+            await _drained(request.receive, most)
+            raise _too_large(most)
 
     async def _refuse(self, request: Request, send: Send, refusal: Refusal, started: bool) -> None:
         if not started:
@@ -109,14 +125,20 @@ class _Body:
         self._whole = not message.get("more_body", False)
         self._so_far += len(message.get("body", b""))
         if self._so_far > self._most:
-            await _drained(self._receive)
+            await _drained(self._receive, self._most)
             raise _too_large(self._most)
         return message
 
 
-async def _drained(receive: Receive) -> None:
+def _length(request: Request) -> int:
+    """Of the body, as the request says it; one that makes no sense is too large for anything."""
+    said = request.headers.get("content-length", "0")
+    return min(int(said), _LENGTH_MOST) if said.isdecimal() and len(said) < 30 else _LENGTH_MOST
+
+
+async def _drained(receive: Receive, most: int) -> None:
     """Reads on for a while: a connection closed on a client that still sends takes our answer away with it."""
-    left = _DRAINED_BYTES
+    left = max(_DRAINED_BYTES, 2 * most)
     while left > 0:
         message = await receive()
         left -= len(message.get("body", b""))

@@ -8,9 +8,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from evenhand.domain.proposal import Caption, CaptionOrAnswer, Verification
+from evenhand.ledger.drafts import save_draft
 from evenhand.ledger.growing import VersionTaken, versions
 from evenhand.ledger.grown import publish
-from evenhand.ledger.proposals import Proposal, proposals
+from evenhand.ledger.proposals import Proposal
 from evenhand.web.api import Document, Id
 from evenhand.web.contributing import (
     asked_here,
@@ -18,17 +19,17 @@ from evenhand.web.contributing import (
     keep_instruction,
     keep_step,
     must_be_open,
-    own_task,
+    task_here,
     task_of,
 )
 from evenhand.web.grow_pages import everything_asked
-from evenhand.web.growth import Step, take
+from evenhand.web.growth import Step, about, place_start, take, writing_name
 from evenhand.web.proposed import (
     CAPTION_LONGEST,
     INSTRUCTION_LONGEST,
     LICENCE_LONGEST,
     URL_LONGEST,
-    SentImage,
+    Sent,
     plain,
 )
 from evenhand.web.refusal import Refusal, not_found
@@ -38,6 +39,8 @@ from evenhand.web.visitor import Visitor
 routes = APIRouter(prefix="/api", tags=["Growing"])
 
 _SEQ_MOST = 2**62
+DRAFT_LONGEST = 10_000
+"""A draft may still be too long to be sent."""
 
 
 class NewInstruction(BaseModel):
@@ -71,7 +74,7 @@ async def list_growing(serving: Serving, visiting: Visiting) -> Document:
             "caption": len(one.caption),
             "verify": len(one.verify),
         }
-        for one in await run_in_threadpool(everything_asked, serving.ledger, person.id)
+        for one in await run_in_threadpool(everything_asked, serving.proposals, person.id)
     ]
     return {"schema": 1, "growing": found}
 
@@ -83,13 +86,14 @@ async def put_instruction(
     found = await asked_here(serving, changing, growing)
     must_be_open(found.growing)
     mine = task_of(found, task)
-    said = SentImage(url=plain(asked.image_url.strip()), upload=None).instruction(
-        serving.ledger,
-        before=None if mine.proposal is None else mine.proposal.standing,
+    sent = Sent(
         skill=mine.skill.name,
         text=_said(asked.instruction),
         licence=_said(asked.licence),
+        url=plain(asked.image_url.strip()),
     )
+    before = None if mine.proposal is None else mine.proposal.standing
+    said = await sent.instruction(serving.uploads, changing, before=before)
     proposal = await run_in_threadpool(keep_instruction, serving.ledger, changing, growing, mine, said)
     await serving.watch.note(changing, "wrote an instruction", growing)
     return {"schema": 1, "proposal": proposal}
@@ -114,6 +118,7 @@ async def take_verify(serving: Serving, changing: Changing, growing: Id) -> Docu
 
 async def _taken(serving: Service, visitor: Visitor, growing: str, step: Step) -> Document:
     asked = await asked_here(serving, visitor, growing)
+    must_be_open(asked.growing)
     person = visitor.must_be("annotator", "owner").id
     one = await run_in_threadpool(take, serving.ledger, asked, step, person)
     return {"schema": 1, "task": None if one is None else _task(one, step)}
@@ -123,7 +128,7 @@ def _task(one: Proposal, step: Step) -> dict[str, Any]:
     stands = one.standing
     shown = {
         "proposal": one.id,
-        "about": stands.instruction.seq if step == "caption" else stands.answer_seq,
+        "about": about(one, step),
         "skill": stands.asked.skill,
         "instruction": stands.instruction.text,
         "image": stands.image,
@@ -138,7 +143,7 @@ def _task(one: Proposal, step: Step) -> dict[str, Any]:
 @routes.put("/growing/{growing}/caption/{proposal}", summary="Caption it, or change my caption", status_code=204)
 async def put_caption(serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewCaption) -> Response:
     found = await asked_here(serving, changing, growing)
-    one = await own_task(serving, changing, found, proposal, "caption")
+    one = await task_here(serving, found, proposal)
     said = Caption(about=asked.about, text=_said(asked.caption))
     await keep_step(serving, changing, found, one, "caption", said)
     return Response(status_code=204)
@@ -149,7 +154,7 @@ async def put_verification(
     serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewVerification
 ) -> Response:
     found = await asked_here(serving, changing, growing)
-    one = await own_task(serving, changing, found, proposal, "verify")
+    one = await task_here(serving, found, proposal)
     if not asked.follows and asked.fault is None:
         raise Refusal(422, "Where the answer does not follow, say what is at fault: answer, caption or neither.")
     rules = found.growing.terms.rules
@@ -162,6 +167,40 @@ async def put_verification(
         attempts=rules.attempts,
     )
     await keep_step(serving, changing, found, one, "verify", said)
+    return Response(status_code=204)
+
+
+class DraftInstruction(BaseModel):
+    instruction: str = Field(default="", max_length=DRAFT_LONGEST)
+    licence: str = Field(default="", max_length=DRAFT_LONGEST)
+    url: str = Field(default="", max_length=DRAFT_LONGEST)
+
+
+class DraftCaption(BaseModel):
+    caption: str = Field(default="", max_length=DRAFT_LONGEST)
+
+
+@routes.put("/growing/{growing}/write/{task}/draft", summary="Keep what I typed and have not sent", status_code=204)
+async def put_draft(serving: Serving, changing: Changing, growing: Id, task: int, typed: DraftInstruction) -> Response:
+    found = await asked_here(serving, changing, growing)
+    what = writing_name(growing, task_of(found, task).skill.name)
+    return await _draft(serving, changing, what, typed)
+
+
+@routes.put(
+    "/growing/{growing}/caption/{proposal}/draft", summary="Keep a description I have not sent", status_code=204
+)
+async def put_caption_draft(
+    serving: Serving, changing: Changing, growing: Id, proposal: Id, typed: DraftCaption
+) -> Response:
+    found = await asked_here(serving, changing, growing)
+    one = await task_here(serving, found, proposal)
+    return await _draft(serving, changing, place_start(growing, "caption", one), typed)
+
+
+async def _draft(serving: Service, visitor: Visitor, what: str, typed: DraftInstruction | DraftCaption) -> Response:
+    person = visitor.must_be("annotator", "owner").id
+    await run_in_threadpool(save_draft, serving.ledger, person, what, typed.model_dump())
     return Response(status_code=204)
 
 
@@ -181,7 +220,7 @@ async def list_proposals(serving: Serving, owner: Owner, growing: Id) -> Documen
             "answer": None if one.standing.answer is None else one.standing.answer.text,
             "at": one.at,
         }
-        for one in await run_in_threadpool(proposals, serving.ledger, found.id)
+        for one in await run_in_threadpool(lambda: serving.proposals.of(found.id).proposals)
     ]
     return {"schema": 1, "proposals": shown}
 

@@ -8,11 +8,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.proposal import Caption
+from evenhand.ledger.drafts import find_draft
 from evenhand.ledger.growing import growing_benchmarks
 from evenhand.ledger.proposals import Proposal, lease, skip, unskip
-from evenhand.ledger.record import Ledger
-from evenhand.web.contributing import asked_here, keep_step, own_task
-from evenhand.web.growth import Asked, Step, asked_of, step_skip, take
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
+from evenhand.web.contributing import asked_here, keep_step, own_task, task_here
+from evenhand.web.growth import Asked, Step, asked_of, place_start, step_skip, take
 from evenhand.web.proposed import CAPTION_LONGEST, FAULTS, plain, verification
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import SentForm, Service, Serving, Visiting
@@ -24,12 +25,12 @@ pages = APIRouter(include_in_schema=False)
 @pages.get("/grow")
 async def overview(request: Request, serving: Serving, visiting: Visiting) -> Response:
     person = visiting.must_be("annotator", "owner")
-    found = await run_in_threadpool(everything_asked, serving.ledger, person.id)
+    found = await run_in_threadpool(everything_asked, serving.proposals, person.id)
     return serving.pages.page(request, "grow.html", {"benchmarks": found})
 
 
-def everything_asked(ledger: Ledger, person: str) -> list[Asked]:
-    return [asked_of(ledger, growing, person) for growing in growing_benchmarks(ledger)]
+def everything_asked(at_hand: ProposalsAtHand, person: str) -> list[Asked]:
+    return [asked_of(at_hand, growing, person) for growing in growing_benchmarks(at_hand.ledger)]
 
 
 @pages.get("/caption/{growing}")
@@ -45,7 +46,8 @@ async def verify_next(request: Request, serving: Serving, visiting: Visiting, gr
 async def _next(request: Request, serving: Service, visiting: Visitor, growing: str, step: Step) -> Response:
     asked = await asked_here(serving, visiting, growing)
     person = visiting.must_be("annotator", "owner").id
-    found = await run_in_threadpool(take, serving.ledger, asked, step, person)
+    paused = asked.growing.terms.paused
+    found = None if paused else await run_in_threadpool(take, serving.ledger, asked, step, person)
     if found is None:
         return serving.pages.page(request, "nothing_waits.html", {"asked": asked, "step": step})
     return RedirectResponse(f"/{step}/{growing}/{found.id}", 303)
@@ -66,7 +68,9 @@ async def _step_page(
 ) -> Response:
     asked = await asked_here(serving, visiting, growing)
     found = await own_task(serving, visiting, asked, proposal, step)
-    return _shown(request, serving, asked, found, step)
+    person, what = visiting.must_be("annotator", "owner").id, place_start(growing, step, found)
+    draft = await run_in_threadpool(find_draft, serving.ledger, person, what)
+    return _shown(request, serving, asked, found, step, sent=draft or None)
 
 
 def _shown(
@@ -79,7 +83,7 @@ def _shown(
     words: str | None = None,
     sent: Mapping[str, str] | None = None,
 ) -> Response:
-    """`words`: what was wrong with what was `sent`."""
+    """`words`: what was wrong with what was `sent`; without them it is a draft."""
     stands, person = found.standing, request.state.visitor.person.id
     own = stands.caption is not None and stands.caption.by == person and stands.stage != "caption"
     context: dict[str, Any] = {
@@ -90,6 +94,7 @@ def _shown(
         "opinion": stands.opinion_of(person),
         "text": (sent or {}).get("caption", stands.caption.text if own and stands.caption else ""),
         "sent": sent,
+        "drafted": bool(sent) and words is None,
         "fault": words,
         "faults": FAULTS,
         "longest": CAPTION_LONGEST,
@@ -112,10 +117,11 @@ async def captioned(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
     asked = await asked_here(serving, visiting, growing)
-    found = await own_task(serving, visiting, asked, proposal, "caption")
+    found = await task_here(serving, asked, proposal)
     try:
         text = plain(form.text("caption", most=CAPTION_LONGEST, required="the description"))
     except Refusal as refusal:
+        await own_task(serving, visiting, asked, proposal, "caption")
         typed = form.text("caption", most=10 * CAPTION_LONGEST)
         return _shown(request, serving, asked, found, "caption", words=refusal.sentence, sent={"caption": typed})
     said = Caption(about=form.number("about", least=0, most=999_999_999), text=text)
@@ -128,11 +134,12 @@ async def verified(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
     asked = await asked_here(serving, visiting, growing)
-    found = await own_task(serving, visiting, asked, proposal, "verify")
+    found = await task_here(serving, asked, proposal)
     about = form.number("about", least=0, most=999_999_999)
     try:
         said = verification(form, about=about, rules=asked.growing.terms.rules)
     except Refusal:
+        await own_task(serving, visiting, asked, proposal, "verify")
         sent = {name: form.text(name, most=10) for name in ("follows", "fault", "offensive")}
         words = "Say whether the answer follows the instruction; and where it does not, what is at fault."
         return _shown(request, serving, asked, found, "verify", words=words, sent=sent)
@@ -155,7 +162,8 @@ async def _skip(serving: Service, visiting: Visitor, growing: str, proposal: str
     found = await own_task(serving, visiting, asked, proposal, step)
     person = visiting.must_be("annotator", "owner").id
     await run_in_threadpool(skip, serving.ledger, person, step_skip(growing, step, found.id))
-    await run_in_threadpool(lease, serving.ledger, person, ())  # for others to take
+    start = place_start(growing, step)
+    await run_in_threadpool(lease, serving.ledger, person, (), start=start)  # for others to take
     return RedirectResponse(f"/{step}/{growing}", 303)
 
 

@@ -1,6 +1,5 @@
 """The owner's pages of benchmarks that grow: what to write, the pipeline, each proposal's history, versions."""
 
-import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -9,11 +8,11 @@ from typing import Any, cast
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from evenhand.domain.proposal import OwnersWord, Rules, Stage, Word, next_try
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.grown_export import as_zip
+from evenhand.exchange.grown_export import zipped
 from evenhand.ledger.growing import (
     Example,
     GrowingBenchmark,
@@ -29,14 +28,16 @@ from evenhand.ledger.growing import (
 )
 from evenhand.ledger.grown import grown_version, publish
 from evenhand.ledger.projection import benchmarks
-from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, proposals, say
+from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, say
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.worker_notes import WorkerNote, worker_notes
 from evenhand.web.admin_pages import names_of
 from evenhand.web.contributing import growing_of
 from evenhand.web.examples import known_skills, skill_with_example
+from evenhand.web.gate import begun_in_time
 from evenhand.web.growth import shares, verifiers_agreement
-from evenhand.web.proposed import INSTRUCTION_LONGEST, UPLOAD_LIMITS, kept_image, plain
+from evenhand.web.proposed import INSTRUCTION_LONGEST, UPLOAD_BYTES, plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
 
@@ -72,7 +73,7 @@ async def overview(request: Request, serving: Serving, owner: Owner) -> Response
 
 
 async def _overview(request: Request, serving: Service, *, fault: str | None = None, **sent: str) -> Response:
-    context = await run_in_threadpool(_all_growing, serving.ledger)
+    context = await run_in_threadpool(_all_growing, serving.proposals)
     filled = {"name": "", "licence": "CC BY 4.0", "skills": "", "base": "", **sent}
     return serving.pages.page(
         request,
@@ -82,9 +83,10 @@ async def _overview(request: Request, serving: Service, *, fault: str | None = N
     )
 
 
-def _all_growing(ledger: Ledger) -> dict[str, Any]:
+def _all_growing(at_hand: ProposalsAtHand) -> dict[str, Any]:
+    ledger = at_hand.ledger
     found = [
-        (one, Counter(each.standing.stage for each in proposals(ledger, one.id)), len(versions(ledger, one.id)))
+        (one, Counter(each.standing.stage for each in at_hand.of(one.id).proposals), len(versions(ledger, one.id)))
         for one in growing_benchmarks(ledger)
     ]
     return {"growing": found, "bases": benchmarks(ledger), "stages": STAGES}
@@ -134,12 +136,12 @@ async def pipeline(
     stage: str = "",
 ) -> Response:
     found = await growing_of(serving, growing)
-    context = await run_in_threadpool(_pipeline, serving.ledger, found, stage)
+    context = await run_in_threadpool(_pipeline, serving.proposals, found, stage)
     return serving.pages.page(request, "pipeline.html", context)
 
 
-def _pipeline(ledger: Ledger, growing: GrowingBenchmark, stage: str) -> dict[str, Any]:
-    every = proposals(ledger, growing.id)
+def _pipeline(at_hand: ProposalsAtHand, growing: GrowingBenchmark, stage: str) -> dict[str, Any]:
+    ledger, every = at_hand.ledger, list(at_hand.of(growing.id).proposals)
     shown = [one for one in every if not stage or one.standing.stage == stage]
     made = versions(ledger, growing.id)
     return {
@@ -192,21 +194,9 @@ def _terms(ledger: Ledger, form: Form, before: Terms) -> Terms:
             verifiers=form.number("verifiers", least=1, most=VERIFIERS_MOST),
             attempts=form.number("attempts", least=1, most=ATTEMPTS_MOST),
         ),
-        max_cost=_dollars(form.text("max_cost", most=20)),
+        max_cost=form.dollars("max_cost"),
         paused=form.text("paused", most=10) == "yes",
     )
-
-
-def _dollars(text: str) -> float | None:
-    if not text:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1_000_000:
-        raise Refusal(422, "The budget is a number of dollars, such as 25 or 2.50; empty is no limit.")
-    return value
 
 
 @pages.get("/{growing}/skills/{number}")
@@ -231,8 +221,8 @@ def _skill(growing: GrowingBenchmark, number: int) -> Skill:
 async def set_example(serving: Serving, owner: Owner, form: SentForm, growing: str, number: int) -> Response:
     found = await growing_of(serving, growing)
     before = _skill(found, number)
-    upload = await form.upload("image", most=UPLOAD_LIMITS.bytes)
-    image = before.example.image if upload is None else await run_in_threadpool(kept_image, serving.ledger, upload)
+    upload = await form.upload("image", most=UPLOAD_BYTES)
+    image = before.example.image if upload is None else await serving.uploads.keep(upload, visitor=owner)
     example = Example(
         instruction=plain(form.text("instruction", most=INSTRUCTION_LONGEST, required="the instruction")),
         output=plain(form.text("output", most=OUTPUT_LONGEST, required="the expected output")),
@@ -290,16 +280,17 @@ async def new_version(serving: Serving, owner: Owner, form: SentForm, growing: s
 
 
 @pages.get("/{growing}/versions/{number}.zip")
-async def download(serving: Serving, owner: Owner, growing: str, number: int) -> Response:
+async def download(request: Request, serving: Serving, owner: Owner, growing: str, number: int) -> Response:
     """With captions and references: for the owner only."""
     found = await growing_of(serving, growing)
     grown = await run_in_threadpool(grown_version, serving.ledger, found, number)
     if grown is None:
         raise not_found("such version")
     try:
-        packed = await run_in_threadpool(as_zip, serving.ledger, grown)
+        packed = await run_in_threadpool(zipped, serving.ledger, grown)
     except ExchangeError as error:
         raise Refusal(409, str(error)) from error
     await serving.watch.note(owner, "exported a version", f"{growing} {number}")
     headers = {"Content-Disposition": f'attachment; filename="{growing}-version-{number}.zip"'}
-    return Response(packed, media_type="application/zip", headers=headers)
+    begun_in_time(request)
+    return StreamingResponse(packed, media_type="application/zip", headers=headers)

@@ -1,7 +1,7 @@
 """What a growing benchmark asks of one person, and what its people have done."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -20,7 +20,8 @@ from evenhand.domain.proposal import (
 )
 from evenhand.intervals import clustered_share
 from evenhand.ledger.growing import GrowingBenchmark, Skill
-from evenhand.ledger.proposals import Proposal, lease, proposals, skipped
+from evenhand.ledger.proposals import Proposal, lease, skipped
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.reliability.alpha import krippendorff_alpha
 from evenhand.reliability.opinions import Cases, Opinions
@@ -63,16 +64,17 @@ class Asked:
         return self.caption if step == "caption" else self.verify
 
 
-def asked_of(ledger: Ledger, growing: GrowingBenchmark, person: str) -> Asked:
-    found = proposals(ledger, growing.id)
-    passed = skipped(ledger, person)
+def asked_of(at_hand: ProposalsAtHand, growing: GrowingBenchmark, person: str) -> Asked:
+    known = at_hand.of(growing.id)
+    passed = skipped(at_hand.ledger, person)
+    worked_on = known.of_person(person)
     return Asked(
         growing=growing,
-        writing=_writing(growing, found, person, passed),
-        caption=[one for one in found if _offered(one, "caption", growing, person, passed)],
-        verify=[one for one in found if _offered(one, "verify", growing, person, passed)],
-        mine=_mine(found, person),
-        joined=sum(one.standing.stage == "joined" for one in found),
+        writing=_writing(growing, worked_on, person, passed),
+        caption=[one for one in known.at("caption") if _offered(one, "caption", growing, person, passed)],
+        verify=[one for one in known.at("verify") if _offered(one, "verify", growing, person, passed)],
+        mine=_mine(worked_on, person),
+        joined=len(known.at("joined")),
     )
 
 
@@ -88,7 +90,7 @@ def _writing(
     def state(skill: str) -> TaskState:
         if skill in theirs:
             return "written"
-        return "skipped" if writing_skip(growing.id, skill) in passed else "open"
+        return "skipped" if writing_name(growing.id, skill) in passed else "open"
 
     return tuple(
         WritingTask(number=number, skill=skill, state=state(skill.name), proposal=theirs.get(skill.name))
@@ -96,7 +98,7 @@ def _writing(
     )
 
 
-def writing_skip(growing: str, skill: str) -> str:
+def writing_name(growing: str, skill: str) -> str:
     return f"write {growing} {skill}"
 
 
@@ -106,7 +108,7 @@ def step_skip(growing: str, step: Step, proposal: str) -> str:
 
 def _offered(one: Proposal, step: Step, growing: GrowingBenchmark, person: str, passed: set[str]) -> bool:
     stands, rules = one.standing, growing.terms.rules
-    if step_skip(growing.id, step, one.id) in passed or stands.stage != step:
+    if passed and step_skip(growing.id, step, one.id) in passed:
         return False
     if step == "caption":
         return may_caption(stands, person, rules)
@@ -125,20 +127,34 @@ def _mine(found: Sequence[Proposal], person: str) -> Sequence[tuple[Step, Propos
 
 def take(ledger: Ledger, asked: Asked, step: Step, person: str) -> Proposal | None:
     """The next that waits for this person and that nobody else has before them."""
-    places = {place: one for one in asked.waiting(step) for place in _places(asked.growing, step, one)}
-    taken = lease(ledger, person, list(places))
-    return None if taken is None else places[taken]
+    seen: dict[str, Proposal] = {}
+
+    def places() -> Iterator[str]:
+        for one in asked.waiting(step):
+            for place in _places(asked.growing, step, one):
+                seen[place] = one
+                yield place
+
+    taken = lease(ledger, person, places(), start=place_start(asked.growing.id, step))
+    return None if taken is None else seen[taken]
 
 
 def _places(growing: GrowingBenchmark, step: Step, one: Proposal) -> list[str]:
     """As many as may work on it at once."""
     stands: Standing = one.standing
     wanted = 1 if step == "caption" else max(1, growing.terms.rules.verifiers - len(stands.opinions))
-    return [place_name(growing.id, step, one.id, number) for number in range(wanted)]
+    start = place_start(growing.id, step, one)
+    return [f"{start}{number}" for number in range(wanted)]
 
 
-def place_name(growing: str, step: Step, proposal: str, number: int = 0) -> str:
-    return f"{step} {growing} {proposal} {number}"
+def about(one: Proposal, step: Step) -> int:
+    """The number of what is to be captioned or verified; another instruction or answer has another one."""
+    return one.standing.instruction.seq if step == "caption" else one.standing.answer_seq
+
+
+def place_start(growing: str, step: Step, one: Proposal | None = None) -> str:
+    """How the names of the places begin; of one task, or of all of this step."""
+    return f"{step} {growing} " if one is None else f"{step} {growing} {one.id} {about(one, step)} "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """Coming in by an invitation link, one's own account, and leaving."""
 
+from collections.abc import Mapping
+
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
@@ -8,7 +10,9 @@ from evenhand.ledger.people import (
     SESSION_SECONDS,
     InvitationRefused,
     Joined,
+    Role,
     access_keys,
+    came_by,
     end_access,
     find_invitation,
     grant_token,
@@ -22,11 +26,16 @@ pages = APIRouter(include_in_schema=False)
 
 NAME_LONGEST = 100
 _TOKEN_LONGEST = 100
+HOMES: Mapping[Role, str] = {"owner": "/admin", "annotator": "/compare", "team": "/submissions"}
+"""Where each begins."""
 
 
 @pages.get("/join/{token}")
-async def invited(request: Request, serving: Serving, token: str) -> Response:
+async def invited(request: Request, serving: Serving, visiting: Visiting, token: str) -> Response:
     """Looking at a link uses nothing up: mail programs look at links too."""
+    person = visiting.person
+    if person is not None and await run_in_threadpool(came_by, serving.ledger, person.id, token[:_TOKEN_LONGEST]):
+        return serving.pages.page(request, "already_in.html", {"person": person, "home": HOMES[person.role]})
     try:
         invitation = await run_in_threadpool(find_invitation, serving.ledger, token[:_TOKEN_LONGEST])
     except InvitationRefused as refused:
@@ -52,8 +61,7 @@ def refused_invitation(refused: InvitationRefused) -> Refusal:
 
 
 def _signed_in(serving: Service, joined: Joined) -> Response:
-    home = {"owner": "/admin", "annotator": "/compare"}.get(joined.person.role, "/account")
-    response = RedirectResponse(home, 303)
+    response = RedirectResponse(HOMES[joined.person.role], 303)
     site = serving.site
     response.set_cookie(
         session_cookie(site),

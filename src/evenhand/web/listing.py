@@ -1,9 +1,14 @@
-"""Which boards the ledger holds: its studies in groups that may be ranked together."""
+"""Which boards the ledger holds, and of people's which parts one may see.
+
+Whoever compares must not read how others chose: what people judge is the owner's to see until they close the study, or
+choose to show its board while it runs. All pages and documents of a board take it from here.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.domain.identity import content_hash
+from evenhand.ledger.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.projection import StudyOnRecord, studies
 from evenhand.ledger.record import Ledger
 
@@ -17,10 +22,35 @@ class BoardOnRecord:
 
     id: str
     studies: tuple[StudyOnRecord, ...]
+    """Those that count."""
+    shares: tuple[StudyOnRecord, ...] = ()
+    """Of people: all that may be seen, those of studies that the owner set aside too."""
+    parts: tuple[PeoplePart, ...] = ()
+    """The people's studies that they come from, the oldest first."""
+    part: PeoplePart | None = None
+    """The one that is looked at alone."""
 
     @property
     def _first(self) -> StudyOnRecord:
-        return self.studies[0]
+        return (self.studies or self.shares)[0]
+
+    @property
+    def running(self) -> tuple[PeoplePart, ...]:
+        """Those of the people's studies counted here that only the owner may see yet."""
+        counted = self.parts if self.part is None else (self.part,)
+        return tuple(one for one in counted if not one.seen and (one.counts or self.part is not None))
+
+    @property
+    def study_query(self) -> str:
+        """What an address within this view ends with."""
+        return "" if self.part is None else f"&study={self.part.study}"
+
+    def only(self, study: str) -> "BoardOnRecord | None":
+        """As that study for people alone makes it; None where it has no part in this board."""
+        part = next((one for one in self.parts if one.study == study), None)
+        if part is None:
+            return None
+        return replace(self, studies=tuple(one for one in self.shares if one.key in part.records), part=part)
 
     @property
     def benchmark(self) -> str:
@@ -74,13 +104,29 @@ class BoardOnRecord:
         return settings or "no settings"
 
 
-def boards_on_record(ledger: Ledger) -> tuple[BoardOnRecord, ...]:
-    """By benchmark and judge; those without a single verdict are left out."""
+def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnRecord, ...]:
+    """By benchmark and judge; those without a single verdict are left out.
+
+    `running`: with what people judge in studies that still run, which is for the owner. A board on which nothing
+    counts has no studies: its parts can be looked at one by one.
+    """
+    parts = tuple(one for one in people_parts(ledger) if running or one.seen)
+    seen = frozenset[str]().union(*(one.records for one in parts))
+    counting = frozenset[str]().union(*(one.records for one in parts if one.counts))
+    hidden = frozenset[str]().union(*(one.records for one in people_parts(ledger))) - seen | given_back(ledger)
     grouped: dict[str, list[StudyOnRecord]] = {}
-    for study in studies(ledger):
-        if study.decided:
+    for study in studies(ledger, everything=True):
+        if study.decided and study.key not in hidden:
             grouped.setdefault(_identity(study), []).append(study)
-    found = (BoardOnRecord(id=identity, studies=tuple(some)) for identity, some in grouped.items())
+    found = (
+        BoardOnRecord(
+            id=identity,
+            studies=tuple(one for one in some if one.key in counting or one.key not in seen),
+            shares=tuple(one for one in some if one.key in seen),
+            parts=tuple(part for part in parts if any(one.key in part.records for one in some)),
+        )
+        for identity, some in grouped.items()
+    )
     return tuple(sorted(found, key=lambda board: (board.benchmark, board.human, board.judge, board.protocol, board.id)))
 
 

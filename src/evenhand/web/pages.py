@@ -81,7 +81,8 @@ class Pages:
         if request.url.path.startswith("/api/"):
             response: Response = AsciiJson({"schema": 1, "error": refusal.sentence}, refusal.status_code)
         else:
-            context = {"status": refusal.status_code, "sentence": refusal.sentence}
+            typed = getattr(request.state, "typed", {})
+            context = {"status": refusal.status_code, "sentence": refusal.sentence, "typed": typed}
             response = self.page(request, "refusal.html", context, status=refusal.status_code)
         response.headers.update(refusal.headers or {})
         return response

@@ -1,7 +1,7 @@
 """A board in the figures of its paper: Creation-MMBench's Reward, Win Rate and VFS, or VisIT-Bench's Elo and wins."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from evenhand.domain.estimate import Estimate
@@ -20,16 +20,16 @@ from evenhand.reports.scores.creation_choosing import (
 )
 from evenhand.reports.scores.creation_figures import Figures
 from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score
+from evenhand.reports.scores.visit_bench import VISIT_PROTOCOLS, Part, VisitScore, visit_score
 from evenhand.reports.scores.visit_bench import Asked as AskedOfModels
-from evenhand.reports.scores.visit_bench import Part, VisitScore, visit_score
 from evenhand.reports.tables import per_cent
 from evenhand.web.bars import SHARES, Axis
 from evenhand.web.listing import PEOPLE, BoardOnRecord
 
 CREATION_PROTOCOLS = (PREFERENCE, "creation_people", FACTUALITY)
-VISIT_PROTOCOLS = ("visit_pairwise", "visit_pairwise_reference", "visit_people")
 
 REWARDS = Axis(low=-100.0, high=100.0)
+_NONE = "–"
 _MODELS_BESIDE = 12
 """Columns of the table by skill."""
 
@@ -116,7 +116,18 @@ def _chosen(board: BoardOnRecord, graded: Sequence[StudyOnRecord], baseline: str
 
 def paper_of(score: Score, category: str | None) -> Paper:
     """Of one category, or of everything with the categories below."""
-    return _creation_paper(score, category) if isinstance(score, CreationScore) else _visit_paper(score, category)
+    paper = _creation_paper(score, category) if isinstance(score, CreationScore) else _visit_paper(score, category)
+    return replace(paper, tables=tuple(map(_without_empty_columns, paper.tables)))
+
+
+def _without_empty_columns(table: PaperTable) -> PaperTable:
+    """People give no grades of factuality, say, and need not meet the reference."""
+    kept = [place for place in range(len(table.headings)) if any(row.cells[place].words != _NONE for row in table.rows)]
+    return replace(
+        table,
+        headings=tuple(table.headings[place] for place in kept),
+        rows=tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in table.rows),
+    )
 
 
 def _creation_paper(score: CreationScore, category: str | None) -> Paper:
@@ -192,10 +203,10 @@ def _visit_rows(part: Part) -> tuple[Row, ...]:
             model=one.model,
             rank=one.rank,
             cells=(
-                Cell(words="–" if one.elo.value is None else f"{one.elo.value:.0f}{'*' if one.provisional else ''}"),
+                Cell(words=_NONE if one.elo.value is None else f"{one.elo.value:.0f}{'*' if one.provisional else ''}"),
                 Cell(words=f"{one.matches:,}"),
                 _share(one.win_vs_reference, axis=SHARES),
-                Cell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else "–"),
+                Cell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else _NONE),
                 Cell(words=f"{one.win_vs_reference_ties:,}"),
             ),
         )
@@ -222,15 +233,15 @@ def _by_skill(score: VisitScore) -> PaperTable:
 def _skill_cell(part: Part, model: str) -> Cell:
     one = part.of(model)
     if one is None:
-        return Cell(words="–")
+        return Cell(words=_NONE)
     if part.of(REFERENCE) is None:
-        return Cell(words="–" if one.elo.value is None else f"Elo {one.elo.value:.0f}")
+        return Cell(words=_NONE if one.elo.value is None else f"Elo {one.elo.value:.0f}")
     return _share(one.win_vs_reference)
 
 
 def _points(estimate: Estimate, *, axis: Axis | None = None) -> Cell:
     if estimate.value is None:
-        return Cell(words="–")
+        return Cell(words=_NONE)
     # Adding 0 turns -0.0 into 0.0.
     words = f"{round(estimate.value, 2) + 0.0:.2f}"
     bounds = ""
@@ -241,5 +252,5 @@ def _points(estimate: Estimate, *, axis: Axis | None = None) -> Cell:
 
 def _share(estimate: Estimate, *, axis: Axis | None = None) -> Cell:
     if estimate.value is None:
-        return Cell(words="–")
+        return Cell(words=_NONE)
     return Cell(words=per_cent(estimate.value), interval=interval(estimate, share=True), estimate=estimate, axis=axis)

@@ -1,21 +1,22 @@
 """What people send about proposals, read from forms and requests: within limits, and as text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from evenhand.benchmarks.items_file import address_fault
 from evenhand.domain.proposal import CaptionOrAnswer, Instruction, Rules, Standing, Verification
-from evenhand.images import ImageError, ImageLimits, inspect
-from evenhand.ledger.record import Ledger
+from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import Form
+from evenhand.web.uploads import Uploads
+from evenhand.web.visitor import Visitor
 
 INSTRUCTION_LONGEST = 200
 CAPTION_LONGEST = 2_000
 """Characters, as VisIT-Bench's own forms have it (Figs. 11 and 12)."""
 LICENCE_LONGEST = 200
 URL_LONGEST = 1_000
-UPLOAD_LIMITS = ImageLimits(bytes=10_000_000, pixels=40_000_000, frames=200)
+UPLOAD_BYTES = PROPOSED_LIMITS.bytes
 
 LICENCES = (
     "CC0 1.0", "CC BY 4.0", "CC BY-SA 4.0", "CC BY 3.0", "CC BY-SA 3.0", "CC BY 2.0", "CC BY-SA 2.0", "Public domain",
@@ -30,40 +31,36 @@ FAULTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentImage:
-    """An address or an upload; neither where the one given before stays."""
+class Sent:
+    """What was written about an image, which is an address or an upload; neither where the one given before stays."""
 
+    skill: str
+    text: str
+    licence: str
     url: str
-    upload: bytes | None
+    upload: bytes | None = None
 
-    def instruction(self, ledger: Ledger, *, before: Standing | None, **said: str) -> Instruction:
+    async def instruction(self, uploads: Uploads, visitor: Visitor, *, before: Standing | None) -> Instruction:
         """Raises Refusal where there is no image that can be used."""
+        words = Instruction(skill=self.skill, text=self.text, licence=self.licence)
         if self.url and self.upload is not None:
             raise Refusal(422, "Give an address or a file, not both.")
         if self.url:
-            return self._by_address(**said)
+            return replace(words, url=_usable(self.url))
         if self.upload is not None:
-            return Instruction(**said, image=kept_image(ledger, self.upload))
+            return replace(words, image=await uploads.keep(self.upload, visitor=visitor))
         if before is None:
             raise Refusal(422, "The image is missing: give its address, or choose a file.")
-        return Instruction(**said, image=before.asked.image, url=before.asked.url)
-
-    def _by_address(self, **said: str) -> Instruction:
-        if ":" not in self.url:
-            raise Refusal(422, "An image's address begins with https:// or http://.")
-        fault = address_fault(self.url)
-        if fault is not None:
-            raise Refusal(422, fault, attack="refused: image address", about=self.url)
-        return Instruction(**said, url=self.url)
+        return replace(words, image=before.asked.image, url=before.asked.url)
 
 
-def kept_image(ledger: Ledger, data: bytes) -> str:
-    """The digest of an uploaded image, now in the store. Raises Refusal."""
-    try:
-        inspect(data, limits=UPLOAD_LIMITS)
-        return ledger.images.put(data).digest
-    except ImageError as error:
-        raise Refusal(422, f"This file cannot be used. {error}", attack="refused: upload", about=str(error)) from error
+def _usable(url: str) -> str:
+    if ":" not in url:
+        raise Refusal(422, "An image's address begins with https:// or http://.")
+    fault = address_fault(url)
+    if fault is not None:
+        raise Refusal(422, fault, attack="refused: image address", about=url)
+    return url
 
 
 def plain(text: str) -> str:

@@ -1,8 +1,10 @@
 """What the routes share, and how they ask for it."""
 
 import json
+import math
+import re
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
@@ -13,6 +15,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from evenhand.ledger.entrants import shown_names
 from evenhand.ledger.newest import newest
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
 from evenhand.reports.audit_on_record import Audits, latest_audits
@@ -24,10 +27,16 @@ from evenhand.web.pages import Pages
 from evenhand.web.paper import Score, paper_of, paper_scores
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.site import Site
-from evenhand.web.standings import Asked, Standings, ranked, standings
+from evenhand.web.standings import Asked, Standings, at_equal_length, ranked, standings
+from evenhand.web.uploads import Uploads
 from evenhand.web.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
 from evenhand.web.watch import Watch
 
+_DOLLARS_MOST = 1_000_000
+TYPED = ("instruction", "licence", "url", "caption")
+"""Fields in which people write what they would not like to write again."""
+_TYPED_SHOWN = 10_000
+_FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
 _A_GLANCE = 0.5
 """Seconds that the list of boards waits for what stands on them."""
 
@@ -52,32 +61,62 @@ class Service:
     pages: Pages
     computed: Computed
     checks: Checks
+    uploads: Uploads
+    proposals: ProposalsAtHand
     tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
     """Rendered: hundreds of rows take longer than everything else on a board's page."""
 
-    async def boards(self) -> tuple[BoardOnRecord, ...]:
-        state = await run_in_threadpool(newest, self.ledger)
+    async def boards(self, *, running: bool = False) -> tuple[BoardOnRecord, ...]:
+        """`running`: with what only the owner may see yet."""
+        return tuple(one for one in await self._boards(running=running) if one.studies)
+
+    async def _boards(self, *, running: bool) -> tuple[BoardOnRecord, ...]:
         return await self.computed.get(
-            "boards", lambda: boards_on_record(self.ledger), state=state, patience=self.site.limits.patience
+            ("boards", running),
+            lambda: boards_on_record(self.ledger, running=running),
+            state=await run_in_threadpool(newest, self.ledger),
+            patience=self.site.limits.patience,
         )
 
-    async def board(self, board: str) -> BoardOnRecord:
-        """Raises Refusal where there is none."""
-        found = found_board(await self.boards(), board)
-        if found is None:
+    async def every_board(self) -> tuple[BoardOnRecord, ...]:
+        """For the owner: with those too on which nothing counts."""
+        return await self._boards(running=True)
+
+    async def board(self, asked: Asked) -> BoardOnRecord:
+        """The part of it that is asked for; raises Refusal where there is none, or it is not to be seen yet."""
+        found = found_board(await self._boards(running=asked.running), asked.board)
+        if found is not None and asked.study is not None:
+            found = found.only(asked.study)
+        if found is None or not found.studies:
+            if not asked.running and found_board(await self._boards(running=True), asked.board) is not None:
+                raise Refusal(404, "People are still judging here; this board is shown when their study is closed.")
             raise not_found("such board")
         return found
 
+    async def _seen(self, asked: Asked) -> tuple[BoardOnRecord, Asked]:
+        """With the view as everybody has it where nothing of it is the owner's alone."""
+        on_record = await self.board(asked)
+        return on_record, replace(asked, running=bool(on_record.running))
+
     async def standings(self, asked: Asked) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
-        on_record = await self.board(asked.board)
-        state = await run_in_threadpool(newest, self.ledger)
+        on_record, asked = await self._seen(asked)
+        categories = await self._categories(asked)
         return await self.computed.get(
             asked,
-            lambda: standings(self.ledger, on_record, asked, state),
-            state=state,
+            lambda: standings(self.ledger, on_record, asked, categories=categories),
+            state=await run_in_threadpool(newest, self.ledger),
             patience=self.site.limits.patience,
         )
+
+    async def _categories(self, asked: Asked) -> tuple[str, ...] | None:
+        """Those of the whole board where one of them is asked for; raises Refusal where that is not among them."""
+        if asked.category is None:
+            return None
+        found = (await self.standings(asked.whole)).categories
+        if asked.category not in found:
+            raise not_found("such category on this board")
+        return found
 
     async def table(self, found: Standings) -> Markup:
         made = self.tables.get(found)
@@ -89,10 +128,10 @@ class Service:
     async def glance(self, on_record: BoardOnRecord) -> Standings | None:
         """The plain view where it is at hand, or soon; else it is being worked out for the next who looks."""
         state = await run_in_threadpool(newest, self.ledger)
-        asked = Asked(board=on_record.id)
+        asked = Asked(board=on_record.id, running=bool(on_record.running))
         try:
             return await self.computed.get(
-                asked, lambda: standings(self.ledger, on_record, asked, state), state=state, patience=_A_GLANCE
+                asked, lambda: standings(self.ledger, on_record, asked), state=state, patience=_A_GLANCE
             )
         except (StillWorking, RankError):
             return None
@@ -104,7 +143,7 @@ class Service:
         """
         found = await self.boards()
         known = await self.computed.get(
-            ("paper", on_record.id),
+            ("paper", on_record.id, on_record.part, on_record.running),
             lambda: _scored(self.ledger, on_record, found),
             state=await run_in_threadpool(newest, self.ledger),
             patience=self.site.limits.patience,
@@ -125,18 +164,24 @@ class Service:
 
     async def document(self, asked: Asked) -> str:
         """The board as `evenhand rank --json` prints it."""
-        on_record = await self.board(asked.board)
-        state = await run_in_threadpool(newest, self.ledger)
+        on_record, asked = await self._seen(asked)
+        await self._categories(asked)
         return await self.computed.get(
             ("document", asked),
             lambda: _document(self.ledger, on_record, asked),
-            state=state,
+            state=await run_in_threadpool(newest, self.ledger),
             patience=self.site.limits.patience,
         )
 
 
 def _document(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> str:
-    document = json.loads(ranked(ledger, on_record, asked)[0].to_json())
+    made, _ = ranked(ledger, on_record, asked)
+    document = json.loads(made.to_json())
+    if asked.equal_length:
+        models, notes = at_equal_length(made)
+        before = {one["model"]: one for one in document["models"]}
+        document["models"] = [{**before[one.model], **one.as_json()} for one in models]
+        document |= {"equal_length": True, "notes": [*notes]}
     names = shown_names(entrants(ledger, on_record.data))
     for one in document["models"]:
         if one["model"] in names:
@@ -171,9 +216,12 @@ async def sent_form(request: Request) -> "AsyncGenerator[Form]":
     visitor, site = visitor_of(request), service_of(request).site
     _same_origin(request, site)
     form = await request.form(max_files=8, max_fields=1000)
+    # Whatever becomes of the request, the answer shows what was typed: nobody writes a description twice.
+    request.state.typed = {name: typed for name in TYPED if (typed := _text(form, name)[:_TYPED_SHOWN])}
     try:
-        if not visitor.sent_form_token(_text(form, CSRF_FIELD)):
-            raise _forged(request.url.path)
+        token = _text(form, CSRF_FIELD)
+        if not visitor.sent_form_token(token):
+            raise _signed_out() if visitor.signed_out and _FORM_TOKEN.fullmatch(token) else _forged(request.url.path)
         yield Form(form)
     finally:
         await form.close()  # and the files that were uploaded with it
@@ -204,6 +252,11 @@ def _forged(path: str) -> Refusal:
     )
 
 
+def _signed_out() -> Refusal:
+    """A form of ours, of a session that came to its end while it was filled in: no attack."""
+    return Refusal(401, "You are not signed in any more; open your link again, go back and send it again.")
+
+
 def _text(form: FormData, name: str) -> str:
     value = form.get(name)
     return value if isinstance(value, str) else ""
@@ -215,20 +268,38 @@ class Form:
     def __init__(self, fields: FormData) -> None:
         self._fields = fields
 
-    def text(self, name: str, *, most: int, required: str | None = None) -> str:
-        """Without spaces around it; raises Refusal where it is too long, or missing while `required` names it."""
+    def text(self, name: str, *, most: int, required: str | None = None, called: str | None = None) -> str:
+        """Without spaces around it; raises Refusal where it is too long, or missing while `required` names it.
+
+        `called`: how the page labels the field.
+        """
         value = _text(self._fields, name).replace("\r\n", "\n").strip()
         if len(value) > most:
-            raise Refusal(422, f"{(required or name).capitalize()} may have {most:,} characters, not {len(value):,}.")
+            named = called or (required or name).capitalize()
+            raise Refusal(422, f"{named} may have {most:,} characters, not {len(value):,}.")
         if required is not None and not value:
             raise Refusal(422, f"{required.capitalize()} is missing; go back and fill it in.")
         return value
 
-    def number(self, name: str, *, least: int, most: int) -> int:
+    def number(self, name: str, *, least: int, most: int, called: str | None = None) -> int:
+        """`called`: how the page labels the field."""
         value = _text(self._fields, name)
         if not value.isdecimal() or len(value) > 9 or not least <= int(value) <= most:
-            raise Refusal(422, f"{name.capitalize()} is a whole number from {least} to {most}.")
+            raise Refusal(422, f"{called or name.capitalize()} is a whole number from {least} to {most}.")
         return int(value)
+
+    def dollars(self, name: str, *, required: str | None = None) -> float | None:
+        """None where nothing is said; raises Refusal where it must be, or is no amount."""
+        text = self.text(name, most=20, required=required)
+        if not text:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= _DOLLARS_MOST:
+            raise Refusal(422, "The budget is a number of dollars, such as 25 or 2.50.")
+        return value
 
     def choice(self, name: str, values: Mapping[str, Any] | tuple[str, ...]) -> str:
         value = _text(self._fields, name)

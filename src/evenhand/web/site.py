@@ -16,20 +16,35 @@ class Limits:
 
     body_bytes: int = 256 * 1024
     """Of a request, unless its path is among `uploads`."""
-    uploads: tuple[tuple[str, int], ...] = (("/write/", 10_500_000), ("/admin/growing/", 10_500_000))
+    uploads: tuple[tuple[str, int], ...] = (
+        ("/write/", 10_500_000),
+        ("/admin/growing/", 10_500_000),
+        ("/submissions/", 53_000_000),
+        ("/api/submissions/", 53_000_000),
+    )
     """Beginnings of paths under which larger bodies are taken, each with its bytes."""
     seconds: float = 30.0
     """For one request, its body included."""
+    slowest: float = 100_000.0
+    """Bytes a second: a body that says it is larger than `body_bytes` has so much more time to come."""
     requests_per_second: float = 20.0
     """Of one person, or of one address where nobody is signed in, in the long run."""
     burst: int = 200
     guesses_per_minute: float = 10.0
     """Refused tokens, forms and the like of one address, before everything from it is refused for a while."""
+    uploads_per_minute: float = 20.0
+    """Images of one person that are decoded."""
+    letters_per_hour: float = 10.0
+    """What somebody passing by may leave for the owner to read, of one address."""
     patience: float = 10.0
     """Seconds a page waits for a board that was never worked out before."""
 
     def body_limit(self, path: str) -> int:
         return next((most for start, most in self.uploads if path.startswith(start)), self.body_bytes)
+
+    def time_limit(self, length: int) -> float:
+        """Seconds for a request with a body of so many bytes."""
+        return self.seconds + max(0, length - self.body_bytes) / self.slowest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

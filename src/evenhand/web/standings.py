@@ -10,7 +10,6 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.entrants import counted_battles, shown_names
-from evenhand.ledger.newest import Newest
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
@@ -25,6 +24,7 @@ from evenhand.reports.board import Board, Standing
 from evenhand.reports.evidence import Origin, of_record
 from evenhand.reports.methods import Method
 from evenhand.reports.ranking import Ranking, board
+from evenhand.web.agreement import Agreement, together, votes_in
 from evenhand.web.listing import PEOPLE, BoardOnRecord
 
 
@@ -36,10 +36,19 @@ class Asked:
     method: Method = "bradley-terry"
     category: str | None = None
     equal_length: bool = False
+    study: str | None = None
+    """Of people: one of their studies alone."""
+    running: bool = False
+    """Whether what people judge in studies that still run counts too: for the owner."""
+
+    @property
+    def whole(self) -> "Asked":
+        """The plain view of the same verdicts."""
+        return Asked(board=self.board, study=self.study, running=self.running)
 
     @property
     def plain(self) -> bool:
-        return self == Asked(board=self.board)
+        return self == self.whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +80,8 @@ class Standings:
     on_record: BoardOnRecord
     asked: Asked
     origin: Origin
-    newest: Newest
-    """What was on record when it was worked out."""
+    updated: float | None
+    """When the newest of its results was judged, in seconds since the epoch."""
     models: tuple[Standing, ...]
     unit: str
     votes: int
@@ -82,7 +91,9 @@ class Standings:
     reliability: Summary | None
     notes: tuple[str, ...]
     categories: tuple[str, ...]
-    """Of the whole benchmark."""
+    """Those in which something was judged."""
+    people: Agreement | None
+    """How far the people agree who judged; None where a model did."""
     against_reference: Mapping[str, Estimate]
     """By model: share won against the reference, a tie half a win; empty where it does not play."""
     by_category: Mapping[str, Sequence[InCategory]]
@@ -110,14 +121,16 @@ def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Boar
     return board(evidence, Ranking(method=asked.method)), judged
 
 
-def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Newest) -> Standings:
-    """Raises RankError where the board cannot be made as asked."""
+def standings(
+    ledger: Ledger, on_record: BoardOnRecord, asked: Asked, *, categories: tuple[str, ...] | None = None
+) -> Standings:
+    """`categories`: of the plain view, where this is another. Raises RankError where it cannot be made as asked."""
     made, judged = ranked(ledger, on_record, asked)
     items = items_of(ledger, on_record.data)
     entered = entrants(ledger, on_record.data)
     models, notes = made.models, made.notes
     if asked.equal_length:
-        models, notes = _at_equal_length(made)
+        models, notes = at_equal_length(made)
     shown = judged.votes.comparisons() if asked.plain else None
     # Numbers of items are given in the order in which votes name them.
     named = judged.votes.item.in_order_of_rows().names
@@ -125,7 +138,7 @@ def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Ne
         on_record=on_record,
         asked=asked,
         origin=made.origin,
-        newest=newest,
+        updated=float(judged.results.at.max()) if len(judged.results) else None,
         models=models,
         unit=made.unit,
         votes=made.votes,
@@ -134,7 +147,8 @@ def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Ne
         coverage=made.coverage,
         reliability=made.reliability,
         notes=notes,
-        categories=tuple(sorted({item.category for item in items if item.category})),
+        categories=_categories(judged, items) if categories is None else categories,
+        people=together(votes_in(judged)) if on_record.human else None,
         against_reference=_against_reference(made.findings.shown),
         by_category={} if shown is None else _by_category(shown, named, items),
         index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
@@ -143,7 +157,7 @@ def standings(ledger: Ledger, on_record: BoardOnRecord, asked: Asked, newest: Ne
     )
 
 
-def _at_equal_length(made: Board) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+def at_equal_length(made: Board) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     beside = length_controlled(made)
     after = made.findings.length_effect.after
     if after is None:
@@ -166,6 +180,12 @@ def _at_equal_length(made: Board) -> tuple[tuple[Standing, ...], tuple[str, ...]
     ]
     changed.sort(key=lambda one: (one.component is None, one.component or 0, one.rank or 0, one.model))
     return tuple(changed), (*beside.sentences, *made.notes)
+
+
+def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]:
+    codes: list[int] = np.unique(judged.results.item.code).tolist()
+    seen = {judged.results.item.names[code] for code in codes}
+    return tuple(sorted({item.category for item in items if item.category and item.digest in seen}))
 
 
 def _against_reference(shown: Comparisons) -> dict[str, Estimate]:

@@ -1,14 +1,24 @@
 """What an owner asks of people, as a script or a form says it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from evenhand.domain.comparing import AskedStudy, FormName, Pairs, Sharing, Who
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.people_studies import SampleOnRecord, samples
-from evenhand.ledger.projection import BenchmarkOnRecord, benchmarks, items_of
+from evenhand.ledger.people_plan import (
+    PlannedStudy,
+    SampleOnRecord,
+    judged_by_models,
+    model_studies,
+    plan_people_study,
+    samples,
+)
+from evenhand.ledger.projection import BenchmarkOnRecord, StudyOnRecord, benchmarks, items_of
 from evenhand.ledger.record import Ledger
+from evenhand.reports.scores.creation_choosing import FACTUALITY, PREFERENCE
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import Form
 
@@ -87,6 +97,68 @@ class Material:
     samples: tuple[SampleOnRecord, ...]
     models: tuple[tuple[str, int], ...]
     """Each with how many items it answered; the reference last."""
+    form: FormName
+    """The one that fits how models judge this benchmark."""
+    baseline: str | None
+    """Whom every other model met before a judging model; None where they met each other."""
+
+    def usual(self) -> Mapping[str, Any]:
+        """The fields of a study that can be held against what models judged."""
+        return {
+            "form": self.form,
+            "title": "",
+            "category": "",
+            "sample": "",
+            "items": "",
+            "pairs": "all" if self.baseline is None else "against",
+            "models": [name for name, _ in self.models if name not in (REFERENCE, self.baseline)],
+            "against": self.baseline or self.models[-1][0] if self.models else "",
+            "given": "",
+            "comparisons": "",
+            "people": "2",
+            "each": "1",
+            "overlap": "20",
+            "seed": "0",
+        }
+
+    def usual_study(self) -> NewStudy:
+        """What those fields ask for."""
+        return NewStudy(
+            data=self.benchmark.data,
+            form=self.form,
+            pairs="all" if self.baseline is None else "against",
+            models=self.usual()["models"],
+            against=self.baseline,
+            overlap=0.2,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How much a study would ask."""
+
+    comparisons: int
+    tasks: int
+    people: int
+    least: int
+    """That one person has to compare."""
+    most: int
+    judged_by_models: int
+    """Of the comparisons."""
+
+
+def counted(ledger: Ledger, asked: AskedStudy) -> Counted:
+    """Raises PeopleStudyError."""
+    planned: PlannedStudy = plan_people_study(ledger, asked)
+    least, most = planned.per_person
+    return Counted(
+        comparisons=len(planned.comparisons),
+        tasks=planned.tasks,
+        people=len(planned.shares),
+        least=least,
+        most=most,
+        judged_by_models=judged_by_models(ledger, planned),
+    )
 
 
 def material(ledger: Ledger, data: str) -> Material | None:
@@ -103,18 +175,46 @@ def material(ledger: Ledger, data: str) -> Material | None:
         if one.model != REFERENCE:
             answered[one.model] = answered.get(one.model, 0) + 1
     models = [(model, count) for model, count in answered.items() if count]
+    known = model_studies(ledger, data)
+    creative = _is_creative(benchmark, known)
     return Material(
         benchmark=benchmark,
         items=len(items),
         categories=tuple(sorted(categories.items())),
         samples=tuple(samples(ledger, data)),
         models=tuple(sorted(models, key=lambda one: (one[0] == REFERENCE, one[0]))),
+        form="five-level" if creative else "forced",
+        baseline=_baseline(known, references=creative and bool(answered[REFERENCE])),
     )
 
 
+def _is_creative(benchmark: BenchmarkOnRecord, known: Sequence[StudyOnRecord]) -> bool:
+    protocols = {one.condition.protocol for one in known}
+    return PREFERENCE in protocols if protocols else benchmark.name.startswith("creation-mmbench")
+
+
+def _baseline(known: Sequence[StudyOnRecord], *, references: bool) -> str | None:
+    """Of the latest judging; where a creative benchmark was not judged yet, the one that `evenhand judge` takes."""
+    latest = next((one for one in reversed(known) if one.condition.protocol != FACTUALITY), None)
+    if latest is None:
+        return REFERENCE if references else None
+    return latest.against
+
+
+_SENT = ("form", "title", "category", "sample", "items", "pairs", "against", "given", "comparisons", "people", "each",
+    "overlap", "seed")  # fmt: skip
+_SENT_MOST = 100_000
+
+
+def sent_fields(form: Form) -> dict[str, Any]:
+    """As they were filled in, right or wrong."""
+    fields = {name: form.text(name, most=_SENT_MOST) for name in _SENT}
+    return {**fields, "models": list(form.several("models", longest=_SENT_MOST))}
+
+
 def sent_study(form: Form) -> NewStudy:
-    """Raises Refusal where a field does not fit."""
-    people = form.number("people", least=1, most=PEOPLE_MOST)
+    """Raises Refusal where a field does not fit, naming it as the page does."""
+    people = form.number("people", least=1, most=PEOPLE_MOST, called="People")
     try:
         return NewStudy.model_validate(
             {
@@ -122,17 +222,17 @@ def sent_study(form: Form) -> NewStudy:
                 "form": form.text("form", most=20),
                 "title": form.text("title", most=TITLE_LONGEST),
                 "category": form.text("category", most=NAME_LONGEST),
-                "sample": form.text("sample", most=64),
-                "items": _maybe_number(form, "items"),
+                "sample": form.text("sample", most=64, called="Drawn before"),
+                "items": _maybe_number(form, "items", "Items at most"),
                 "pairs": form.text("pairs", most=20),
                 "models": list(form.several("models", longest=NAME_LONGEST)),
                 "against": form.text("against", most=NAME_LONGEST),
-                "given": _given(form.text("given", most=100_000)),
-                "comparisons": _maybe_number(form, "comparisons"),
+                "given": _given(form.text("given", most=100_000, called="These pairs")),
+                "comparisons": _maybe_number(form, "comparisons", "Comparisons at most"),
                 "people": people,
-                "people_per_comparison": form.number("each", least=1, most=people),
-                "overlap": form.number("overlap", least=0, most=100) / 100,
-                "seed": form.number("seed", least=0, most=SEED_MOST),
+                "people_per_comparison": form.number("each", least=1, most=people, called="People for each comparison"),
+                "overlap": form.number("overlap", least=0, most=100, called="Seen by all, %") / 100,
+                "seed": form.number("seed", least=0, most=SEED_MOST, called="Seed"),
             }
         )
     except ValidationError as error:
@@ -140,8 +240,9 @@ def sent_study(form: Form) -> NewStudy:
         raise Refusal(422, f"{words.removeprefix('Value error, ')}.") from error
 
 
-def _maybe_number(form: Form, name: str) -> int | None:
-    return form.number(name, least=1, most=ITEMS_MOST) if form.text(name, most=9) else None
+def _maybe_number(form: Form, name: str, called: str) -> int | None:
+    given = form.text(name, most=_SENT_MOST)
+    return form.number(name, least=1, most=ITEMS_MOST, called=called) if given else None
 
 
 def _given(words: str) -> list[tuple[str, str]]:
@@ -149,6 +250,6 @@ def _given(words: str) -> list[tuple[str, str]]:
     for line in filter(None, map(str.strip, words.splitlines())):
         first, bar, second = (part.strip() for part in line.partition(_BETWEEN))
         if not bar or not first or not second:
-            raise Refusal(422, f"A pair is two models with a {_BETWEEN} between them, one pair on a line.")
+            raise Refusal(422, f"These pairs: a pair is two models with a {_BETWEEN} between them, one pair on a line.")
         pairs.append((first, second))
     return pairs

@@ -1,6 +1,7 @@
 """The owner's studies for people: making one, giving places, how far each person has got and how far they agree."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -9,9 +10,17 @@ from starlette.responses import RedirectResponse, Response
 from evenhand.domain.comparing import FORMS
 from evenhand.ledger.newest import newest
 from evenhand.ledger.people import Person, find_person, people
+from evenhand.ledger.people_changes import (
+    Setting,
+    finished_studies,
+    give_back,
+    renew_answers,
+    replaced_answers,
+    set_people_study,
+)
+from evenhand.ledger.people_plan import PeopleStudyError
 from evenhand.ledger.people_studies import (
     PeopleStudy,
-    PeopleStudyError,
     find_people_study,
     make_people_study,
     pause_people_study,
@@ -21,11 +30,12 @@ from evenhand.ledger.people_studies import (
     take_place,
 )
 from evenhand.ledger.projection import benchmarks
+from evenhand.ledger.record import Ledger
 from evenhand.web.admin_pages import names_of
 from evenhand.web.agreement import Agreement, agreement
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Owner, SentForm, Service, Serving
-from evenhand.web.study_making import NewStudy, material, sent_study
+from evenhand.web.study_making import Counted, Material, NewStudy, counted, material, sent_fields, sent_study
 
 pages = APIRouter(prefix="/admin/studies", include_in_schema=False)
 
@@ -36,21 +46,66 @@ Data = Annotated[str, Query(max_length=64)]
 async def listed(request: Request, serving: Serving, owner: Owner) -> Response:  # noqa: ARG001
     found = await run_in_threadpool(people_studies, serving.ledger)
     there = await run_in_threadpool(benchmarks, serving.ledger)
-    return serving.pages.page(request, "studies.html", {"studies": found, "benchmarks": there})
+    finished = await run_in_threadpool(finished_studies, serving.ledger)
+    listed = [(one, state_of(one, finished=one.id in finished)) for one in found]
+    return serving.pages.page(request, "studies.html", {"studies": listed, "benchmarks": there})
+
+
+def state_of(study: PeopleStudy, *, finished: bool) -> str:
+    """In a word. `finished`: everything that was asked is judged."""
+    if study.closed:
+        return "closed"
+    if finished:
+        return "finished"
+    return "paused" if study.paused else "open"
 
 
 @pages.get("/new")
 async def new(request: Request, serving: Serving, owner: Owner, data: Data) -> Response:  # noqa: ARG001
+    return await _form(request, serving, data)
+
+
+async def _form(
+    request: Request,
+    serving: Service,
+    data: str,
+    *,
+    filled: Mapping[str, Any] | None = None,
+    counts: Counted | None = None,
+    fault: str | None = None,
+) -> Response:
+    """`filled`: the fields as they were sent; else as they are usual for the benchmark."""
     found = await run_in_threadpool(material, serving.ledger, data)
     if found is None:
         raise not_found("such benchmark")
-    return serving.pages.page(request, "study_new.html", {"material": found, "forms": FORMS.values()})
+    if filled is None:
+        filled, counts = found.usual(), await run_in_threadpool(_usual_counts, serving.ledger, found)
+    context = {"material": found, "forms": FORMS.values(), "filled": filled, "counts": counts, "fault": fault}
+    return serving.pages.page(request, "study_new.html", context, status=200 if fault is None else 422)
+
+
+def _usual_counts(ledger: Ledger, found: Material) -> Counted | None:
+    """None where there is nothing to compare in the usual way."""
+    try:
+        return counted(ledger, found.usual_study().asked())
+    except PeopleStudyError:
+        return None
 
 
 @pages.post("")
-async def make(serving: Serving, owner: Owner, form: SentForm) -> Response:
-    study = await made_study(serving, owner, sent_study(form))
-    return RedirectResponse(f"/admin/studies/{study}", 303)
+async def make(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
+    """Counts what would be asked, or makes the study; on a mistake the form comes back as it was filled in."""
+    data = form.text("data", most=64)
+    try:
+        asked = sent_study(form)
+        if form.choice("go", ("count", "make")) == "make":
+            study = await made_study(serving, owner, asked)
+            return RedirectResponse(f"/admin/studies/{study}", 303)
+        counts = await run_in_threadpool(counted, serving.ledger, asked.asked())
+    except (Refusal, PeopleStudyError) as error:
+        words = error.sentence if isinstance(error, Refusal) else str(error)
+        return await _form(request, serving, data, filled=sent_fields(form), fault=words)
+    return await _form(request, serving, data, filled=sent_fields(form), counts=counts)
 
 
 async def made_study(serving: Service, owner: Owner, asked: NewStudy) -> str:
@@ -70,20 +125,25 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
     everybody = await run_in_threadpool(people, serving.ledger)
     places = await run_in_threadpool(progress, serving.ledger, study)
     taken = {one.person for one in places}
-    boards = [
-        one
-        for one in await serving.boards()
-        if one.human and one.data == found.data and one.protocol == found.form.protocol
-    ]
     context = {
         "study": found,
+        "state": state_of(found, finished=all(one.judged == one.tasks for one in places)),
+        "replaced": await run_in_threadpool(replaced_answers, serving.ledger, study),
         "places": places,
         "agreement": await agreement_of(serving, study),
         "names": await run_in_threadpool(names_of, serving.ledger),
         "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
-        "board": boards[0] if boards else None,
+        "board": await _board_of(serving, study),
     }
     return serving.pages.page(request, "study.html", context)
+
+
+async def _board_of(serving: Service, study: str) -> str | None:
+    """The address of what this study alone makes; None before anything is judged."""
+    for board in await serving.every_board():
+        if board.only(study) is not None:
+            return f"/boards/{board.id}?study={study}"
+    return None
 
 
 async def study_of(serving: Service, study: str) -> PeopleStudy:
@@ -118,6 +178,56 @@ async def paused(serving: Service, owner: Owner, study: str, *, paused: bool) ->
     if not await run_in_threadpool(pause_people_study, serving.ledger, study, paused=paused):
         raise not_found("such study")
     await serving.watch.note(owner, "paused a study" if paused else "resumed a study", study)
+
+
+_SETTINGS: Mapping[str, tuple[Setting, bool, str]] = {
+    "close": ("closed", True, "closed a study"),
+    "reopen": ("closed", False, "opened a study again"),
+    "show": ("shown", True, "showed the board of a study that runs"),
+    "hide": ("shown", False, "hid the board of a study that runs"),
+    "leave out": ("aside", True, "left a study out of the shared board"),
+    "count": ("aside", False, "counted a study on the shared board"),
+}
+"""By what the owner says: which setting, whether it is on, and how the audit log tells it."""
+
+
+@pages.post("/{study}/settings")
+async def settings(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    setting, on, _ = _SETTINGS[form.choice("what", _SETTINGS)]
+    await changed(serving, owner, study, setting, on=on)
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def changed(serving: Service, owner: Owner, study: str, setting: Setting, *, on: bool) -> None:
+    if not await run_in_threadpool(set_people_study, serving.ledger, study, setting, on=on):
+        raise not_found("such study")
+    what = next(words for one, value, words in _SETTINGS.values() if (one, value) == (setting, on))
+    await serving.watch.note(owner, what, study)
+
+
+@pages.post("/{study}/renew")
+async def renew(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:  # noqa: ARG001
+    await study_of(serving, study)
+    renewed = await run_in_threadpool(renew_answers, serving.ledger, study)
+    await serving.watch.note(owner, "asked about the present answers", f"{study}, {renewed} tasks")
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+@pages.post("/{study}/places/{place}/free")
+async def free(serving: Serving, owner: Owner, form: SentForm, study: str, place: str) -> Response:
+    """What the person named in the form has not judged becomes a place for somebody else."""
+    await study_of(serving, study)
+    found = await run_in_threadpool(find_person, serving.ledger, form.text("person", most=100))
+    if found is None:
+        raise not_found("such person")
+    if place not in {one.place for one in await run_in_threadpool(progress, serving.ledger, study)}:
+        raise not_found("such place in this study")
+    try:
+        left = await run_in_threadpool(give_back, serving.ledger, place, found)
+    except PeopleStudyError as error:
+        raise Refusal(409, str(error)) from error
+    await serving.watch.note(owner, "freed a place in a study", f"{study}, {left} tasks of {found.label}")
+    return RedirectResponse(f"/admin/studies/{study}", 303)
 
 
 @pages.post("/{study}/places")

@@ -3,7 +3,8 @@
 Instructions, images, categories, models' answers and verdicts on them are public. Withheld are captions, references
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
 everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
-only that team and the owner see, whatever is open.
+only that team and the owner see, whatever is open. What people judge in a study that still runs is no part of the
+boards that others get (`listing.py`).
 """
 
 from collections.abc import Iterable

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
-from evenhand.ledger.people import Person, Role, person_with
+from evenhand.ledger.people import Person, Role, person_with, ran_out
 from evenhand.ledger.record import Ledger
 from evenhand.web.refusal import Refusal
 from evenhand.web.site import Site
@@ -23,11 +23,20 @@ class Visitor:
     by_token: bool = False
     """Whether a script's token brought them: such requests carry no cookie, so none can be forged from a page."""
     claimed: bool = False
-    """Whether they showed a session or token that holds no more, or never did."""
+    """Whether they showed a session or token that somebody ended, or that never held."""
+    expired: bool = False
+    """Whether their session ran out."""
+    bad_token: bool = False
+    """Whether a script showed a token that holds no more, or never did."""
 
     @property
     def is_owner(self) -> bool:
         return self.person is not None and self.person.role == "owner"
+
+    @property
+    def signed_out(self) -> bool:
+        """Whether they may have been signed in when their page was made: browsers drop a session that ran out."""
+        return self.person is None and (self.expired or (self.secret is None and not self.claimed))
 
     @property
     def name(self) -> str:
@@ -45,9 +54,12 @@ class Visitor:
     def must_be(self, *roles: Role) -> Person:
         """The person; raises Refusal for anybody without one of these roles."""
         if self.person is None:
+            words = "This page is for people who were invited; open your invitation link first."
+            if self.bad_token:
+                words = "This token is not known, or was ended; make a new one on your account page."
             raise Refusal(
                 401,
-                "This page is for people who were invited; open your invitation link first.",
+                words,
                 attack="refused: not signed in" if self.claimed else None,
             )
         if self.person.role not in roles:
@@ -70,11 +82,13 @@ def recognised(connection: HTTPConnection, ledger: Ledger, site: Site) -> Visito
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token:
         person = person_with(ledger, token.strip(), kind="token")
-        return Visitor(address=address, person=person, by_token=person is not None, claimed=True)
+        here = person is not None
+        return Visitor(address=address, person=person, by_token=here, claimed=True, bad_token=not here)
     session = connection.cookies.get(session_cookie(site))
     if session:
         person = person_with(ledger, session, kind="session")
         if person is not None:
             return Visitor(address=address, person=person, secret=session, claimed=True)
     passing = connection.cookies.get(passing_cookie(site))
-    return Visitor(address=address, secret=passing or None, claimed=bool(session))
+    expired = bool(session) and ran_out(ledger, session or "", kind="session")
+    return Visitor(address=address, secret=passing or None, claimed=bool(session) and not expired, expired=expired)

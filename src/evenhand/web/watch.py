@@ -15,16 +15,38 @@ class Watch:
         self._ledger = ledger
         self._requests = Buckets(per_second=limits.requests_per_second, burst=limits.burst)
         self._guesses = Buckets(per_second=limits.guesses_per_minute / 60, burst=limits.guesses_per_minute)
+        self._uploads = Buckets(per_second=limits.uploads_per_minute / 60, burst=limits.uploads_per_minute)
+        self._letters = Buckets(per_second=limits.letters_per_hour / 3600, burst=limits.letters_per_hour)
 
-    async def admit(self, visitor: Visitor) -> None:
-        """Counts a request; raises Refusal where there were too many, or too many that were refused."""
-        if self._guesses.empty(visitor.name):
+    async def admit(self, visitor: Visitor, *, harmless: bool = False) -> None:
+        """Counts a request; raises Refusal where there were too many, or too many that were refused.
+
+        `harmless`: nothing can be guessed with it, so it is answered however many were refused; else the very page
+        that says why would come without its styles.
+        """
+        if not harmless and self._guesses.empty(visitor.name):
             raise _later(self._guesses.wait(visitor.name), "Too many requests of yours were refused")
         if self._requests.take(visitor.name):
             return
         if self._requests.first_refusal(visitor.name):
             await self.note(visitor, "refused: too many requests", "")
         raise _later(self._requests.wait(visitor.name), "Too many requests at once")
+
+    async def admit_letter(self, visitor: Visitor) -> None:
+        """Counts something that the owner is asked to read; raises Refusal where there was too much of it."""
+        if self._letters.take(visitor.name):
+            return
+        if self._letters.first_refusal(visitor.name):
+            await self.note(visitor, "refused: too many letters", "")
+        raise _later(self._letters.wait(visitor.name), "You have written to the owner often enough for now")
+
+    async def admit_upload(self, visitor: Visitor) -> None:
+        """Counts an image that is to be decoded; raises Refusal where there were too many."""
+        if self._uploads.take(visitor.name):
+            return
+        if self._uploads.first_refusal(visitor.name):
+            await self.note(visitor, "refused: too many uploads", "")
+        raise _later(self._uploads.wait(visitor.name), "You have sent many images in a short time")
 
     async def attacked(self, visitor: Visitor, what: str, about: str) -> None:
         """Counts something that honest use does not bring about, and writes it down unless it comes in floods."""
@@ -34,9 +56,13 @@ class Watch:
             await self.note(visitor, "refused: too many refused requests", what)
 
     async def note(self, visitor: Visitor, what: str, about: str) -> None:
-        person = None if visitor.person is None else visitor.person.id
-        event = Event(what=what, person=person, address=visitor.address, detail=about)
-        await run_in_threadpool(write_down, self._ledger, event)
+        await run_in_threadpool(write_down, self._ledger, line(visitor, what, about))
+
+
+def line(visitor: Visitor, what: str, about: str) -> Event:
+    """Of the audit log."""
+    person = None if visitor.person is None else visitor.person.id
+    return Event(what=what, person=person, address=visitor.address, detail=about)
 
 
 def _later(seconds: float, why: str) -> Refusal:

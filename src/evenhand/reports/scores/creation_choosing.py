@@ -68,9 +68,12 @@ def choose_creation(found: Sequence[StudyOnRecord], choice: CreationChoice) -> C
     protocols = (choice.protocol, FACTUALITY)
     parts = {name: [one for one in here if one.condition.protocol == name] for name in protocols}
     if not any(parts.values()):
+        _refuse_without_baseline(found, choice)
         raise MixedError(f"The ledger holds no judgements of {choice.benchmark} under {' or '.join(protocols)}.")
     fixed = _fixed(parts, found, choice)
     fitting = {name: fixed.get(name, [one for one in part if _fits(one, choice)]) for name, part in parts.items()}
+    if not any(fitting.values()):
+        _refuse_without_baseline(found, choice)
     # What a run fixes leads; else the preferences do, where what was chosen has some.
     leading, following = sorted(protocols, key=lambda name: (name not in fixed, not fitting[name]))
     # Where nothing fits, all of them, so that the refusal names what there is.
@@ -100,6 +103,23 @@ def _against_a_baseline(here: Sequence[StudyOnRecord], choice: CreationChoice) -
     if choice.against is not None and choice.against not in baselines:
         raise MixedError(f"Nothing was judged against {choice.against}; {hint(choice.against, baselines)}")
     return [one for one in here if one.against is not None and choice.against in (None, one.against)]
+
+
+def _refuse_without_baseline(found: Sequence[StudyOnRecord], choice: CreationChoice) -> None:
+    """Where what was chosen is there, and no answer in it met a baseline."""
+    there = [
+        one
+        for one in found
+        if (one.benchmark, one.condition.protocol, one.against) == (choice.benchmark, choice.protocol, None)
+        and _fits(one, choice)
+    ]
+    if there:
+        judge = choice.judge or there[0].rater.name
+        number = sum(one.reached for one in there)
+        raise MixedError(
+            f"Reward is against one baseline, and the {number:,} verdicts of {judge} under {choice.protocol} compare "
+            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {judge}` ranks them."
+        )
 
 
 def _fixed(

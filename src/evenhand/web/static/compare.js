@@ -10,34 +10,61 @@
   const done = document.getElementById("done");
   form.querySelector("[data-keys]").hidden = false;
   let saving = Promise.resolve();
+  let waiting = 0;
+
+  function stands(said) {
+    if (after.value === "0" && said.times > 0) {
+      done.value += 1;
+      judged.textContent = String(done.value);
+    }
+    after.value = String(said.times);
+  }
+
+  async function sent(choice) {
+    return fetch(form.dataset.save, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json", "X-CSRF-Token": form.elements.csrf.value },
+      body: JSON.stringify({ choice, after: Number(after.value) }),
+    });
+  }
 
   async function save(choice) {
     status.textContent = `Saving ${choice} …`;
+    let answer, said;
     try {
-      const answer = await fetch(form.dataset.save, {
-        method: "PUT",
-        headers: { "Content-Type": "application/json", "X-CSRF-Token": form.elements.csrf.value },
-        body: JSON.stringify({ choice, after: Number(after.value) }),
-      });
-      const said = await answer.json();
-      if (!answer.ok) throw new Error(said.error);
-      if (after.value === "0" && said.times > 0) {
-        done.value += 1;
-        judged.textContent = String(done.value);
-      }
-      after.value = String(said.times);
+      answer = await sent(choice);
+      said = await answer.json();
+    } catch {
+      status.textContent = "Not saved yet: the server cannot be reached. Next tries again.";
+      return;
+    }
+    if (answer.ok) {
+      stands(said);
       status.textContent = `Saved: ${said.choice}`;
-    } catch (error) {
-      status.textContent = `Not saved yet. ${error.message || ""} Next tries again.`;
+      return;
+    }
+    status.textContent = said.error;
+    if (answer.status === 409 && said.choice) {
+      stands(said);
+      for (const radio of radios) radio.checked = radio.value === said.choice;
     }
   }
 
   function choose(radio) {
     radio.checked = true;
-    saving = saving.then(() => save(radio.value));
+    waiting += 1;
+    saving = saving.then(() => save(radio.value)).finally(() => { waiting -= 1; });
   }
 
   for (const radio of radios) radio.addEventListener("change", () => choose(radio));
+
+  // A form sent while a choice is still being saved would be one of the two that is refused.
+  form.addEventListener("submit", (event) => {
+    if (!waiting) return;
+    event.preventDefault();
+    const button = event.submitter;
+    saving.then(() => form.requestSubmit(button));
+  });
 
   function typing(target) {
     return target.matches("input:not([type=radio]), textarea, select");
@@ -56,7 +83,7 @@
     if (button && !button.disabled) {
       // Left and right would move a choice that has the focus; up and down still do.
       event.preventDefault();
-      saving.then(() => form.requestSubmit(button));
+      form.requestSubmit(button);
     }
   });
 })();

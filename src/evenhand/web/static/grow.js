@@ -1,4 +1,4 @@
-// Counters, and drafts that survive a closed tab. Everything works without this file.
+// Counters, and drafts that the server keeps. Everything else works without this file.
 "use strict";
 
 for (const counter of document.querySelectorAll("[data-counts]")) {
@@ -15,20 +15,35 @@ for (const counter of document.querySelectorAll("[data-counts]")) {
 }
 
 for (const form of document.querySelectorAll("[data-draft]")) {
-  const key = `evenhand-${form.dataset.draft}`;
   const fields = [...form.querySelectorAll("textarea, input[type=url], input:not([type])")];
-  let kept = {};
-  try { kept = JSON.parse(localStorage.getItem(key)) || {}; } catch { /* an old or foreign draft is no draft */ }
-  for (const field of fields) {
-    if (!field.value && typeof kept[field.name] === "string") {
-      field.value = kept[field.name];
-      field.dispatchEvent(new Event("input"));
+  const note = document.querySelector("[data-draft-note]");
+  let timer = 0;
+  let sending = false;
+
+  async function save() {
+    clearTimeout(timer);
+    timer = 0;
+    try {
+      const answer = await fetch(form.dataset.draft, {
+        method: "PUT",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": form.elements.csrf.value },
+        body: JSON.stringify(Object.fromEntries(fields.map((field) => [field.name, field.value]))),
+        keepalive: true, // also when the tab is being closed
+      });
+      note.textContent = answer.ok ? "Draft saved." : "The draft could not be saved; copy your text before you leave.";
+    } catch {
+      note.textContent = "The draft could not be saved: the server cannot be reached.";
     }
   }
-  form.addEventListener("input", () => {
-    localStorage.setItem(key, JSON.stringify(Object.fromEntries(fields.map((field) => [field.name, field.value]))));
+
+  form.addEventListener("input", (event) => {
+    if (!fields.includes(event.target)) return;
+    clearTimeout(timer);
+    timer = setTimeout(save, 800);
   });
-  form.addEventListener("submit", () => localStorage.removeItem(key));
+  addEventListener("pagehide", () => { if (timer && !sending) save(); });
+  // What is sent is no draft any more: the server takes it away when it has kept the words, and not before.
+  form.addEventListener("submit", () => { sending = true; clearTimeout(timer); timer = 0; });
 }
 
 for (const form of document.querySelectorAll("form.judge")) {

@@ -78,3 +78,5 @@ def upgrade() -> None:
         sa.UniqueConstraint("token_hash"),
     )
     op.create_index(op.f("ix_access_requests_person"), "access_requests", ["person"], unique=False)
+    # What a run cost is summed up without touching the replies.
+    op.create_index("ix_calls_run_cost", "calls", ["run", "cost_usd"], unique=False)

@@ -1,0 +1,185 @@
+"""A report's parts as HTML: what others wrote is escaped, and nothing in it is a script."""
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from evenhand.domain.printable import printable
+from evenhand.reports.audit_on_record import audit_sentences
+from evenhand.reports.audit_section import audit_section, in_page_colours
+from evenhand.reports.beside import order_corrected
+from evenhand.reports.charts import INK, svg
+from evenhand.reports.page import sheets
+from evenhand.reports.page.charts import report_charts
+from evenhand.reports.page.prompts import example_prompts
+from evenhand.reports.page.report import Report
+from evenhand.reports.page.words import summary
+from evenhand.reports.scores.creation_score import CreationScore
+from evenhand.reports.sheet import Sheet
+from evenhand.reports.tables import per_cent, unbroken
+
+_CELL = re.compile(r'(<text[^>]*aria-roledescription="text mark"[^>]*fill=")' + INK)
+_OF_PARTS = re.compile(r' (?:role|aria-label|aria-roledescription|aria-hidden)="[^"]*"')
+_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
+_LARGER = 1.2
+_KEPT_INK = "#1f2932"
+"""The ink of numbers on coloured cells, which stay as they are when the page is dark."""
+_TRUST = {"not to be trusted": "bad", "undecided": "unsure"}
+
+
+def shown(text: str) -> str:
+    """Words that others wrote, as HTML."""
+    return escape(printable(text))
+
+
+def said(sentence: str) -> str:
+    """A sentence of ours, as HTML."""
+    return shown(unbroken(sentence))
+
+
+def sections(report: Report) -> dict[str, str]:
+    """The slots of the page, by name. Raises ChartError where pictures cannot be drawn."""
+    figures = {name: _figure(svg(chart), _ALT[name]) for name, chart in report_charts(report).items()}
+    return {
+        "summary": _list(summary(report), "summary") + _conclusion(report),
+        "tiles": _tiles(report),
+        "board": figures.get("board", "") + table(sheets.board_sheet(report.board), "board"),
+        "notes": _list(report.board.notes, "notes"),
+        "paper": _paper(report),
+        "matrix": figures.get("matrix", "") + _folded(sheets.wins_sheet(report.board)),
+        "categories": _categories(report, figures.get("categories", "")),
+        "order": _order(report, figures.get("order", "")),
+        "judge_section": _judge(report, figures.get("reliability", "")),
+        "coverage": table(sheets.coverage_sheet(report)),
+        "cost": _cost(report),
+        "settings": _settings(report),
+        "prompts": _prompts(report),
+    }
+
+
+_ALT = {
+    "board": "Ratings of the models with their 95 % intervals; the table below has the numbers.",
+    "matrix": "How often each model won against each other; the table below has the numbers.",
+    "categories": "Win rate of each model in each category; the table below has the numbers.",
+    "order": "What the judge chose when the answers changed places; the table below has the numbers.",
+    "reliability": "How often the judge keeps its verdict and chooses the first shown; the sentences below say it.",
+}
+
+
+def _figure(picture: str, words: str) -> str:
+    picture = in_page_colours(_CELL.sub(rf"\g<1>{_KEPT_INK}", picture))
+    # The whole is one image with a name: what is told of its parts nobody would hear.
+    picture = _OF_PARTS.sub("", picture)
+    picture = _SIZE.sub(_larger, picture, count=1)
+    named = f'<svg role="img" aria-label="{escape(words)}" '
+    return f'<figure tabindex="0">{picture.replace("<svg ", named, 1)}</figure>'
+
+
+def _larger(size: re.Match[str]) -> str:
+    """Of a drawing's width and height; where the page has less room, it shrinks again."""
+    width, height = (round(_LARGER * float(edge)) for edge in size.groups())
+    return f' width="{width}" height="{height}"'
+
+
+def table(sheet: Sheet, kind: str = "") -> str:
+    heads = "".join(f'<th scope="col">{shown(heading)}</th>' for heading in sheet.headings)
+    rows = "\n".join(
+        f'<tr><th scope="row">{shown(row[0])}</th>{"".join(f"<td>{shown(cell)}</td>" for cell in row[1:])}</tr>'
+        for row in sheet.rows
+    )
+    named = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="frame" role="region" aria-label="{shown(sheet.title)}" tabindex="0"><table{named}>\n'
+        f"<caption>{shown(sheet.title)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n"
+        "</table></div>\n"
+    )
+
+
+def _folded(sheet: Sheet) -> str:
+    return f"<details><summary>{shown(sheet.title)}, as a table</summary>\n{table(sheet)}</details>\n"
+
+
+def _list(sentences: Sequence[str], kind: str) -> str:
+    return f'<ul class="{kind}">\n' + "\n".join(f"<li>{said(one)}</li>" for one in sentences) + "\n</ul>\n"
+
+
+def _tiles(report: Report) -> str:
+    board, cases = report.board, report.cases
+    tiles: Mapping[str, str] = {
+        "Models": f"{len(board.models):,}",
+        "Items": "–" if board.items is None else f"{board.items:,}",
+        "Judgements": f"{cases.judgements:,}",
+        "Coverage": per_cent(board.coverage.share),
+        "Pairs that disagree": f"{cases.disagreeing:,}",
+    }
+    return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
+
+
+def _paper(report: Report) -> str:
+    if not report.scores:
+        return ""
+    made: list[str] = []
+    for score in report.scores:
+        first, *others = sheets.score_sheets(score)
+        made += [table(first), *map(_folded, others), _list(score.notes, "notes")]
+    creation = isinstance(report.scores[0], CreationScore)
+    title = "Reward, Win Rate and Visual Factuality" if creation else "Elo and wins against the reference"
+    lead = '<p class="lead">As the benchmark\'s paper counts.</p>'
+    return f'<section id="paper"><h2>{title}</h2>\n{lead}{"".join(made)}</section>'
+
+
+def _categories(report: Report, figure: str) -> str:
+    if not report.by_category:
+        return '<p class="quiet">The items have no categories.</p>'
+    return figure + _folded(sheets.categories_sheet(report))
+
+
+def _order(report: Report, figure: str) -> str:
+    return figure + _list(order_corrected(report.board).sentences, "notes") + _folded(sheets.order_sheet(report))
+
+
+def _conclusion(report: Report) -> str:
+    """How far the judge can be trusted, in one sentence and its colour."""
+    found = report.board.reliability
+    if found is None:
+        return '<p class="verdict unsure">Not known: no pair of answers was seen in both orders.</p>'
+    return f'<p class="verdict {_TRUST.get(found.conclusion, "good")}">{said(found.reading[0])}</p>'
+
+
+def _judge(report: Report, figure: str) -> str:
+    found = report.board.reliability
+    made = [_conclusion(report), *([] if found is None else [figure, _list(found.reading[1:], "notes")])]
+    if report.audits is not None:
+        made.append(_list(audit_sentences(report.audits, report.board.origin), "notes"))
+        made += [audit_section(one.report) for one in report.audits.told]
+    return "\n".join(made)
+
+
+def _cost(report: Report) -> str:
+    if not report.runs:
+        return '<p class="quiet">No run of Evenhand made these judgements.</p>'
+    return table(sheets.cost_sheet(report))
+
+
+def _settings(report: Report) -> str:
+    parts = [
+        f'<div class="facts"><h3>{shown(part)}</h3><dl>'
+        + "".join(f"<div><dt>{shown(name)}</dt><dd>{shown(value)}</dd></div>" for name, value in facts.items())
+        + "</dl></div>"
+        for part, facts in sheets.settings(report).items()
+    ]
+    return f'<div class="columns">{"".join(parts)}</div>'
+
+
+def _prompts(report: Report) -> str:
+    """The first question that was asked under each protocol, word for word."""
+    made: list[str] = []
+    for prompt in example_prompts(report):
+        turns = "".join(
+            f'<h4>{shown(role)}</h4><p class="written">{shown(words)}</p>' for role, words in prompt.messages
+        )
+        made.append(
+            f'<details class="prompt"><summary>What was sent under {shown(prompt.protocol)}: item '
+            f"{shown(prompt.item)}, {shown(' before '.join(prompt.models))}</summary>{turns}</details>"
+        )
+    return "".join(made)

@@ -1,0 +1,71 @@
+"""Which studies a report is made of: those of one board, and the grades of the same answers beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.rater import PEOPLE
+from evenhand.ledger.projection import StudyOnRecord
+from evenhand.reports.choosing import MixedError
+from evenhand.reports.scores.creation_choosing import (
+    FACTUALITY,
+    PREFERENCE,
+    CreationChoice,
+    CreationStudies,
+    choose_creation,
+)
+
+COMPARED = (PREFERENCE, "creation_people")
+"""Protocols whose verdicts make Creation-MMBench's Reward."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportStudies:
+    board: tuple[StudyOnRecord, ...]
+    """They agree in all that a board must not mix."""
+    papers: tuple[CreationStudies, ...] = ()
+    """Of Creation-MMBench: one for each baseline, preferences with the grades that belong to them."""
+
+    @property
+    def graded(self) -> tuple[StudyOnRecord, ...]:
+        return tuple({one.key: one for paper in self.papers for one in paper.factuality}.values())
+
+    @property
+    def everything(self) -> tuple[StudyOnRecord, ...]:
+        return (*self.board, *self.graded)
+
+
+def boards_among(found: Sequence[StudyOnRecord]) -> list[StudyOnRecord]:
+    """Without the grades of visual factuality that stand beside the same judge's preferences: both are one report."""
+    preferred = {_side(one) for one in found if one.condition.protocol == PREFERENCE and one.decided}
+    return [one for one in found if one.condition.protocol != FACTUALITY or _side(one) not in preferred]
+
+
+def with_grades(board: Sequence[StudyOnRecord], found: Sequence[StudyOnRecord]) -> ReportStudies:
+    """The board's studies with the grades on record that belong to them."""
+    first = board[0]
+    if first.condition.protocol not in COMPARED:
+        return ReportStudies(board=tuple(board))
+    graded = [one for one in found if one.condition.protocol == FACTUALITY and one.benchmark == first.benchmark]
+    baselines = sorted({one.against for one in board if one.against is not None})
+    return ReportStudies(board=tuple(board), papers=tuple(_paper(board, graded, one) for one in baselines))
+
+
+def _paper(board: Sequence[StudyOnRecord], graded: Sequence[StudyOnRecord], baseline: str) -> CreationStudies:
+    first = board[0]
+    choice = CreationChoice(
+        benchmark=first.benchmark,
+        judge=PEOPLE if first.rater.kind == "human" else first.rater.name,
+        protocol=first.condition.protocol,
+        readout=first.condition.readout,
+        variant=first.variant or "default",
+        against=baseline,
+    )
+    try:
+        return choose_creation([*board, *graded], choice)
+    except MixedError:
+        # Grades under several settings: none of them belongs to these preferences more than another.
+        return choose_creation(board, choice)
+
+
+def _side(one: StudyOnRecord) -> tuple[str, ...]:
+    return one.data, one.rater.name, one.condition.readout, one.variant

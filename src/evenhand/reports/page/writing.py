@@ -1,0 +1,180 @@
+"""A report written to a file, piece by piece: the page, the pictures, the packed texts, the script that opens them."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+from evenhand import __version__
+from evenhand.domain.identity import Json
+from evenhand.prompts import Template
+from evenhand.reports.charts import ChartError
+from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
+from evenhand.reports.page.packing import Pictures, packed
+from evenhand.reports.page.parts import sections, shown
+from evenhand.reports.page.report import Report
+from evenhand.reports.page.words import sampling
+from evenhand.reports.tables import excerpt
+
+_EXCERPT = 140
+"""Characters of an instruction in the list."""
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    path: Path
+    bytes: int
+    pictures: int
+    pictures_left_out: int
+    """For want of room, or because they cannot be decoded."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "out": str(self.path),
+            "bytes": self.bytes,
+            "images": self.pictures,
+            "images_left_out": self.pictures_left_out,
+        }
+
+
+def write_report(report: Report, path: Path) -> Written:
+    """Written whole or not at all. Raises ChartError where it cannot be drawn or written."""
+    page = _page(report)
+    with _replacing(path) as file:
+        file.write(page)
+        pictures = _names_of_pictures(report)
+        numbers = _write_pictures(pictures, file)
+        _write_cases(report, file)
+        file.write(_data("index", packed(_index(report, pictures, numbers))))
+        file.write(f"<script>{_part('page.js')}</script>\n</body>\n</html>\n")
+    return Written(
+        path=path,
+        bytes=path.stat().st_size,
+        pictures=len(numbers),
+        pictures_left_out=len(set(pictures.digests.values())) - len(numbers),
+    )
+
+
+@contextmanager
+def _replacing(path: Path) -> Generator[IO[str]]:
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        with beside.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            yield file
+        beside.replace(path)
+    except OSError as trouble:
+        raise ChartError(f"{path} cannot be written: {trouble.strerror or trouble}.") from trouble
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _part(name: str) -> str:
+    return files("evenhand.reports.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _page(report: Report) -> str:
+    """Up to the list of judgements."""
+    origin, left_out = report.board.origin, sampling(report)
+    made = datetime.now(UTC)
+    template = Template.parse(_part("page.html"), source="page.html")
+    body = template.fill(
+        {
+            "title": shown(f"{origin.benchmark}, judged by {origin.judge}"),
+            "benchmark": shown(origin.benchmark or ""),
+            "judge": shown(origin.judge or ""),
+            "sample": '<span class="badge">sample</span>' if origin.sample else "",
+            "made": made.strftime("%-d %B %Y, %H:%M UTC"),
+            "version": __version__,
+            "left_out": "" if left_out is None else f'<p class="notice">{shown(left_out)}</p>',
+            "judgements": f"{report.cases.listed:,}",
+            "pairs": f"{len(report.cases.cases):,}",
+            **sections(report),
+        }
+    )
+    style = f"<style>{_part('page.css')}</style>"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style + body)}">\n'
+        f"{style}\n{body}"
+    )
+
+
+def _policy(html: str) -> str:
+    """Nothing from anywhere; of what is in the page only our own script and styles run."""
+    styles = " ".join(_source(text) for text in dict.fromkeys(_STYLE.findall(html)))
+    script = _source(_part("page.js"))
+    allowed = f"script-src {script}; style-src {styles}; img-src data:"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _data(name: str, text: str) -> str:
+    return f'<script type="text/plain" id="{name}">{text}</script>\n'
+
+
+def _names_of_pictures(report: Report) -> Pictures:
+    """Those of faulty cases first: they are looked at most."""
+    items = {item.digest: item for item in report.items}
+    cases = sorted(report.cases.cases, key=lambda case: not (case.disagrees or case.failed))
+    return Pictures.of(report.ledger, (name for case in cases for name in items[case.item].images))
+
+
+def _write_pictures(pictures: Pictures, file: IO[str]) -> dict[str, int]:
+    """The number of each in the page, by digest."""
+    numbers: dict[str, int] = {}
+    for digest, text in pictures.packed():
+        numbers[digest] = len(numbers)
+        file.write(_data(f"picture-{numbers[digest]}", text))
+    return numbers
+
+
+def _write_cases(report: Report, file: IO[str]) -> None:
+    texts = CaseTexts(
+        ledger=report.ledger,
+        studies=report.studies.everything,
+        items={item.digest: item for item in report.items},
+        people=people_among(report.studies.everything),
+    )
+    for number, block in enumerate(texts.blocks(report.cases.cases)):
+        file.write(_data(f"block-{number}", packed(block)))
+
+
+def _index(report: Report, pictures: Pictures, numbers: dict[str, int]) -> dict[str, Json]:
+    """What the list shows and is filtered by; the page's script reads it first."""
+    cases = report.cases.cases
+    digests = list(dict.fromkeys(case.item for case in cases))
+    place = {digest: number for number, digest in enumerate(digests)}
+    items = {item.digest: item for item in report.items}
+    models = sorted({model for case in cases for model in case.models})
+    number = {model: code for code, model in enumerate(models)}
+    return {
+        "together": TOGETHER,
+        "models": models,
+        "items": [
+            [item.label, item.category or "", item.task or "", excerpt(item.instruction, _EXCERPT)]
+            for item in map(items.__getitem__, digests)
+        ],
+        "cases": [
+            [
+                case.id,
+                place[case.item],
+                number[case.models[0]],
+                number[case.models[1]],
+                case.outcome,
+                int(case.disagrees) + 2 * int(case.failed),
+                case.judgements,
+            ]
+            for case in cases
+        ],
+        "pictures": {name: numbers.get(digest, -1) for name, digest in pictures.digests.items()},
+    }

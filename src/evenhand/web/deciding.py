@@ -1,0 +1,133 @@
+"""What the owner decides about submissions, and what is refused: shared by the pages and the API."""
+
+from collections.abc import Sequence
+
+from starlette.concurrency import run_in_threadpool
+
+from evenhand.domain.submission import Approved, Closed, Raised, Refused, Said, Standing, Terms
+from evenhand.ledger.access_requests import decide
+from evenhand.ledger.intakes import BoardIdentity, IntakeTaken, open_intake
+from evenhand.ledger.submissions import TooLate, find_submission, tell
+from evenhand.reports.scores.creation_choosing import FACTUALITY
+from evenhand.web.listing import BoardOnRecord, found_board
+from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.service import Service
+from evenhand.web.visitor import Visitor
+
+POLICY = (
+    "Instructions and images may be used to run your model and to study what it answers. Nothing of this benchmark, "
+    "neither its public nor its withheld part nor answers to it, may be used to train, tune or select a model, or to "
+    "filter data for one. The answers you submit are your model's own, given without a person's help. Your answers "
+    "are kept and may be judged again; they are shown to others only if you publish the submission."
+)
+POLICY_LONGEST = 10_000
+REASON_LONGEST = 500
+
+
+def submittable(boards: Sequence[BoardOnRecord]) -> list[BoardOnRecord]:
+    """Boards of a model that compares two answers: people and grades are asked in other ways."""
+    return [one for one in boards if not one.human and one.protocol != FACTUALITY]
+
+
+def decided_terms(terms: Terms) -> Terms:
+    """Raises Refusal on terms that cannot be kept."""
+    if not terms.battles:
+        raise Refusal(422, "At least one battle is needed to place a model.")
+    if terms.reference_battles > terms.battles:
+        raise Refusal(422, "The battles against the reference are among the battles; there cannot be more of them.")
+    if not terms.per_team or not terms.days:
+        raise Refusal(422, "A team may submit at least once, in a time of at least one day.")
+    return terms
+
+
+async def open_for(serving: Service, owner: Visitor, board: str, terms: Terms) -> str:
+    """The new intake's id. Raises Refusal."""
+    found = found_board(submittable(await serving.boards()), board)
+    if found is None:
+        raise not_found("such board of a judging model")
+    first = found.studies[0]
+    identity = BoardIdentity(
+        data=found.data, rater=first.rater.key, condition=first.condition.key, variant=found.variant
+    )
+    by = owner.must_be("owner").id
+    try:
+        made = await run_in_threadpool(open_intake, serving.ledger, found.benchmark, identity, terms, by=by)
+    except IntakeTaken as error:
+        raise Refusal(409, str(error)) from error
+    await serving.watch.note(owner, "opened a board for submissions", made)
+    return made
+
+
+async def answer_request(serving: Service, owner: Visitor, request: str, *, accepted: bool, reason: str) -> None:
+    """Raises Refusal."""
+    by = owner.must_be("owner").id
+    if not await run_in_threadpool(decide, serving.ledger, request, accepted=accepted, by=by, reason=reason):
+        raise not_found("such request that waits")
+    await serving.watch.note(owner, "accepted a request" if accepted else "declined a request", request)
+
+
+async def approve(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
+    """As the worker estimated it. Raises Refusal."""
+    found = await run_in_threadpool(find_submission, serving.ledger, submission)
+    if found is None:
+        raise not_found("such submission")
+    plan = found.standing.estimated
+    if found.standing.stage == "confirmed" and plan is None:
+        raise Refusal(
+            409, "The worker has not estimated yet what this would cost; wait for it, or see why it does not."
+        )
+    if plan is None:
+        raise _too_late()
+    if budget is not None and plan.cost_usd is None:
+        raise Refusal(
+            409,
+            "No price is known for the judge, so a budget could not be kept; start the worker with "
+            "--price input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a limit.",
+        )
+    said = Approved(
+        budget=budget,
+        opponents=plan.opponents,
+        battles=plan.battles,
+        reference_battles=plan.reference_battles,
+        seed=plan.seed,
+    )
+    return await _told(serving, owner, submission, said, f"approved a submission: {_limit(budget)}")
+
+
+async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
+    """Raises Refusal."""
+    return await _told(serving, owner, submission, Raised(budget=budget), f"raised a budget: {_limit(budget)}")
+
+
+async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> Standing:
+    """Raises Refusal."""
+    return await _told(serving, owner, submission, Refused(reason=reason), "refused a submission")
+
+
+async def close(serving: Service, owner: Visitor, submission: str) -> Standing:
+    """Raises Refusal."""
+    return await _told(serving, owner, submission, Closed(), "closed a submission with what is there")
+
+
+async def _told(serving: Service, owner: Visitor, submission: str, said: Said, what: str) -> Standing:
+    by = owner.must_be("owner").id
+
+    def say() -> Standing:
+        if find_submission(serving.ledger, submission) is None:
+            raise not_found("such submission")
+        return tell(serving.ledger, submission, said, person=by)
+
+    try:
+        stands = await run_in_threadpool(say)
+    except TooLate:
+        raise _too_late() from None
+    await serving.watch.note(owner, what, submission)
+    return stands
+
+
+def _limit(budget: float | None) -> str:
+    return "no limit" if budget is None else f"${budget:g}"
+
+
+def _too_late() -> Refusal:
+    return Refusal(409, "As this submission stands now, that cannot be done; look at it again.")

@@ -1,0 +1,109 @@
+"""What a team sees of its submission on the way: its place in the line, how far judging is, and the row it got."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.exchange.tables import Table
+from evenhand.exchange.team_battles import Reader, team_battles
+from evenhand.ledger.entrants import shown_names
+from evenhand.ledger.intakes import find_intake
+from evenhand.ledger.placements import Progress, placing_progress
+from evenhand.ledger.projection import StudyOnRecord
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import Submission, entrants, queue, submissions_on_record
+from evenhand.web.offers import Offer
+from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.service import Service
+from evenhand.web.visibility import sight
+from evenhand.web.visitor import Visitor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    submission: Submission
+    place: int | None
+    """In the line of those to be judged, from 1; None where it is not in it."""
+    progress: Progress | None
+    """None before judging has begun."""
+
+    @property
+    def done(self) -> int | None:
+        """Trials with a result, be it that there is no verdict."""
+        return None if self.progress is None else self.progress.decided + self.progress.no_verdict
+
+    @property
+    def receipt(self) -> Mapping[str, Json] | None:
+        judged = self.submission.standing.judged
+        return None if judged is None else judged.receipt
+
+
+def followed(ledger: Ledger, one: Submission) -> Followed:
+    intake = find_intake(ledger, one.intake)
+    assert intake is not None
+    waits = one.standing.stage in ("confirmed", "approved")
+    return Followed(
+        submission=one,
+        place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
+        progress=None if one.standing.approved is None else placing_progress(ledger, intake.board, one.label),
+    )
+
+
+def place_in_line(found: Sequence[Submission], submission: str) -> int | None:
+    """First those the owner has approved, in their turn; behind them those that wait for approval."""
+    waiting = sorted(
+        (one for one in found if one.standing.stage == "confirmed"), key=lambda one: one.standing.confirmed or 0.0
+    )
+    line = [one.id for one in (*queue(found), *waiting)]
+    return line.index(submission) + 1 if submission in line else None
+
+
+def estimate_in(fields: Mapping[str, Any], name: str) -> Estimate:
+    """As a receipt's fields tell it."""
+    return Estimate(
+        value=fields.get(name),
+        lower=fields.get(f"{name}_lower"),
+        upper=fields.get(f"{name}_upper"),
+        n=fields.get(f"{name}_n") or 0,
+        unbounded=fields.get("unbounded"),
+    )
+
+
+def receipt_of(one: Submission) -> Mapping[str, Json]:
+    """Raises Refusal before there is one."""
+    if one.standing.judged is None:
+        raise not_found("receipt yet: it comes when the submission is judged")
+    return one.standing.judged.receipt
+
+
+async def battles_of(serving: Service, visitor: Visitor, offer: Offer, one: Submission) -> Table:
+    """Its battles as far as its team may see them. Raises Refusal before it is judged."""
+    study = _study(offer, receipt_of(one))
+    return await run_in_threadpool(_battles, serving.ledger, visitor, study, one)
+
+
+def _study(offer: Offer, receipt: Mapping[str, Json]) -> StudyOnRecord:
+    placed = receipt.get("study")
+    key = placed.get("key") if isinstance(placed, dict) else None
+    studies = () if offer.board is None else offer.board.studies
+    found = next((study for study in studies if study.key == key), None)
+    if found is None:
+        raise Refusal(409, "No battle of this submission has a verdict.")
+    return found
+
+
+def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submission) -> Table:
+    seen = sight(ledger, visitor, data=study.data, sample=study.sample)
+    # One's own battles are one's own, on the board or not.
+    own = replace(seen, hidden=seen.hidden - {one.label})
+    reader = Reader(battle=own.battle, everything=own.words_of_judges)
+    return team_battles(ledger, [study], one.label, reader=reader, names=names_for_team(ledger, study.data, one))
+
+
+def names_for_team(ledger: Ledger, data: str, one: Submission) -> dict[str, str]:
+    """What this team may call the submitted models, by label; its own by its name."""
+    return {**shown_names(entrants(ledger, data)), one.label: one.entered.shown}

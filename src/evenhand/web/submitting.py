@@ -1,0 +1,184 @@
+"""What a team does with its submissions, and what is refused: shared by the pages and the API."""
+
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+
+from evenhand.domain.submission import Entered, Published, Said, Standing, Uploaded, Withdrawn
+from evenhand.ledger.submissions import (
+    Submission,
+    TooLate,
+    TooMany,
+    begin_submission,
+    confirm,
+    find_submission,
+    submissions_on_record,
+    tell,
+)
+from evenhand.web.checks import Found, Wanted
+from evenhand.web.offers import Offer, offer_of
+from evenhand.web.proposed import plain
+from evenhand.web.refusal import Refusal
+from evenhand.web.service import Service
+from evenhand.web.visitor import Visitor
+
+FILE_MOST = 50 * 1024 * 1024
+"""Bytes of a file of answers."""
+FILE_NAME_LONGEST = 200
+ENTERED_LONGEST = 100
+"""Characters of the model's name, its version, the team's name."""
+LINK_LONGEST = 500
+DRAFTS_MOST = 20
+"""Submissions that a team may have begun and neither confirmed nor withdrawn: each holds files."""
+UPLOADS_MOST = 50
+"""Files of one submission."""
+
+
+def entered(*, model: str, version: str, team: str, link: str) -> Entered:
+    """Raises Refusal."""
+    said = {
+        name: _line(text, words)
+        for name, text, words in (
+            ("model", model, "the model's name"),
+            ("version", version, "the version"),
+            ("team", team, "the team's name"),
+        )
+    }
+    return Entered(**said, link=_link(link))
+
+
+def _line(text: str, words: str) -> str:
+    line = " ".join(plain(text).split())
+    if not line:
+        raise Refusal(422, f"{words.capitalize()} is missing; fill it in.")
+    if len(line) > ENTERED_LONGEST:
+        raise Refusal(422, f"{words.capitalize()} may have {ENTERED_LONGEST} characters, not {len(line):,}.")
+    return line
+
+
+def _link(text: str) -> str:
+    link = plain(text).strip()
+    if not link:
+        return ""
+    if len(link) > LINK_LONGEST:
+        raise Refusal(422, f"The link may have {LINK_LONGEST} characters, not {len(link):,}.")
+    try:
+        parts = urlsplit(link)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    if not sound or any(char.isspace() or not char.isprintable() for char in link):
+        raise Refusal(422, "The link is an address that begins with https:// or http://.")
+    return link
+
+
+def file_name(text: str) -> str:
+    """What a team calls its file, without folders and what cannot be shown."""
+    name = text.replace("\\", "/").rpartition("/")[2]
+    return "".join(char for char in name if char.isprintable())[-FILE_NAME_LONGEST:]
+
+
+async def own_submission(serving: Service, visitor: Visitor, submission: str) -> Submission:
+    """Raises Refusal; of another team's and of none in the same words, so that nobody learns which there are."""
+    person = visitor.must_be("team")
+    found = await run_in_threadpool(find_submission, serving.ledger, submission)
+    if found is None or found.person != person.id:
+        raise Refusal(
+            404, "There is no such submission of yours.", attack="refused: another's submission", about=submission
+        )
+    return found
+
+
+async def begin(serving: Service, visitor: Visitor, offer: Offer, said: Entered, *, policy_hash: str) -> str:
+    """The new submission's id. Raises Refusal where the policy accepted is not the one that stands."""
+    person = visitor.must_be("team").id
+    _must_be_open(offer)
+    if policy_hash != offer.intake.policy_hash:
+        raise Refusal(
+            409, "The policy that was accepted is not the one that stands here now; read it again, and accept that."
+        )
+    mine = await run_in_threadpool(submissions_on_record, serving.ledger, person=person)
+    if sum(one.standing.stage == "draft" for one in mine) >= DRAFTS_MOST:
+        raise Refusal(409, f"{DRAFTS_MOST} drafts of yours are open; confirm or withdraw one of them first.")
+    made = await run_in_threadpool(begin_submission, serving.ledger, offer.intake, said, person=person)
+    await serving.watch.note(visitor, "began a submission", made)
+    return made
+
+
+def _must_be_open(offer: Offer) -> None:
+    if not offer.intake.terms.open:
+        raise Refusal(409, f"'{offer.intake.benchmark}' takes no submissions at this moment; come back later.")
+
+
+def wanted(offer: Offer) -> Wanted:
+    return Wanted(benchmark=offer.benchmark, missing_allowed=offer.intake.terms.missing_allowed)
+
+
+async def may_upload(serving: Service, visitor: Visitor, submission: str) -> Submission:
+    """Asked before a file is read. Raises Refusal."""
+    found = await own_submission(serving, visitor, submission)
+    if found.standing.stage != "draft":
+        raise _too_late()
+    if sum(isinstance(event.said, Uploaded) for event in found.events) >= UPLOADS_MOST:
+        raise Refusal(409, f"{UPLOADS_MOST} files were uploaded here; withdraw this submission and begin another.")
+    return found
+
+
+async def upload(
+    serving: Service, visitor: Visitor, submission: Submission, file: BinaryIO, name: str
+) -> tuple[int, Found]:
+    """Number of the upload, and what was found in it. Raises Refusal."""
+    offer = await offer_of(serving, submission.intake)
+    _must_be_open(offer)
+    found = await serving.checks.take(file, name, wanted(offer))
+    stands = await _told(serving, submission, found.upload)
+    await serving.watch.note(visitor, "uploaded answers", f"{submission.id} {found.upload.file[:12]}")
+    return stands.upload_seq, found
+
+
+async def confirm_upload(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> Standing:
+    """Raises Refusal."""
+    offer = await offer_of(serving, submission.intake)
+    _must_be_open(offer)
+    if submission.policy_hash != offer.intake.policy_hash:
+        raise Refusal(
+            409,
+            "The policy was changed since you accepted it; begin a new submission, where it can be read and accepted.",
+        )
+    if submission.standing.upload is not None and submission.standing.upload.faults:
+        raise Refusal(409, "This file has faults; correct them, and upload it again.")
+    try:
+        stands = await run_in_threadpool(confirm, serving.ledger, submission, offer.intake, upload=upload)
+    except TooMany as error:
+        raise Refusal(409, str(error)) from error
+    except TooLate:
+        raise _too_late() from None
+    await serving.watch.note(visitor, "confirmed a submission", submission.id)
+    return stands
+
+
+async def publish(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
+    stands = await _told(serving, submission, Published())
+    await serving.watch.note(visitor, "published a submission", submission.id)
+    return stands
+
+
+async def withdraw(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
+    stands = await _told(serving, submission, Withdrawn())
+    await serving.watch.note(visitor, "withdrew a submission", submission.id)
+    return stands
+
+
+async def _told(serving: Service, submission: Submission, said: Said) -> Standing:
+    def say() -> Standing:
+        return tell(serving.ledger, submission.id, said, person=submission.person)
+
+    try:
+        return await run_in_threadpool(say)
+    except TooLate:
+        raise _too_late() from None
+
+
+def _too_late() -> Refusal:
+    return Refusal(409, "As this submission stands now, that cannot be done; look at it again.")

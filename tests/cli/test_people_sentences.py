@@ -1,0 +1,95 @@
+"""What commands say of people who judged: a run that waits for a person, a table that their verdicts cannot make."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
+from evenhand.benchmarks.responses_file import read_responses
+from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.domain.rater import Rater
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Condition
+from evenhand.ledger.comparing import find_place, say
+from evenhand.ledger.people import Invite, invite, join
+from evenhand.ledger.people_changes import set_people_study
+from evenhand.ledger.people_studies import make_people_study, take_place
+from evenhand.ledger.record import Ledger
+from tests.cli.shell import Shell
+
+CREATION = "creation-mmbench-sample"
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def ledger(shell: Shell) -> Iterator[Ledger]:
+    (shell.folder / ".evenhand").mkdir()
+    with closing(Ledger(f"sqlite:///{shell.folder}/.evenhand/ledger.db")) as opened:
+        benchmark = load_benchmark(CREATION)
+        opened.register_benchmark(benchmark)
+        for path in bundled_answers(benchmark):
+            opened.add_responses(read_responses(path, benchmark).responses)
+        yield opened
+
+
+def compared(ledger: Ledger, *, against: str | None, judged: int) -> str:
+    """A study of one person's with four comparisons, of which so many are judged."""
+    pairs = Pairs() if against is None else Pairs(who="against", against=against)
+    asked = AskedStudy(
+        data=load_benchmark(CREATION).digest, form="five-level", pairs=pairs, sharing=Sharing(people=1, each=1), most=4
+    )
+    study = make_people_study(ledger, asked, made_by=None)
+    person = join(ledger, invite(ledger, Invite(role="annotator")).token, "Ada").person
+    place = find_place(ledger, take_place(ledger, study, person))
+    assert place is not None
+    verdict = place.form.preference("Left>Right")
+    assert verdict is not None
+    for number in range(1, judged + 1):
+        say(ledger, place, number, verdict, after=0)
+    return study
+
+
+def test_a_person_who_has_not_finished_was_not_killed(shell: Shell, ledger: Ledger):
+    compared(ledger, against=None, judged=1)
+    told, _ = shell.run("runs")
+    assert "a person is at work" in told
+    assert "killed" not in told
+
+
+def test_verdicts_that_met_no_baseline_are_named_and_not_denied(shell: Shell, ledger: Ledger):
+    compared(ledger, against=None, judged=4)
+    model = Rater(kind="model", name="openai/judge", endpoint="openai")
+    condition = Condition(protocol="creation_preference", prompt_hash="ab" * 32)
+    benchmark = load_benchmark(CREATION)
+    study = Study(
+        benchmark=CREATION,
+        data=benchmark.digest,
+        items=tuple(item.digest for item in benchmark.items),
+        models=("sample-plain", "sample-vivid"),
+        rater=model.key,
+        condition=condition.key,
+        pairing="against",
+        against="sample-plain",
+    )
+    ledger.register_study(study, rater=model, condition=condition, wanted=1)
+    told = shell.refused("score", CREATION, "--judge", "people", "--protocol", "creation_people")
+    assert "the 4 verdicts of people under creation_people compare models with each other" in told
+    assert "holds nothing" not in told
+
+
+def test_a_study_that_was_set_aside_makes_no_board(shell: Shell, ledger: Ledger):
+    study = compared(ledger, against=None, judged=4)
+    rank = ("rank", "--benchmark", CREATION, "--judge", "people")
+    assert shell.document(*rank)["votes"] == 4
+    set_people_study(ledger, study, "aside", on=True)
+    assert shell.refused(*rank)
+    told, _ = shell.run("runs")
+    assert "creation_people" in told
+    set_people_study(ledger, study, "aside", on=False)
+    assert shell.document(*rank)["votes"] == 4

@@ -1,0 +1,298 @@
+"""Claims about what is withheld: phrases planted in it, and quoted by the judge, reach nobody but the owner."""
+
+import itertools
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import httpx2 as httpx
+import pytest
+
+from evenhand.ledger.record import Ledger
+from tests.e2e.contest_world import CAPTION, ITEMS, PLANTED, REFERENCE, Contest, write_faulty, write_predictions
+from tests.e2e.workplace import Workplace, ended
+from tests.scripted_server import server_process
+from tests.web.house import form_token, served
+
+FOLLOWED = 1500
+"""Pages of one visitor at most: a walk that finds more has gone astray."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    contest: Contest
+    url: str
+    owner: httpx.Client
+    visitors: dict[str, httpx.Client]
+    """By role: passer-by, annotator, the team, another team."""
+    intake: str
+    submission: str
+    data_request: str
+
+
+def scripted(visitor: httpx.Client) -> dict[str, str]:
+    """A header for the API's changes."""
+    return {"X-CSRF-Token": form_token(visitor.get("/account"))}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """With limits that a walk through everything does not meet: else what it met would be the limits."""
+    folder = tmp_path_factory.mktemp("leaks") / "here"
+    with server_process("--judge", "quotes by-quality") as judge:
+        contest = Contest(here=Workplace(folder), judge=judge)
+        contest.found()
+        ledger = Ledger(f"sqlite:///{contest.here.ledger}")
+        worker = contest.here.start("worker", *contest.serving, OPENAI_API_KEY="key-of-the-judge")
+        try:
+            with served(ledger) as house:
+                visitors = {
+                    "somebody passing by": house.visitor(),
+                    "an annotator": house.signed_in("annotator"),
+                    "the team": house.signed_in("team", "Birds"),
+                    "another team": house.signed_in("team", "Others"),
+                }
+                yield judged(contest, house.url, house.signed_in("owner"), visitors)
+        finally:
+            worker.terminate()
+            ended(worker)
+            ledger.close()
+
+
+def judged(contest: Contest, url: str, owner: httpx.Client, visitors: dict[str, httpx.Client]) -> Site:
+    """A submission through all its stages, faults included, by the API."""
+    team = visitors["the team"]
+    boards = [one for one in owner.get("/api/boards").json()["boards"] if one["judge"] != "people"]
+    terms = {"battles": 14, "reference_battles": 6, "policy": "Nobody trains on it."}
+    made = owner.post("/api/intakes", json={"board": boards[0]["board"], "terms": terms}, headers=scripted(owner))
+    assert made.status_code == 201, made.text
+    intake = made.json()["intake"]
+    policy = team.get("/api/submit").json()["intakes"][0]["policy_hash"]
+    about = {"model": "Parrot", "version": "2", "team": "Birds", "policy_hash": policy}
+    begun = team.post(f"/api/submit/{intake}", json=about, headers=scripted(team))
+    assert begun.status_code == 201, begun.text
+    submission = begun.json()["submission"]
+    write_faulty(contest.folder / "faulty.jsonl")
+    write_predictions(contest.folder / "predictions.jsonl")
+    upload = 0
+    for name in ("faulty.jsonl", "predictions.jsonl"):
+        sent = team.put(
+            f"/api/submissions/{submission}/file?name={name}",
+            content=(contest.folder / name).read_bytes(),
+            headers={**scripted(team), "Content-Type": "application/octet-stream"},
+        )
+        assert sent.status_code == 200, sent.text
+        upload = sent.json()["upload"]
+    confirmed = team.post(f"/api/submissions/{submission}/confirm", json={"upload": upload}, headers=scripted(team))
+    assert confirmed.status_code == 200, confirmed.text
+    until(owner, submission, lambda one: one["estimate"] is not None)
+    word = {"word": "approve", "budget": 5}
+    approved = owner.post(f"/api/submissions/{submission}/decide", json=word, headers=scripted(owner))
+    assert approved.status_code == 200, approved.text
+    until(owner, submission, lambda one: one["stage"] == "judged")
+    asked = team.post(
+        f"/api/submit/{intake}/data-request", json={"about": "why?", "policy_hash": policy}, headers=scripted(team)
+    )
+    assert asked.status_code == 201, asked.text
+    return Site(
+        contest=contest,
+        url=url,
+        owner=owner,
+        visitors=visitors,
+        intake=intake,
+        submission=submission,
+        data_request=asked.json()["request"],
+    )
+
+
+def until(owner: httpx.Client, submission: str, holds: Callable[[dict[str, Any]], bool]) -> None:
+    deadline = time.monotonic() + 90
+    while True:
+        found = {one["submission"]: one for one in owner.get("/api/all-submissions").json()["submissions"]}
+        if holds(found[submission]):
+            return
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+
+
+def walked(visitor: httpx.Client, starts: list[str]) -> dict[str, httpx.Response]:
+    """Every page that links lead to, forms that ask included; nothing is changed on the way."""
+    seen: dict[str, httpx.Response] = {}
+    waiting = list(starts)
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen[path] = page = visitor.get(path)
+        assert len(seen) < FOLLOWED, sorted(seen)
+        if "text/html" in page.headers.get("content-type", "") or page.is_redirect:
+            found = [unescape(one) for one in re.findall(r'(?:href|src|action)="([^"#]*)', page.text)]
+            found += [page.headers["location"]] if page.is_redirect else []
+            for link in found:
+                there = urlsplit(urljoin(str(page.url), link))
+                if there.netloc == urlsplit(str(page.url)).netloc:
+                    waiting.append(f"{there.path}?{there.query}" if there.query else there.path)
+    return seen
+
+
+def operations(site: Site, *, values: Mapping[str, list[str]]) -> list[str]:
+    """Every address that the API can be asked at, with all that is known put into it, and with nonsense."""
+    paths: list[str] = []
+    for path, methods in site.owner.get("/openapi.json").json()["paths"].items():
+        if "get" not in methods:
+            continue
+        names = re.findall(r"{(\w+)}", path)
+        asked = [
+            one["name"] for one in methods["get"].get("parameters", []) if one["in"] == "query" and one["required"]
+        ]
+        choices = [[*values.get(name, []), "nonsense"] for name in (*names, *asked)]
+        for chosen in itertools.product(*choices):
+            given = dict(zip((*names, *asked), chosen, strict=True))
+            filled = re.sub(r"{(\w+)}", lambda found, given=given: given[found[1]], path)
+            query = urlencode({name: given[name] for name in asked})
+            paths.append(f"{filled}?{query}" if query else filled)
+    return paths
+
+
+def known(site: Site) -> dict[str, list[str]]:
+    boards = [one["board"] for one in site.owner.get("/api/boards").json()["boards"]]
+    battles = [
+        one
+        for board in boards
+        for one in site.owner.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json().get("battles", [])
+    ]
+    models = ["amber", "blue", "coral", "reference", f"submission-{site.submission}"]
+    return {
+        "board": boards,
+        "intake": [site.intake],
+        "submission": [site.submission],
+        "request": [site.data_request],
+        "item": sorted({one["item"] for one in battles})[:2],
+        "a": models,
+        "b": models,
+        "model": models,
+        "name": models,
+        "data": [one["data"] for one in site.owner.get("/api/boards").json()["boards"]][:1],
+    }
+
+
+def found_in(page: httpx.Response) -> list[str]:
+    words = page.text + json.dumps(dict(page.headers))
+    return [phrase for phrase in PLANTED if phrase in words]
+
+
+def more_pages(site: Site, values: Mapping[str, list[str]]) -> list[str]:
+    """Pages to which no link leads somebody who may not see them."""
+    board = values["board"][0]
+    battles = [
+        f"/boards/{one}/battle?{urlencode({'item': item, 'a': a, 'b': b})}"
+        for one in values["board"]
+        for item in values["item"]
+        for a in values["a"]
+        for b in values["b"]
+    ]
+    return [
+        "/",
+        "/api",
+        "/openapi.json",
+        "/admin",
+        "/admin/audit",
+        "/admin/submissions",
+        f"/admin/submissions/{site.submission}",
+        f"/admin/submissions/intakes/{site.intake}",
+        f"/submissions/{site.submission}",
+        f"/submissions/{site.submission}/receipt.json",
+        f"/submissions/{site.submission}/battles.jsonl",
+        f"/submit/{site.intake}/items.jsonl",
+        f"/submit/{site.intake}/items.csv",
+        f"/data-requests/{site.data_request}/items.jsonl",
+        f"/boards/{board}/audit",
+        f"/boards/{board}?category=nonsense",
+        *battles,
+    ]
+
+
+def test_the_owner_sees_what_was_planted(site: Site):
+    """Else the walks of the others would prove nothing."""
+    values = known(site)
+    seen = [found for path in more_pages(site, values) for found in found_in(site.owner.get(path))]
+    assert {CAPTION, REFERENCE} <= set(seen)
+
+
+@pytest.mark.parametrize("who", ["somebody passing by", "an annotator", "the team", "another team"])
+def test_nobody_else_reads_a_word_of_it_anywhere(site: Site, who: str):
+    visitor, values = site.visitors[who], known(site)
+    pages = walked(visitor, [*more_pages(site, values), *operations(site, values=values)])
+    assert len(pages) > 100
+    assert {path: found_in(page) for path, page in pages.items() if found_in(page)} == {}
+    assert {page.status_code for page in pages.values()} <= {200, 303, 400, 401, 403, 404, 405, 409, 410, 422}
+
+
+def test_a_team_has_its_battles_without_the_reference_and_its_receipt(site: Site):
+    team = site.visitors["the team"]
+    battles = team.get(f"/api/submissions/{site.submission}/battles")
+    receipt = team.get(f"/api/submissions/{site.submission}/receipt")
+    assert (battles.status_code, receipt.status_code) == (200, 200)
+    assert len(battles.text.splitlines()) == 8
+    assert "parrot says" in battles.text
+    assert found_in(battles) == found_in(receipt) == []
+
+
+def test_another_teams_submission_is_refused_in_the_words_for_none_and_logged(site: Site):
+    others, there, nowhere = site.visitors["another team"], site.submission, "00000000"
+    for path in ("", "/receipt", "/battles"):
+        one, none = (others.get(f"/api/submissions/{submission}{path}") for submission in (there, nowhere))
+        assert one.status_code == none.status_code == 404
+        assert one.text == none.text
+    for path in (f"/submissions/{there}", f"/submissions/{there}/battles.jsonl"):
+        assert others.get(path).status_code == 404
+    for path in ("publish", "withdraw"):
+        sent = others.post(f"/api/submissions/{there}/{path}", headers=scripted(others))
+        assert sent.status_code == 404
+    logged = [event["what"] for event in site.owner.get("/api/audit").json()["events"]]
+    assert logged.count("refused: another's submission") >= 5
+
+
+def test_errors_about_files_quote_nothing_but_the_file(site: Site):
+    team = site.visitors["the team"]
+    policy = team.get("/api/submit").json()["intakes"][0]["policy_hash"]
+    about = {"model": "Crow", "version": "1", "team": "Birds", "policy_hash": policy}
+    begun = team.post(f"/api/submit/{site.intake}", json=about, headers=scripted(team)).json()["submission"]
+    near = [{"item": f"q{n}x", "response": "?"} for n in range(ITEMS)]
+    asked = [{"instruction": "Which one is number 1", "crow prediction": "?"}]
+    for name, rows in (("near.jsonl", near), ("asked.jsonl", asked)):
+        sent = team.put(
+            f"/api/submissions/{begun}/file?name={name}",
+            content="".join(json.dumps(row) + "\n" for row in rows).encode(),
+            headers={**scripted(team), "Content-Type": "application/octet-stream"},
+        )
+        assert sent.status_code == 200
+        assert sent.json()["faults"]
+        assert found_in(sent) == []
+
+
+def test_the_public_part_is_public_and_nothing_else(site: Site, tmp_path: Path):
+    for name in ("public.jsonl", "public.csv"):
+        done = site.contest.run("export", "--public", "--benchmark", "visit-bench", "--out", name)
+        assert done.code == 0, done.err
+        words = (site.contest.folder / name).read_text()
+        assert "Which one is number 3?" in words
+        assert not [phrase for phrase in PLANTED if phrase in words]
+    served = site.visitors["somebody passing by"].get(f"/submit/{site.intake}/items.jsonl").text
+    assert len(served.splitlines()) == ITEMS
+
+
+def test_what_the_server_writes_about_itself_holds_nothing_of_it(tmp_path: Path):
+    folder = tmp_path / "here"
+    with server_process("--judge", "quotes by-quality") as judge:
+        contest = Contest(here=Workplace(folder), judge=judge)
+        contest.found()
+        process = contest.here.start("worker", "--once", *contest.serving, OPENAI_API_KEY="key-of-the-judge")
+        done = ended(process)
+    assert not [phrase for phrase in (*PLANTED, "key-of-the-judge") if phrase in done.out + done.err]

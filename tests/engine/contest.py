@@ -1,0 +1,201 @@
+"""A board that takes submissions, the teams that submit to it, and the worker's side of it beside a scripted judge."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.submission import Approved, Entered, Event, Said, Standing, Terms, Uploaded
+from evenhand.engine.board_judge import ModelAtHand
+from evenhand.engine.budget import Budget
+from evenhand.engine.calling import Means, Pacing
+from evenhand.engine.judging import Matching, Showing, prepare
+from evenhand.engine.quote import Quote
+from evenhand.engine.retry import RetryRule
+from evenhand.engine.session import run_study
+from evenhand.engine.stopping import StopSign
+from evenhand.engine.submitted import Submissions
+from evenhand.engine.worker import Rhythm, Stopping, work
+from evenhand.ledger.intakes import BoardIdentity, Intake, find_intake, open_intake
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import Submission, begin_submission, confirm, find_submission, tell
+from evenhand.models.named import named_model
+from evenhand.models.prices import PriceList, parse_price
+from evenhand.protocols.catalog import load_protocol
+
+PRICE = "input=1000,output=1000"
+SAMPLED = Settings(temperature=0.0, max_tokens=300)
+TERMS = Terms(policy="Do not train on it.", battles=12, reference_battles=4, per_team=99)
+OWNER, TEAM = "owner", "team"
+
+
+def model_at(
+    ledger: Ledger,
+    base_url: str,
+    *,
+    name: str = "openai/gpt-4o",
+    endpoint_name: str = "scripted",
+    price: str | None = None,
+    pacing: Pacing | None = None,
+) -> ModelAtHand:
+    environment = {"OPENAI_API_KEY": "k"}
+    model = named_model(
+        name, environment=environment, cache=ledger.images.root, base_url=base_url, endpoint_name=endpoint_name
+    )
+    quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
+    pacing = pacing or Pacing(retry=RetryRule(retries=0))
+
+    def means(budget: Budget, explicit: frozenset[str]) -> Means:
+        client = model.client(
+            environment=environment, explicit=explicit, pictures=lambda one: ledger.images.data_url(one.digest)
+        )
+        return Means(client=client, pricing=quote, budget=budget, pacing=pacing)
+
+    return ModelAtHand(
+        name=model.name, endpoint=model.identity, model=model.model, quote=quote, openai_images=True, means=means
+    )
+
+
+def told(_ledger: Ledger, submission: Submission, intake: Intake, study: str) -> Mapping[str, Json]:
+    """Instead of a receipt."""
+    return {"submission": submission.id, "intake": intake.id, "study": study}
+
+
+@dataclass(frozen=True)
+class Contest:
+    ledger: Ledger
+    items: tuple[Item, ...]
+    id: str
+    _entered: list[str] = field(default_factory=list[str])
+
+    @property
+    def intake(self) -> Intake:
+        found = find_intake(self.ledger, self.id)
+        assert found
+        return found
+
+    def submitted(self, answer: Callable[[Item], str] | None = None) -> str:
+        """A submission that its team has confirmed."""
+        self._entered.append("")
+        number = len(self._entered)
+        entered = Entered(model=f"model-{number}", version="1", team="Team")
+        submission = begin_submission(self.ledger, self.intake, entered, person=TEAM)
+        say = answer or (lambda item: f"Submitted {number} sees {item.label}.")
+        rows = [json.dumps({"item": item.label, "response": say(item)}) for item in self.items if say(item)]
+        data = "\n".join(rows).encode()
+        upload = Uploaded(
+            file=self.ledger.submitted.add(data), name="answers.jsonl", size=len(data), answered=len(rows), faults=0
+        )
+        seq = self.say(submission, upload, person=TEAM).upload_seq
+        found = find_submission(self.ledger, submission)
+        assert found
+        confirm(self.ledger, found, self.intake, upload=seq)
+        return submission
+
+    def approve(self, submission: str, budget: float | None = None, **given: Any) -> None:
+        """With what was estimated."""
+        estimated = self.stands(submission).estimated
+        assert estimated, "not estimated yet"
+        approved = Approved(
+            budget=budget,
+            opponents=estimated.opponents,
+            battles=estimated.battles,
+            reference_battles=estimated.reference_battles,
+            seed=estimated.seed,
+        )
+        self.say(submission, replace(approved, **given))
+
+    def say(self, submission: str, said: Said, *, person: str | None = OWNER) -> Standing:
+        return tell(self.ledger, submission, said, person=person)
+
+    def stands(self, submission: str) -> Standing:
+        return self.submission(submission).standing
+
+    def submission(self, submission: str) -> Submission:
+        found = find_submission(self.ledger, submission)
+        assert found
+        return found
+
+    def said(self, submission: str, kind: type[Said]) -> list[Event]:
+        return [one for one in self.submission(submission).events if isinstance(one.said, kind)]
+
+    def kind(self, base_url: str, *, extractor: ModelAtHand | None = None, **given: Any) -> Submissions:
+        turn = given.pop("turn_seconds", 60.0)
+        judge = model_at(self.ledger, base_url, **given)
+        return Submissions(ledger=self.ledger, judge=judge, extractor=extractor, receipt=told, turn_seconds=turn)
+
+    async def worked(self, base_url: str, **given: Any) -> None:
+        await at_work(self.kind(base_url, **given))
+
+    async def approved(self, base_url: str, budget: float | None = None, **given: Any) -> str:
+        """A new submission, estimated and approved."""
+        (submission,) = await self.approved_ones(base_url, 1, budget=budget, **given)
+        return submission
+
+    async def approved_ones(self, base_url: str, count: int, *, budget: float | None = None, **given: Any) -> list[str]:
+        made = [self.submitted() for _ in range(count)]
+        await self.worked(base_url, **given)
+        for submission in made:
+            self.approve(submission, budget)
+        return made
+
+
+async def at_work(kind: Submissions) -> None:
+    """Until nothing is left that can be done now."""
+    await work([kind], ledger=kind.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
+
+
+def questions(count: int) -> tuple[Item, ...]:
+    return tuple(
+        Item(
+            label=str(number),
+            instruction=f"What is in picture {number}?",
+            caption=f"Picture {number}: a house.",
+            reference=f"House {number}.",
+        )
+        for number in range(count)
+    )
+
+
+async def founded(
+    ledger: Ledger,
+    base_url: str,
+    *,
+    items: int = 6,
+    left_out: int = 0,
+    terms: Terms = TERMS,
+    showing: Showing | None = None,
+) -> Contest:
+    """A board on which ann, ben and the reference have met, which takes submissions.
+
+    `left_out`: so many of the items are not asked about.
+    """
+    asked = questions(items)
+    benchmark = Benchmark(name="houses", items=asked, licence="CC0-1.0", citation="", protocols=())
+    answers = [
+        Response(item=item.digest, model=model, text=f"{model.title()} sees {item.label}.")
+        for item in asked
+        for model in ("ann", "ben")
+    ]
+    answers += [Response(item=item.digest, model=REFERENCE, text=item.reference or "") for item in asked]
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses(answers)
+    judge = model_at(ledger, base_url)
+    rater = Rater(kind="model", name=judge.name, endpoint=judge.endpoint, settings=SAMPLED)
+    prepared = prepare(
+        benchmark,
+        answers,
+        items=asked[left_out:],
+        judge=rater,
+        model=judge.model,
+        showing=showing or Showing(protocol=load_protocol("visit_pairwise")),
+        matching=Matching(),
+        fence_secret=ledger.fence_secret(),
+    )
+    await run_study(prepared, ledger=ledger, means=judge.means(Budget(None), frozenset()), stop=StopSign())
+    board = BoardIdentity(data=benchmark.digest, rater=rater.key, condition=prepared.study.condition)
+    return Contest(ledger, asked, open_intake(ledger, "houses", board, terms, by=OWNER))
