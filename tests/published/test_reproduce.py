@@ -2,6 +2,8 @@
 
 import io
 import json
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from evenhand.reports.reproduce import PAPERS, reproduce
 from evenhand.reports.reproduce.printed import Row, Table, figures, rounded, truncated
 from evenhand.reports.reproduce.visit_bench import mean_table, tie_table
 from evenhand.reports.reproduce.words import print_reproduction
+from tests.exchange.world import run
 
 
 def table(paper: str, name: str) -> Table:
@@ -175,3 +178,35 @@ def test_notes_too_long_for_the_screen_stand_below_the_rows():
     assert said(80).count("prompt 1, claude-3-opus") == 1
     assert (said(80).count(note), f"\na  {note}\n" in said(80)) == (1, True)
     assert said(150).count(note) == 15
+
+
+def pages(folder: Path) -> tuple[str, str]:
+    for name in ("page.html", "page.md"):
+        done = CliRunner().invoke(evenhand, ["reproduce", "all", "--out", str(folder / name)])
+        assert done.exit_code == 0, done.output
+    return (folder / "page.html").read_text(), (folder / "page.md").read_text()
+
+
+def test_all_papers_go_on_one_page_with_every_row_its_difference_and_its_note(tmp_path: Path):
+    html, markdown = pages(tmp_path)
+    rows = [(row, one) for one in PAPERS for found in reproduce(one).tables for row in found.rows]
+    assert markdown.count("\n| ") - markdown.count("\n| row |") - markdown.count("\n| ---") == len(rows)
+    assert html.count('<th scope="row">') == len(rows)
+    # Table 5: printed -16.43, the counts give -12,575 / 765.
+    assert "| InternVL2.5-78B | -16.43 | -16.4379 | -0.0079 |" in markdown
+    for row, paper in rows:
+        if row.note:
+            assert escape(row.note) in html, (paper, row.row)
+    assert "http" not in html.replace("http://www.w3.org", "")
+
+
+def test_one_document_of_all_papers_holds_those_of_each():
+    done = CliRunner().invoke(evenhand, ["reproduce", "all", "--json"])
+    assert json.loads(done.stdout)["papers"] == [reproduce(paper).as_json() for paper in PAPERS]
+
+
+def test_a_page_of_another_kind_is_refused_in_a_sentence(tmp_path: Path):
+    done = run("reproduce", "all", "--out", tmp_path / "page.txt")
+    assert done.code == 2
+    assert "A page is written as .html or .md" in done.err
+    assert not (tmp_path / "page.txt").exists()

@@ -42,6 +42,8 @@ class Scene:
     rater: Rater = JUDGE
     replies: str = "I looked at both. {first} stood first."
     wrote: str = "{model} answers {item}"
+    unpriced: str = ""
+    """The model before whose answer, when it stands first, the price of a reply is unknown."""
 
     @property
     def benchmark(self) -> Benchmark:
@@ -96,7 +98,7 @@ class Scene:
                 messages=(Message(role="user", parts=(f"Compare them for {trial.key}.",)),),
             )  # fmt: skip
             reply = Reply(text=self.replies.format(first=first), usage=Usage(input=100, output=20), model="judge-0613")
-            entries.add_call(request, reply, run=run, at=AT, cost_usd=0.25)
+            entries.add_call(request, reply, run=run, at=AT, cost_usd=None if first == self.unpriced else 0.25)
             calls = (request.key,)
         entries.judgements.append(
             Judgement(trial=trial.key, verdict=_verdict(said), reader="r1", calls=calls, run=run, at=AT, cost_usd=0.25)

@@ -92,20 +92,22 @@ def test_blocks_hold_fifty_cases_and_the_index_knows_it(ledger: Ledger, tmp_path
     assert labels == [block["items"][case["item"]]["label"] for block in blocks_in(page) for case in block["cases"]]
 
 
-def test_the_page_asks_for_nothing_and_runs_only_its_own_script(ledger: Ledger, tmp_path: Path):
-    numbered(2, pictures=[picture(1)]).judged(ledger, amber_always)
-    page = page_of(ledger, tmp_path)
+def check_policy(page: str) -> None:
+    """It allows the page's own script and every style in it, and nothing else."""
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
-    styles, scripts = (
-        re.findall(r"<style>(.*?)</style>", page, re.DOTALL),
-        re.findall(r"<script>(.*?)</script>", page, re.DOTALL),
-    )
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     assert len(scripts) == 1
-    for text in (*styles, *scripts):
+    for text in (*re.findall(r"<style>(.*?)</style>", page, re.DOTALL), *scripts):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
+
+
+def test_the_page_asks_for_nothing_and_runs_only_its_own_script(ledger: Ledger, tmp_path: Path):
+    numbered(2, pictures=[picture(1)]).judged(ledger, amber_always)
+    page = page_of(ledger, tmp_path)
+    check_policy(page)
     assert not re.findall(r'(?:src|href|action)="(?!#)', page), "nothing is fetched from anywhere"
     assert not re.findall(r" on[a-z]+=", page.split("<script>")[0]), "no handler stands in an attribute"
     assert ' style="' not in page, "the policy would refuse it"
@@ -218,17 +220,17 @@ def test_the_summary_says_who_leads_what_it_cost_and_where_the_judge_wavers(ledg
 
 
 def test_what_became_of_a_verdict_in_the_other_order_is_counted(ledger: Ledger):
-    """Worked by hand: item 0 keeps its winner, 1 ties twice, 2 goes with the first, 3 with the second, 4 ties once;
+    """Worked by hand: item 0 keeps its winner, 1 ties twice, 2 and 6 go with the first, 3 with the second, 4 ties once;
     5 has one order only."""
-    table = {"0": (1, -2), "1": (0, 0), "2": (1, 1), "3": (-1, -2), "4": (0, 1), "5": (1, "refused")}
-    numbered(6).judged(ledger, lambda item, first, second: table[item][first == "blue"])
+    table = {"0": (1, -2), "1": (0, 0), "2": (1, 1), "3": (-1, -2), "4": (0, 1), "5": (1, "refused"), "6": (2, 1)}
+    numbered(7).judged(ledger, lambda item, first, second: table[item][first == "blue"])
     found = report(ledger)
     swapped = found.swapped
     assert (swapped.same_winner, swapped.tie_twice, swapped.first_twice, swapped.second_twice, swapped.tie_once) == (
-        1, 1, 1, 1, 1,
+        1, 1, 2, 1, 1,
     )  # fmt: skip
-    assert swapped.pairs == 5
-    assert order_sheet(found).rows[0] == ("the same winner", "1", "20.0 %")
+    assert swapped.pairs == 6
+    assert order_sheet(found).rows[0] == ("the same winner", "1", "16.7 %")
 
 
 def test_categories_are_counted_apart(ledger: Ledger):
@@ -260,6 +262,13 @@ def test_costs_and_settings_are_those_on_record(ledger: Ledger):
     assert told["Runs"] == {"Evenhand versions": "0.1.0"}
 
 
+def test_a_price_that_nobody_knows_is_no_zero(ledger: Ledger):
+    replace(numbered(2), unpriced="blue").judged(ledger, amber_always)
+    found = report(ledger)
+    assert cost_sheet(found).rows[0][-1] == "$0.5000 and 2 of unknown price"
+    assert summary(found)[-1] == "It took 4 replies; it cost $0.50, and the price of 2 replies is unknown."
+
+
 def test_a_csv_file_is_one_table_with_a_row_for_every_cell(ledger: Ledger):
     numbered(2).judged(ledger, amber_always)
     sheets = all_sheets(report(ledger))
@@ -286,6 +295,7 @@ def test_the_latest_audit_of_the_judge_stands_in_the_page(ledger: Ledger, tmp_pa
     run = ledger.begin_run("audit report", {}, study=None, version="0.1.0")
     ledger.end_run(run, {"report": found})
     page = page_of(ledger, tmp_path)
+    check_policy(page)
     assert '<section class="eh-audit">' in page
     assert "Found wanting: it leans." in page
     assert "No audit of this judge" not in page

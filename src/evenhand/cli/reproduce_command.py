@@ -1,28 +1,47 @@
-"""`evenhand reproduce`: a paper's published tables, recomputed."""
+"""`evenhand reproduce`: the papers' published tables, recomputed."""
 
 import json
+from pathlib import Path
 
 import click
 
 from evenhand.cli import options
+from evenhand.cli.options import option
+
+_PAPERS = ("creation-mmbench", "visit-bench", "grade-score")
 
 
 @click.command("reproduce")
-@click.argument("paper", type=click.Choice(["creation-mmbench", "visit-bench", "grade-score"]))
+@click.argument("paper", type=click.Choice([*_PAPERS, "all"]))
+@option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write one page, .html or .md, to this file.")
 @options.as_json
 @click.pass_context
-def command(ctx: click.Context, paper: str, as_json: bool) -> None:
+def command(ctx: click.Context, paper: str, out: Path | None, as_json: bool) -> None:
     """Recompute what can be recomputed of PAPER's tables from its own printed figures, and say where it does not agree.
 
     Ends with 1 where a row differs in a way that is not known.
     """
+    from evenhand.cli.surroundings import WrongUse
+    from evenhand.reports.charts import ChartError
     from evenhand.reports.reproduce import reproduce
+    from evenhand.reports.reproduce.page import PageError, write_page
     from evenhand.reports.reproduce.words import print_reproduction
     from evenhand.reports.tables import console
 
-    found = reproduce(paper)
+    found = [reproduce(one) for one in (_PAPERS if paper == "all" else (paper,))]
+    if out is not None:
+        try:
+            write_page(found, out)
+        except (PageError, ChartError) as error:
+            raise WrongUse(str(error)) from error
     if as_json:
-        click.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        documents = [one.as_json() for one in found]
+        click.echo(
+            json.dumps({"schema": 1, "papers": documents} if paper == "all" else documents[0], ensure_ascii=False)
+        )
+    elif out is not None:
+        click.echo(f"Wrote {out}.", err=True)
     else:
-        print_reproduction(found, console())
-    ctx.exit(0 if found.ok else 1)
+        for one in found:
+            print_reproduction(one, console())
+    ctx.exit(0 if all(one.ok for one in found) else 1)

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.columns import joint
+from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import RunOnRecord, runs
 from evenhand.ledger.spending import Spent, Terms, endpoints_said, spending, terms_of
-from evenhand.ledger.votes import JudgedBattles, judged_battles
+from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.win_rate import WinRate, win_rates
 from evenhand.reports.audit_on_record import Audits, latest_audits
 from evenhand.reports.board import Board
@@ -130,9 +131,9 @@ def _count(where: npt.NDArray[np.bool_]) -> int:
 
 def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: int = MOST) -> Report:
     """`most`: judgements up to which all are listed. Raises RankError where the verdicts make no board."""
-    judged = judged_battles(ledger, studies.board)
+    judged = counted_battles(ledger, studies.board)
     board = rank(judged, seed=seed)
-    graded = judged_battles(ledger, studies.graded) if studies.graded else None
+    graded = counted_battles(ledger, studies.graded) if studies.graded else None
     items = items_of(ledger, judged.study.data)
     results = [one.results for one in (judged, graded) if one is not None]
     ran = _runs(ledger, studies)

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from evenhand.reports.reproduce.printed import Figures, Table
 from evenhand.reports.reproduce.reproduction import Reproduction
-from evenhand.reports.sheet import Sheet
+from evenhand.reports.sheet import MISSING, Sheet
 from evenhand.reports.sheet_table import print_sheet
 from evenhand.reports.tables import escape, unbroken
 
@@ -74,14 +74,16 @@ def _columns(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(figures: Figures, places: int | None) -> Iterator[str]:
+    yield from (in_digits(value, places) for value in figures.values())
+
+
+def in_digits(value: float | None, places: int | None) -> str:
     """`places` None: with every digit that was printed, and two at least."""
-    for value in figures.values():
-        if value is None:
-            yield "–"
-        elif value == int(value):
-            yield f"{value:.10g}"
-        else:
-            yield f"{value:.{places or max(2, len(str(value).partition('.')[2]))}f}"
+    if value is None:
+        return MISSING
+    if value == int(value):
+        return f"{value:.10g}"
+    return f"{value:.{places or max(2, len(str(value).partition('.')[2]))}f}"
 
 
 def _words(name: str) -> str:

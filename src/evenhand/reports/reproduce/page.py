@@ -1,0 +1,93 @@
+"""Recomputed tables as one page, Markdown or HTML: published, computed, difference, and what was printed wrongly."""
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from evenhand.prompts import Template
+from evenhand.reports.charts import write_whole
+from evenhand.reports.reproduce.printed import Row, Table
+from evenhand.reports.reproduce.reproduction import Reproduction
+from evenhand.reports.reproduce.words import in_digits
+from evenhand.reports.sheet import MISSING, Sheet, written
+from evenhand.reports.sheet_html import html_table, html_text
+
+_FILE = "description_page.html"
+TITLE = "The papers' printed figures, recomputed"
+
+
+class PageError(Exception):
+    """A sentence."""
+
+
+def write_page(found: Sequence[Reproduction], path: Path) -> None:
+    """As the file's ending says. Raises PageError, and ChartError where it cannot be written."""
+    makers = {".html": html_page, ".md": markdown_page}
+    maker = makers.get(path.suffix.lower())
+    if maker is None:
+        raise PageError(f"A page is written as {' or '.join(makers)}, not as '{path.suffix or path.name}'.")
+    write_whole(path, maker(found).encode())
+
+
+def markdown_page(found: Sequence[Reproduction]) -> str:
+    parts = [f"# {TITLE}", *summary(found)]
+    for one in found:
+        parts.append(f"## {one.paper}")
+        for table in one.tables:
+            parts += [f"### {_name(table)}", table.what, *table.findings, written([sheet(table)], "md")]
+    return "\n\n".join(parts).rstrip() + "\n"
+
+
+def html_page(found: Sequence[Reproduction]) -> str:
+    template = Template.parse(files("evenhand.reports").joinpath(_FILE).read_text(encoding="utf-8"), source=_FILE)
+    tables: list[str] = []
+    for one in found:
+        tables.append(f"<h2>{html_text(one.paper)}</h2>")
+        for table in one.tables:
+            sentences = "".join(f"<p>{html_text(sentence)}</p>" for sentence in (table.what, *table.findings))
+            tables.append(f"<h3>{html_text(_name(table))}</h3>{sentences}{html_table(sheet(table), level=4)}")
+    return template.fill(
+        {
+            "title": html_text(TITLE),
+            "notes": "\n".join(f"<li>{html_text(sentence)}</li>" for sentence in summary(found)),
+            "pictures": "",
+            "tables": "\n".join(tables),
+        }
+    )
+
+
+def summary(found: Sequence[Reproduction]) -> Iterator[str]:
+    for one in found:
+        rows = [row for table in one.tables for row in table.rows]
+        noted = sum(row.note is not None for row in rows)
+        unknown = sum(not row.ok for row in rows)
+        ending = "as known" if one.ok else f"{unknown} rows differ in a way that is not known"
+        yield f"{one.paper}: {len(one.tables)} tables, {len(rows)} rows, {noted} of them with a note; {ending}."
+
+
+def sheet(table: Table) -> Sheet:
+    """Of each figure what was printed, what was computed, and the difference."""
+    published, computed = table.rows[0].published, table.rows[0].computed
+    names = list(dict.fromkeys((*published, *computed)))
+    headings = ["row"]
+    for name in names:
+        ways = [way for way, has in (("printed", published), ("computed", computed)) if name in has]
+        headings += [f"{name.replace('_', ' ')}, {way}" for way in ways]
+        headings += [f"{name.replace('_', ' ')}, difference"] if len(ways) == 2 else []
+    rows = [(row.row, *_cells(row, names), row.note or "") for row in table.rows]
+    return Sheet(title="Row by row", headings=(*headings, "note"), rows=tuple(rows))
+
+
+def _cells(row: Row, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        if name in row.published:
+            yield in_digits(row.published[name], None)
+        if name in row.computed:
+            yield in_digits(row.computed[name], 4)
+        if name in row.published and name in row.computed:
+            difference = row.difference(name)
+            yield MISSING if difference is None else f"{difference:+.4f}"
+
+
+def _name(table: Table) -> str:
+    return f"Table {table.table}" if table.table.isdigit() else table.table
