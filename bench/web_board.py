@@ -26,7 +26,6 @@ from pathlib import Path
 
 from bench.figures import Figure, print_table, spread
 from bench.judged_board import MODELS, write_board
-from evenhand.ledger.newest import newest
 from evenhand.ledger.record import Ledger
 from evenhand.web.listing import boards_on_record
 from evenhand.web.standings import Asked, standings
@@ -86,7 +85,7 @@ def cold(path: Path) -> dict[str, float]:
         begun = time.process_time()
         (board,) = boards_on_record(ledger)
         listed = time.process_time()
-        made = standings(ledger, board, Asked(board=board.id), newest(ledger))
+        made = standings(ledger, board, Asked(board=board.id))
         done = time.process_time()
     assert len(made.models) == MODELS
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

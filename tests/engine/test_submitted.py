@@ -1,4 +1,4 @@
-"""Claims about the judging of submissions: what was approved is asked once, within the budget, and nothing else."""
+"""Claims about the judging of submissions: what was approved is asked once, and nothing else."""
 
 import asyncio
 import time
@@ -11,24 +11,17 @@ import pytest
 from sqlalchemy import func, select
 
 from evenhand.domain.identity import draw
-from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import (
     FIRST_WAIT,
-    Closed,
     Estimated,
     Failed,
     Judged,
-    Published,
-    Raised,
     Refused,
-    Stopped,
     Withdrawn,
     label,
 )
 from evenhand.engine.calling import Pacing
-from evenhand.engine.extraction import Extractor
-from evenhand.engine.judging import Showing
 from evenhand.engine.retry import RetryRule
 from evenhand.engine.worker import InPart, Stopping
 from evenhand.ledger import schema
@@ -36,9 +29,7 @@ from evenhand.ledger.placements import Progress, placing_progress
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import spent
 from evenhand.ledger.work import claim_one, holder_name
-from evenhand.ledger.worker_notes import worker_notes
-from evenhand.protocols.catalog import load_protocol
-from tests.engine.contest import PRICE, TEAM, TERMS, at_work, founded, model_at
+from tests.engine.contest import PRICE, TEAM, TERMS, founded
 from tests.scripted_server import Canned, Script, ScriptedServer
 from tests.web.house import url_in
 
@@ -147,83 +138,6 @@ async def test_items_that_the_board_leaves_out_are_not_asked_about(ledger: Ledge
     assert estimated.battles == 6  # two items: the reference, ann and ben each
 
 
-async def test_without_a_price_the_cost_is_not_known_and_a_budget_is_refused_in_a_sentence(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url, budget=5.0)
-        estimated = contest.stands(submission).estimated
-        assert estimated
-        assert estimated.cost_usd is None
-        before = server.stats()["requests"]
-        await contest.worked(server.base_url)
-        assert server.stats()["requests"] == before
-    said = worker_notes(ledger)["submissions"].sentence
-    assert submission in said
-    assert "no price is known for openai/gpt-4o" in said
-    assert contest.stands(submission).stage == "approved"
-
-
-async def test_at_the_budget_it_stops_and_asks_and_goes_on_when_it_is_raised(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        founding = server.stats()["requests"]
-        submission = await contest.approved(server.base_url, price=PRICE, budget=3.0)
-        await contest.worked(server.base_url, price=PRICE)
-        stands = contest.stands(submission)
-        assert stands.stage == "stopped"
-        (stopped,) = contest.said(submission, Stopped)
-        asked = server.stats()["requests"] - founding
-        assert 0 < asked < 24
-        assert isinstance(stopped.said, Stopped)
-        assert stopped.said.spent == pytest.approx(spent(ledger, submission))
-        assert 0 < spent(ledger, submission) <= 3.0
-        await contest.worked(server.base_url, price=PRICE)
-        assert server.stats()["requests"] - founding == asked
-        contest.say(submission, Raised(budget=3.5))
-        await contest.worked(server.base_url, price=PRICE)
-        assert contest.stands(submission).stage == "stopped"
-        assert stopped.said.spent < spent(ledger, submission) <= 3.5
-        contest.say(submission, Raised(budget=None))
-        await contest.worked(server.base_url, price=PRICE)
-        assert server.stats()["requests"] - founding == 24
-    stands = contest.stands(submission)
-    assert stands.judged
-    assert not stands.judged.partial
-
-
-async def test_closed_it_is_judged_by_what_is_there_without_a_call_and_without_a_judge(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url, price=PRICE, budget=3.0)
-        await contest.worked(server.base_url, price=PRICE)
-        before = server.stats()["requests"]
-        contest.say(submission, Closed())
-        await at_work(replace(contest.kind(server.base_url), judge=None))
-        assert server.stats()["requests"] == before
-        stands = contest.stands(submission)
-        assert stands.stage == "judged"
-        assert stands.judged
-        assert stands.judged.partial
-        contest.say(submission, Raised(budget=None))
-        await contest.worked(server.base_url)
-        assert server.stats()["requests"] > before
-    stands = contest.stands(submission)
-    assert stands.judged
-    assert not stands.judged.partial
-
-
-async def test_closed_before_anything_was_asked_it_has_a_study_and_nothing_decided(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url)
-        contest.say(submission, Closed())
-        await contest.worked(server.base_url)
-    assert contest.stands(submission).stage == "judged"
-    assert placing_progress(ledger, contest.intake.board, label(submission)) == Progress(
-        wanted=24, reached=0, decided=0, no_verdict=0
-    )
-
-
 async def test_replies_without_a_decision_are_results(ledger: Ledger):
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url)
@@ -280,23 +194,6 @@ async def test_withdrawn_while_it_is_judged_it_is_asked_no_further_and_not_judge
     assert contest.stands(submission).stage == "withdrawn"
     assert contest.said(submission, Judged) == []
     assert count(ledger, schema.claims) == 0
-
-
-async def test_a_budget_that_is_raised_meanwhile_and_a_closing_are_heeded(ledger: Ledger):
-    async with ScriptedServer(Script(latency=0.05)) as server:
-        contest = await founded(ledger, server.base_url, items=30, terms=replace(TERMS, battles=60))
-        submission = await contest.approved(server.base_url)
-        founding = server.stats()["requests"]
-        kind = contest.kind(server.base_url, pacing=Pacing(max_connections=1))
-        going = asyncio.create_task(at_work(kind))
-        while server.stats()["requests"] == founding:  # noqa: ASYNC110  the server tells by this number alone
-            await asyncio.sleep(0.005)
-        contest.say(submission, Closed())
-        await asyncio.wait_for(going, 60)
-        assert server.stats()["requests"] - founding < 120
-    stands = contest.stands(submission)
-    assert stands.judged
-    assert stands.judged.partial
 
 
 async def test_two_workers_at_once_ask_nothing_twice(ledger: Ledger):
@@ -366,82 +263,6 @@ async def test_a_plan_that_has_grown_old_asks_nothing(ledger: Ledger):
     assert len(contest.said(submission, Judged)) == 1
 
 
-async def test_opponents_are_the_founding_models_and_published_submissions_alone(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        hidden, known, gone = await contest.approved_ones(server.base_url, 3)
-        await contest.worked(server.base_url)
-        for submission in (known, gone):
-            contest.say(submission, Published(), person=TEAM)
-        contest.say(gone, Withdrawn(), person=TEAM)
-        later = contest.submitted()
-        await contest.worked(server.base_url)
-        estimated = contest.stands(later).estimated
-        assert estimated
-        assert estimated.opponents == ("ann", "ben", label(known), REFERENCE)
-        assert label(hidden) not in estimated.opponents
-        contest.approve(later)
-        contest.say(known, Withdrawn(), person=TEAM)
-        before = len(server.requests)
-        await contest.worked(server.base_url)
-        assert len(server.requests) > before
-        assert not any(b"Submitted 2 sees" in seen.raw for seen in server.requests[before:])
-    assert contest.stands(later).stage == "judged"
-
-
-async def test_another_judge_than_the_boards_is_refused_with_what_to_start_the_worker_with(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = contest.submitted()
-        before = server.stats()["requests"]
-        for given in ({"name": "openai/gpt-4.1"}, {"endpoint_name": "elsewhere"}):
-            await contest.worked(server.base_url, **given)
-            said = worker_notes(ledger)["submissions"].sentence
-            assert submission in said
-            assert "is judged by openai/gpt-4o at scripted" in said
-            assert "--judge openai/gpt-4o --judge-base-url ADDRESS --judge-endpoint-name scripted" in said
-        await at_work(replace(contest.kind(server.base_url), judge=None))
-        assert "given no judge" in worker_notes(ledger)["submissions"].sentence
-        assert contest.stands(submission).estimated is None
-        await contest.worked(server.base_url)
-        assert worker_notes(ledger)["submissions"].sentence == ""
-        contest.approve(submission)
-        await contest.worked(server.base_url, name="openai/gpt-4.1")
-        assert server.stats()["requests"] == before
-    assert contest.stands(submission).stage == "approved"
-
-
-async def test_words_that_changed_since_the_board_was_judged_are_refused(ledger: Ledger):
-    protocol = replace(load_protocol("visit_pairwise"), name="creation_preference")
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url, showing=Showing(protocol=protocol))
-        contest.submitted()
-        await contest.worked(server.base_url)
-        assert "words of the protocol creation_preference are not those" in worker_notes(ledger)["submissions"].sentence
-
-
-async def test_a_protocol_that_is_not_there_is_named(ledger: Ledger):
-    protocol = replace(load_protocol("visit_pairwise"), name="my_own")
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url, showing=Showing(protocol=protocol))
-        contest.submitted()
-        await contest.worked(server.base_url)
-    assert "There is no protocol 'my_own'" in worker_notes(ledger)["submissions"].sentence
-
-
-async def test_a_file_that_was_altered_is_not_judged(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission, other = await contest.approved_ones(server.base_url, 2)
-        upload = contest.stands(submission).upload
-        assert upload
-        (ledger.submitted.root / upload.file).write_bytes(b"{}")
-        await contest.worked(server.base_url)
-    assert "was altered" in worker_notes(ledger)["submissions"].sentence
-    assert contest.stands(submission).stage == "approved"
-    assert contest.stands(other).stage == "judged"  # what stands in the way of one does not keep the next
-
-
 async def test_submissions_are_judged_in_the_order_they_were_approved(ledger: Ledger):
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url)
@@ -484,98 +305,6 @@ async def test_told_to_stop_it_says_nothing_and_the_next_goes_on(ledger: Ledger)
         assert count(ledger, schema.claims) == 0
         await contest.worked(server.base_url)
         assert server.stats()["answered_again"] == 0
-    assert contest.stands(submission).stage == "judged"
-
-
-async def test_a_wrong_key_is_told_to_the_owner_and_fails_nothing(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url)
-    async with ScriptedServer(Script(key="another")) as server:
-        await contest.worked(server.base_url)
-    assert "key" in worker_notes(ledger)["submissions"].sentence
-    stands = contest.stands(submission)
-    assert (stands.stage, stands.failures) == ("approved", ())
-
-
-async def test_the_budget_holds_over_turns_where_the_endpoint_does_not_say_what_it_used(ledger: Ledger):
-    said = "Overall, Response A is better."
-    silent = {"choices": [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}]}
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url, price=PRICE)
-        estimated = contest.stands(submission).estimated
-        assert estimated
-        assert estimated.cost_usd
-        founding = server.stats()["requests"]
-        contest.say(submission, Raised(budget=3.0))
-        server.then(*[Canned(body=silent)] * 24)
-        await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
-        asked = server.stats()["requests"] - founding
-        contest.say(submission, Raised(budget=3.0001))
-        await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
-        assert 0 < asked < 24
-        assert server.stats()["requests"] - founding == asked
-    assert contest.stands(submission).stage == "stopped"
-
-
-async def test_replies_of_no_use_are_billed_and_stay_in_what_was_spent(ledger: Ledger):
-    usage = {"prompt_tokens": 100, "completion_tokens": 100}
-    message = {"role": "assistant", "content": ""}
-    empty = Canned(body={"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url, price=PRICE, budget=1000.0)
-        server.then(*[empty] * 3)
-        await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
-    assert contest.stands(submission).failures
-    with ledger.reading() as connection:
-        useful = connection.execute(select(func.sum(schema.calls.c.cost_usd))).scalar_one()
-    assert spent(ledger, submission) == pytest.approx(useful + 3 * 0.2)
-
-
-async def test_calls_of_a_killed_worker_whose_price_is_unknown_count_as_the_most_they_can_have_cost(ledger: Ledger):
-    async with ScriptedServer() as server:
-        contest = await founded(ledger, server.base_url)
-        submission = await contest.approved(server.base_url, price=PRICE, budget=3.0)
-        await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
-        assert contest.stands(submission).stage == "stopped"
-        with ledger.writing() as connection:  # as if it had been killed just before the end of its run
-            connection.execute(schema.run_ends.delete())
-            connection.execute(schema.calls.update().values(cost_usd=None))
-        before = server.stats()["requests"]
-        contest.say(submission, Raised(budget=3.5))
-        await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
-        assert server.stats()["requests"] == before
-    first, last = [one.said for one in contest.said(submission, Stopped)]
-    assert isinstance(first, Stopped)
-    assert isinstance(last, Stopped)
-    assert last.spent > first.spent
-
-
-async def test_the_boards_extractor_is_asked_and_another_is_refused(ledger: Ledger):
-    protocol = load_protocol("visit_pairwise")
-    assert protocol.extraction
-    async with ScriptedServer() as server, ScriptedServer(Script(judge="hesitant")) as hesitant:
-        other = model_at(ledger, server.base_url, name="openai/gpt-4.1", endpoint_name="second")
-        rater = Rater(kind="model", name=other.name, endpoint=other.endpoint, settings=protocol.extraction.settings)
-        extractor = Extractor(rater=rater, model=other.model)
-        contest = await founded(ledger, server.base_url, showing=Showing(protocol=protocol, extractor=extractor))
-        submission = contest.submitted()
-        await contest.worked(hesitant.base_url)
-        said = worker_notes(ledger)["submissions"].sentence
-        assert "has unclear decisions extracted by openai/gpt-4.1 at second, and the worker was given no extr" in said
-        assert "--extractor openai/gpt-4.1" in said
-        third = model_at(ledger, server.base_url, name="openai/gpt-4.1", endpoint_name="third")
-        await contest.worked(hesitant.base_url, extractor=third)
-        assert "given openai/gpt-4.1 at third" in worker_notes(ledger)["submissions"].sentence
-        await contest.worked(hesitant.base_url, extractor=other)
-        contest.approve(submission)
-        before = len(server.requests)
-        await contest.worked(hesitant.base_url, extractor=other)
-        assert len(server.requests) > before
-        assert all(seen.body["model"] == "gpt-4.1" for seen in server.requests[before:])
-        assert all(seen.body["model"] == "gpt-4o" for seen in hesitant.requests)
     assert contest.stands(submission).stage == "judged"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from evenhand.ledger.comparing import find_place, say
 from evenhand.ledger.people import Invite, invite, join
+from evenhand.ledger.people_changes import set_people_study
 from evenhand.ledger.people_studies import people_studies, take_place
 from evenhand.ledger.record import Ledger
 from evenhand.web.site import Limits
@@ -119,7 +120,9 @@ def test_grades_alone_have_a_page(tmp_path: Path):
         page = visitor.get(f"/boards/{visitor.get('/api/boards').json()['boards'][0]['board']}")
     assert page.status_code == 200
     expected = scored(here, CREATION)
-    assert {model: cells[2] for model, cells in table(page.text, 1).items()} == {
+    assert ">Reward</th>" not in page.text  # a column without a single figure
+    assert "VFS below it" in page.text
+    assert {model: cells[0] for model, cells in table(page.text, 1).items()} == {
         model: f"{one['vfs']:.2f}" for model, one in expected.items()
     }
 
@@ -152,6 +155,7 @@ def test_peoples_verdicts_make_the_papers_figures_and_name_nobody(showroom: Hous
         verdict = place.form.preference("Left>>Right")
         assert verdict is not None
         say(ledger, place, number, verdict)
+    set_people_study(ledger, study.id, "closed", on=True)
     visitor = showroom.visitor()
     board = next(one["board"] for one in visitor.get("/api/boards").json()["boards"] if one["judge"] == "people")
     page = visitor.get(f"/boards/{board}")

@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Stage: TypeAlias = Literal[
-    "image", "caption", "answer", "verify", "flagged", "accepted", "joined", "rejected", "withdrawn"
+    "image", "caption", "answer", "verify", "flagged", "accepted", "joined", "rejected", "withdrawn", "removed"
 ]
-"""What it waits for; or flagged (the owner decides), accepted (waits for a version), or how it ended."""
+"""What it waits for; or flagged (the owner decides), accepted (waits for a version), or how it ended: removed is one
+that had joined and was taken out of all versions to come."""
+
+OVER: tuple[Stage, ...] = ("rejected", "withdrawn", "removed")
+"""Its writer may propose another for the same skill."""
 
 CaptionOrAnswer: TypeAlias = Literal["answer", "caption", "neither"]
 """What is at fault where an answer does not follow its instruction (VisIT-Bench, Figs. 13 and 14)."""
 
-OwnersWord: TypeAlias = Literal["cleared", "again", "rejected", "withdrawn"]
+OwnersWord: TypeAlias = Literal["cleared", "again", "rejected", "withdrawn", "removed"]
 
 FIRST_WAIT = 60.0
 """Seconds until something that failed is tried again; five times as long after each further failure."""
@@ -90,7 +94,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """The owner's: a flag cleared, another try, a rejection. Or the writer's, who withdraws it."""
+    """The owner's: a flag cleared, another try, a rejection, an item taken out. Or the writer's, who withdraws it."""
 
     word: OwnersWord
     reason: str = ""
@@ -151,12 +155,12 @@ class Standing:
     """On this answer, each person's last."""
     cleared: bool = False
     reason: str = ""
-    """Why it was rejected."""
+    """Why it was rejected or taken out."""
     joined: Joined | None = None
 
     @property
     def ended(self) -> bool:
-        return self.stage in ("joined", "rejected", "withdrawn")
+        return self.stage == "joined" or self.stage in OVER
 
     def opinion_of(self, person: str) -> Verification | None:
         return next((one.verification for one in self.opinions if one.by == person), None)
@@ -296,8 +300,10 @@ def _another_answer(before: Standing) -> Standing:
 
 def _worded(before: Standing, event: Event, said: Word) -> Standing:
     match said.word:
-        case "rejected" if before.stage not in ("joined", "withdrawn"):
+        case "rejected" if before.stage not in ("joined", "withdrawn", "removed"):
             return replace(before, stage="rejected", reason=said.reason)
+        case "removed" if before.stage == "joined":
+            return replace(before, stage="removed", reason=said.reason)
         case "withdrawn" if event.person == before.instruction.by and _writing(before):
             return replace(before, stage="withdrawn")
         case "cleared" if before.stage == "flagged":

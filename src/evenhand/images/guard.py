@@ -42,6 +42,21 @@ def is_public(address: str) -> bool:
     return all(_is_open(one) for one in (parsed, *_inside(parsed)))
 
 
+def may_be_public(host: str, allowed: Callable[[str], bool] = is_public) -> bool:
+    """False where a URL's host is known to be private without asking anybody: an address that is not `allowed`, in
+    whatever spelling, or a name of this machine. Other names are looked at when they are connected to."""
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return allowed("127.0.0.1")
+    if ":" in name:
+        return allowed(name)
+    last = name.rpartition(".")[2]
+    # No name ends in a number, so this is an address: 127.1, 2130706433 and 0x7f.1 are spellings of loopback.
+    if last.isdecimal() or last.startswith("0x"):
+        return allowed(name)
+    return True
+
+
 def anywhere(address: str) -> bool:  # noqa: ARG001  the rule that asks for nothing
     """Also this machine and private networks."""
     return True

@@ -1,7 +1,7 @@
 """What has grown: accepted proposals as items, and versions of the benchmark that hold them."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -48,22 +48,37 @@ def label_of(proposal: Proposal) -> str:
     return "-".join([*words, proposal.id])
 
 
-def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | None:
-    """A new version with all that was accepted; None where nothing new is there.
+class NothingLeft(Exception):
+    """A sentence."""
 
-    Cut off in the middle it is finished by the next call: what is in a version already only gets its event.
+
+def taken_out(found: Iterable[Proposal], held: Sequence[Item]) -> set[str]:
+    """Digests of the items held that no version to come holds; the very same that another proposal brought stays."""
+    joined = [(one.standing.stage, one.standing.joined.item) for one in found if one.standing.joined]
+    removed = {item for stage, item in joined if stage == "removed"}
+    return (removed - {item for stage, item in joined if stage == "joined"}) & {item.digest for item in held}
+
+
+def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | None:
+    """A new version with all that was accepted and without what was taken out; None where that is what there is.
+
+    Cut off in the middle it is finished by the next call: what is in a version already only gets its event. Raises
+    NothingLeft where no item would be in it.
     """
     before = versions(ledger, growing.id)
     data = before[-1].data if before else growing.base
     held = [] if data is None else items_of(ledger, data)
-    accepted = [one for one in proposals(ledger, growing.id) if one.standing.stage == "accepted"]
-    known = {item.digest for item in held}
+    every = proposals(ledger, growing.id)
+    accepted = [one for one in every if one.standing.stage == "accepted"]
+    out = taken_out(every, held)
+    known = {item.digest for item in held} - out
     fresh = {item.digest: item for item in map(item_of, accepted) if item.digest not in known}
     made: Version | None = None
-    if fresh:
-        grown = Benchmark(
-            name=growing.name, items=(*held, *fresh.values()), licence=growing.licence, citation="", protocols=PROTOCOLS
-        )
+    if fresh or out:
+        items = (*(item for item in held if item.digest not in out), *fresh.values())
+        if not items:
+            raise NothingLeft("All items were taken out; a version needs one at least. Let another be accepted first.")
+        grown = Benchmark(name=growing.name, items=items, licence=growing.licence, citation="", protocols=PROTOCOLS)
         ledger.register_benchmark(grown)
         made = Version(number=len(before) + 1, data=grown.digest, by=by, at=time.time())
         add_version(ledger, growing.id, made)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, delete, insert, select
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.proposal import (
+    OVER,
     Answer,
     AnswerFailed,
     Caption,
@@ -85,7 +86,7 @@ def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str) -> 
 
 def _over(found: Standing) -> bool:
     """Whether its writer may propose another for the same skill."""
-    return found.stage in ("rejected", "withdrawn")
+    return found.stage in OVER
 
 
 def _written_by(connection: Connection, growing: str, person: str) -> Iterator[Proposal]:

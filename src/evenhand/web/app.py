@@ -95,7 +95,7 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
         pages=Pages(site),
         computed=Computed(),
         checks=Checks(ledger),
-        uploads=Uploads(ledger, watch),
+        uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalsAtHand(ledger),
     )
 

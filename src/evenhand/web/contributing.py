@@ -8,6 +8,7 @@ from evenhand.domain.proposal import (
     Said,
     Standing,
     Verification,
+    Word,
     may_caption,
     may_verify,
     may_write_again,
@@ -15,9 +16,20 @@ from evenhand.domain.proposal import (
 )
 from evenhand.ledger.drafts import drop_draft
 from evenhand.ledger.growing import GrowingBenchmark, find_growing
-from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, lease_holder, propose, say, was_handed_out
+from evenhand.ledger.proposals import (
+    Proposal,
+    TooLate,
+    find_proposal,
+    lease,
+    lease_holder,
+    propose,
+    say,
+    skip,
+    unskip,
+    was_handed_out,
+)
 from evenhand.ledger.record import Ledger
-from evenhand.web.growth import Asked, Step, WritingTask, asked_of, place_start, writing_name
+from evenhand.web.growth import Asked, Doing, Step, WritingTask, asked_of, place_start, step_skip, writing_name
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service
 from evenhand.web.visitor import Visitor
@@ -33,11 +45,20 @@ async def growing_of(serving: Service, growing: str) -> GrowingBenchmark:
     return found
 
 
+async def growing_here(serving: Service, visiting: Visitor, growing: str) -> GrowingBenchmark:
+    """For somebody who works on it. Raises Refusal."""
+    visiting.must_be("annotator", "owner")
+    return await growing_of(serving, growing)
+
+
 async def asked_here(serving: Service, visiting: Visitor, growing: str) -> Asked:
-    """What this benchmark asks of this person. Raises Refusal."""
+    """What this benchmark asks of this person; `growing_here` is cheaper where only its terms matter. Raises Refusal."""
+    return await asked_of_whom(serving, visiting, await growing_here(serving, visiting, growing))
+
+
+async def asked_of_whom(serving: Service, visiting: Visitor, growing: GrowingBenchmark) -> Asked:
     person = visiting.must_be("annotator", "owner")
-    found = await growing_of(serving, growing)
-    return await run_in_threadpool(asked_of, serving.proposals, found, person.id)
+    return await run_in_threadpool(asked_of, serving.proposals, growing, person.id)
 
 
 def must_be_open(growing: GrowingBenchmark) -> None:
@@ -73,19 +94,21 @@ def change_own(ledger: Ledger, growing: str, proposal: str, said: Said, *, perso
         raise Refusal(409, words) from None
 
 
-async def task_here(serving: Service, asked: Asked, proposal: str) -> Proposal:
+async def task_here(serving: Service, growing: GrowingBenchmark, proposal: str) -> Proposal:
     """Whoever's it is. Raises Refusal."""
-    found = await run_in_threadpool(find_proposal, serving.ledger, asked.growing.id, proposal)
+    found = await run_in_threadpool(find_proposal, serving.ledger, growing.id, proposal)
     if found is None:
         raise not_found("such task")
     return found
 
 
-async def own_task(serving: Service, visiting: Visitor, asked: Asked, proposal: str, step: Step) -> Proposal:
+async def own_task(
+    serving: Service, visiting: Visitor, growing: GrowingBenchmark, proposal: str, step: Step
+) -> Proposal:
     """Raises Refusal where it is not this person's to do."""
-    found = await task_here(serving, asked, proposal)
+    found = await task_here(serving, growing, proposal)
     person = visiting.must_be("annotator", "owner").id
-    await run_in_threadpool(_must_be_theirs, serving.ledger, asked.growing, found, step, person)
+    await run_in_threadpool(_must_be_theirs, serving.ledger, growing, found, step, person)
     return found
 
 
@@ -123,11 +146,11 @@ def _not_yours(found: Proposal, step: Step, *, honest: bool) -> Refusal:
 
 
 async def keep_step(
-    serving: Service, visiting: Visitor, asked: Asked, found: Proposal, step: Step, said: Said
+    serving: Service, visiting: Visitor, growing: GrowingBenchmark, found: Proposal, step: Step, said: Said
 ) -> Standing:
     """Raises Refusal where it is not this person's to do, or came too late."""
-    must_be_open(asked.growing)
-    person, ledger, growing = visiting.must_be("annotator", "owner").id, serving.ledger, asked.growing
+    must_be_open(growing)
+    person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
 
     def keep() -> Standing:
         if not said_already(found.standing, found.events, person, said):
@@ -150,3 +173,34 @@ async def keep_step(
         raise Refusal(
             409, "This was changed while you had it before you; look at it again, or take the next."
         ) from None
+
+
+async def pass_over_writing(serving: Service, visiting: Visitor, asked: Asked, number: int) -> None:
+    """Raises Refusal where there is no such task."""
+    what = writing_name(asked.growing.id, task_of(asked, number).skill.name)
+    await run_in_threadpool(skip, serving.ledger, visiting.must_be("annotator", "owner").id, what)
+
+
+async def withdraw_writing(serving: Service, visiting: Visitor, asked: Asked, number: int) -> None:
+    """Raises Refusal where nothing was written, or somebody has built on it."""
+    task = task_of(asked, number)
+    if task.proposal is None:
+        raise not_found("such instruction of yours")
+    person, said = visiting.must_be("annotator", "owner").id, Word(word="withdrawn", reason="By its writer.")
+    await run_in_threadpool(change_own, serving.ledger, asked.growing.id, task.proposal.id, said, person=person)
+
+
+async def pass_over(serving: Service, visiting: Visitor, growing: str, proposal: str, step: Step) -> None:
+    """Others may take it then. Raises Refusal."""
+    here = await growing_here(serving, visiting, growing)
+    found = await own_task(serving, visiting, here, proposal, step)
+    person = visiting.must_be("annotator", "owner").id
+    await run_in_threadpool(skip, serving.ledger, person, step_skip(growing, step, found.id))
+    await run_in_threadpool(lease, serving.ledger, person, (), start=place_start(growing, step))
+
+
+async def offer_again(serving: Service, visiting: Visitor, growing: str, doing: Doing) -> None:
+    """What this person passed over is offered to them again. Raises Refusal."""
+    here = await growing_here(serving, visiting, growing)
+    person = visiting.must_be("annotator", "owner").id
+    await run_in_threadpool(unskip, serving.ledger, person, f"{doing} {here.id} ")

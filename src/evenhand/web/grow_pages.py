@@ -1,7 +1,7 @@
 """Where people caption images and verify answers (VisIT-Bench, Figs. 12 to 14), and what waits for them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -9,17 +9,29 @@ from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.proposal import Caption
 from evenhand.ledger.drafts import find_draft
-from evenhand.ledger.growing import growing_benchmarks
-from evenhand.ledger.proposals import Proposal, lease, skip, unskip
+from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks
+from evenhand.ledger.proposals import Proposal
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
-from evenhand.web.contributing import asked_here, keep_step, own_task, task_here
-from evenhand.web.growth import Asked, Step, asked_of, place_start, step_skip, take
-from evenhand.web.proposed import CAPTION_LONGEST, FAULTS, plain, verification
+from evenhand.web.contributing import (
+    asked_here,
+    asked_of_whom,
+    growing_here,
+    keep_step,
+    offer_again,
+    own_task,
+    pass_over,
+    task_here,
+)
+from evenhand.web.growth import Asked, Doing, Step, asked_of, place_start, take
+from evenhand.web.proposed import CAPTION_LONGEST, CAPTION_SHORTEST, FAULTS, caption_text, plain, verification
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import SentForm, Service, Serving, Visiting
 from evenhand.web.visitor import Visitor
 
 pages = APIRouter(include_in_schema=False)
+
+SAVED = "saved=yes"
+"""In the address of a page that follows on something sent."""
 
 
 @pages.get("/grow")
@@ -49,8 +61,15 @@ async def _next(request: Request, serving: Service, visiting: Visitor, growing: 
     paused = asked.growing.terms.paused
     found = None if paused else await run_in_threadpool(take, serving.ledger, asked, step, person)
     if found is None:
-        return serving.pages.page(request, "nothing_waits.html", {"asked": asked, "step": step})
-    return RedirectResponse(f"/{step}/{growing}/{found.id}", 303)
+        done = asked.done(step)
+        context = {"asked": asked, "step": step, "before": done[-1] if done else None}
+        return serving.pages.page(request, "nothing_waits.html", context)
+    return RedirectResponse(f"/{step}/{growing}/{found.id}{still_saved(request)}", 303)
+
+
+def still_saved(request: Request) -> str:
+    """Carries on to the next page that what was sent is saved."""
+    return f"?{SAVED}" if "saved" in request.query_params else ""
 
 
 @pages.get("/caption/{growing}/{proposal}")
@@ -67,7 +86,7 @@ async def _step_page(
     request: Request, serving: Service, visiting: Visitor, growing: str, proposal: str, step: Step
 ) -> Response:
     asked = await asked_here(serving, visiting, growing)
-    found = await own_task(serving, visiting, asked, proposal, step)
+    found = await own_task(serving, visiting, asked.growing, proposal, step)
     person, what = visiting.must_be("annotator", "owner").id, place_start(growing, step, found)
     draft = await run_in_threadpool(find_draft, serving.ledger, person, what)
     return _shown(request, serving, asked, found, step, sent=draft or None)
@@ -98,6 +117,7 @@ def _shown(
         "fault": words,
         "faults": FAULTS,
         "longest": CAPTION_LONGEST,
+        "shortest": CAPTION_SHORTEST,
         "waiting": len(asked.waiting(step)),
         "before": _before(asked, found, step),
     }
@@ -106,7 +126,7 @@ def _shown(
 
 def _before(asked: Asked, found: Proposal, step: Step) -> Proposal | None:
     """The one that this person did before this one."""
-    done = [one for kind, one in asked.mine if kind == step]
+    done = asked.done(step)
     ids = [one.id for one in done]
     place = ids.index(found.id) if found.id in ids else len(done)
     return done[place - 1] if place else None
@@ -116,62 +136,66 @@ def _before(asked: Asked, found: Proposal, step: Step) -> Proposal | None:
 async def captioned(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
-    asked = await asked_here(serving, visiting, growing)
-    found = await task_here(serving, asked, proposal)
+    here = await growing_here(serving, visiting, growing)
+    found = await task_here(serving, here, proposal)
     try:
-        text = plain(form.text("caption", most=CAPTION_LONGEST, required="the description"))
+        text = caption_text(plain(form.text("caption", most=CAPTION_LONGEST, required="the caption")))
     except Refusal as refusal:
-        await own_task(serving, visiting, asked, proposal, "caption")
-        typed = form.text("caption", most=10 * CAPTION_LONGEST)
-        return _shown(request, serving, asked, found, "caption", words=refusal.sentence, sent={"caption": typed})
+        sent = {"caption": form.text("caption", most=10 * CAPTION_LONGEST)}
+        return await _again(request, serving, here, found, "caption", words=refusal.sentence, sent=sent)
     said = Caption(about=form.number("about", least=0, most=999_999_999), text=text)
-    await keep_step(serving, visiting, asked, found, "caption", said)
-    return RedirectResponse(f"/caption/{growing}", 303)
+    await keep_step(serving, visiting, here, found, "caption", said)
+    return RedirectResponse(f"/caption/{growing}?{SAVED}", 303)
 
 
 @pages.post("/verify/{growing}/{proposal}")
 async def verified(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
-    asked = await asked_here(serving, visiting, growing)
-    found = await task_here(serving, asked, proposal)
+    here = await growing_here(serving, visiting, growing)
+    found = await task_here(serving, here, proposal)
     about = form.number("about", least=0, most=999_999_999)
     try:
-        said = verification(form, about=about, rules=asked.growing.terms.rules)
+        said = verification(form, about=about, rules=here.terms.rules)
     except Refusal:
-        await own_task(serving, visiting, asked, proposal, "verify")
         sent = {name: form.text(name, most=10) for name in ("follows", "fault", "offensive")}
         words = "Say whether the answer follows the instruction; and where it does not, what is at fault."
-        return _shown(request, serving, asked, found, "verify", words=words, sent=sent)
-    await keep_step(serving, visiting, asked, found, "verify", said)
-    return RedirectResponse(f"/verify/{growing}", 303)
+        return await _again(request, serving, here, found, "verify", words=words, sent=sent)
+    await keep_step(serving, visiting, here, found, "verify", said)
+    return RedirectResponse(f"/verify/{growing}?{SAVED}", 303)
+
+
+async def _again(
+    request: Request,
+    serving: Service,
+    growing: GrowingBenchmark,
+    found: Proposal,
+    step: Step,
+    *,
+    words: str,
+    sent: Mapping[str, str],
+) -> Response:
+    """The form with what was wrong about what was sent. Raises Refusal where it is not this person's to do."""
+    visitor: Visitor = request.state.visitor
+    await own_task(serving, visitor, growing, found.id, step)
+    asked = await asked_of_whom(serving, visitor, growing)
+    return _shown(request, serving, asked, found, step, words=words, sent=sent)
 
 
 @pages.post("/caption/{growing}/{proposal}/skip")
 async def skip_caption(serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str) -> Response:  # noqa: ARG001
-    return await _skip(serving, visiting, growing, proposal, "caption")
+    await pass_over(serving, visiting, growing, proposal, "caption")
+    return RedirectResponse(f"/caption/{growing}", 303)
 
 
 @pages.post("/verify/{growing}/{proposal}/skip")
 async def skip_verify(serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str) -> Response:  # noqa: ARG001
-    return await _skip(serving, visiting, growing, proposal, "verify")
-
-
-async def _skip(serving: Service, visiting: Visitor, growing: str, proposal: str, step: Step) -> Response:
-    asked = await asked_here(serving, visiting, growing)
-    found = await own_task(serving, visiting, asked, proposal, step)
-    person = visiting.must_be("annotator", "owner").id
-    await run_in_threadpool(skip, serving.ledger, person, step_skip(growing, step, found.id))
-    start = place_start(growing, step)
-    await run_in_threadpool(lease, serving.ledger, person, (), start=start)  # for others to take
-    return RedirectResponse(f"/{step}/{growing}", 303)
+    await pass_over(serving, visiting, growing, proposal, "verify")
+    return RedirectResponse(f"/verify/{growing}", 303)
 
 
 @pages.post("/grow/{growing}/offer-again")
-async def offer_again(serving: Serving, visiting: Visiting, form: SentForm, growing: str) -> Response:
-    """What this person passed over at one step is offered to them again."""
-    step = form.choice("step", ("write", "caption", "verify"))
-    asked = await asked_here(serving, visiting, growing)
-    person = visiting.must_be("annotator", "owner").id
-    await run_in_threadpool(unskip, serving.ledger, person, f"{step} {asked.growing.id} ")
-    return RedirectResponse(f"/{step}/{growing}", 303)
+async def offered_again(serving: Serving, visiting: Visiting, form: SentForm, growing: str) -> Response:
+    doing = cast("Doing", form.choice("step", ("write", "caption", "verify")))
+    await offer_again(serving, visiting, growing, doing)
+    return RedirectResponse(f"/{doing}/{growing}", 303)

@@ -10,7 +10,9 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.proposal import (
+    OVER,
     Caption,
+    ImageFailed,
     Instruction,
     Standing,
     Verification,
@@ -20,13 +22,14 @@ from evenhand.domain.proposal import (
 )
 from evenhand.intervals import clustered_share
 from evenhand.ledger.growing import GrowingBenchmark, Skill
-from evenhand.ledger.proposals import Proposal, lease, skipped
-from evenhand.ledger.proposals_at_hand import ProposalsAtHand
+from evenhand.ledger.proposals import Proposal, find_proposal, lease, skipped
+from evenhand.ledger.proposals_at_hand import Known, ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.reliability.alpha import krippendorff_alpha
 from evenhand.reliability.opinions import Cases, Opinions
 
 Step: TypeAlias = Literal["caption", "verify"]
+Doing: TypeAlias = Literal["write", "caption", "verify"]
 TaskState: TypeAlias = Literal["open", "written", "skipped"]
 
 
@@ -37,7 +40,17 @@ class WritingTask:
     skill: Skill
     state: TaskState
     proposal: Proposal | None
-    """This person's for this skill, unless it was rejected or withdrawn."""
+    """This person's for this skill, unless it is over and they may write another."""
+    rejected: Proposal | None = None
+    """Their last one, where it was rejected or taken out and they have written no other since."""
+
+    @property
+    def image_fault(self) -> str | None:
+        """Why the worker could not fetch the image, at its last try."""
+        if self.proposal is None or self.proposal.standing.stage != "image":
+            return None
+        failures = [event.said for event in self.proposal.standing.failures if isinstance(event.said, ImageFailed)]
+        return failures[-1].detail if failures else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +64,8 @@ class Asked:
     mine: Sequence[tuple[Step, Proposal]]
     """What this person captioned or verified, the newest last."""
     joined: int
+    passed_over: frozenset[Doing] = frozenset()
+    """Where this person skipped something that is not offered now."""
 
     @property
     def written(self) -> int:
@@ -60,8 +75,17 @@ class Asked:
     def next_task(self) -> WritingTask | None:
         return next((task for task in self.writing if task.state == "open"), None)
 
+    @property
+    def troubled(self) -> Sequence[WritingTask]:
+        """Of this person's writing: what was rejected, or has no image because it could not be fetched."""
+        return [task for task in self.writing if task.rejected is not None or task.image_fault is not None]
+
     def waiting(self, step: Step) -> Sequence[Proposal]:
         return self.caption if step == "caption" else self.verify
+
+    def done(self, step: Step) -> Sequence[Proposal]:
+        """By this person, the newest last."""
+        return [one for kind, one in self.mine if kind == step]
 
 
 def asked_of(at_hand: ProposalsAtHand, growing: GrowingBenchmark, person: str) -> Asked:
@@ -75,17 +99,28 @@ def asked_of(at_hand: ProposalsAtHand, growing: GrowingBenchmark, person: str) -
         verify=[one for one in known.at("verify") if _offered(one, "verify", growing, person, passed)],
         mine=_mine(worked_on, person),
         joined=len(known.at("joined")),
+        passed_over=frozenset(_passed_over(known, growing, person, passed)),
     )
+
+
+def _passed_over(known: Known, growing: GrowingBenchmark, person: str, passed: set[str]) -> Iterator[Doing]:
+    if not passed:
+        return
+    if any(one.state == "skipped" for one in _writing(growing, known.of_person(person), person, passed)):
+        yield "write"
+    steps: tuple[Step, ...] = ("caption", "verify")
+    for step in steps:
+        there = (one for one in known.at(step) if step_skip(growing.id, step, one.id) in passed)
+        if any(_offered(one, step, growing, person, set()) for one in there):
+            yield step
 
 
 def _writing(
     growing: GrowingBenchmark, found: Iterable[Proposal], person: str, passed: set[str]
 ) -> tuple[WritingTask, ...]:
-    theirs = {
-        one.standing.asked.skill: one
-        for one in found
-        if one.standing.instruction.by == person and one.standing.stage not in ("rejected", "withdrawn")
-    }
+    last = {one.standing.asked.skill: one for one in found if one.standing.instruction.by == person}
+    theirs = {skill: one for skill, one in last.items() if one.standing.stage not in OVER}
+    rejected = {skill: one for skill, one in last.items() if one.standing.stage in ("rejected", "removed")}
 
     def state(skill: str) -> TaskState:
         if skill in theirs:
@@ -93,7 +128,13 @@ def _writing(
         return "skipped" if writing_name(growing.id, skill) in passed else "open"
 
     return tuple(
-        WritingTask(number=number, skill=skill, state=state(skill.name), proposal=theirs.get(skill.name))
+        WritingTask(
+            number=number,
+            skill=skill,
+            state=state(skill.name),
+            proposal=theirs.get(skill.name),
+            rejected=rejected.get(skill.name),
+        )
         for number, skill in enumerate(growing.terms.skills, start=1)
     )
 
@@ -127,11 +168,24 @@ def _mine(found: Sequence[Proposal], person: str) -> Sequence[tuple[Step, Propos
 
 def take(ledger: Ledger, asked: Asked, step: Step, person: str) -> Proposal | None:
     """The next that waits for this person and that nobody else has before them."""
+    gone: set[str] = set()
+    while True:
+        one = _leased(ledger, asked, step, person, gone)
+        if one is None:
+            return None
+        # What was asked may be a moment old: whoever had this one before them may have done it since.
+        now = find_proposal(ledger, asked.growing.id, one.id)
+        if now is not None and now.standing.stage == step and _offered(now, step, asked.growing, person, set()):
+            return now
+        gone.add(one.id)
+
+
+def _leased(ledger: Ledger, asked: Asked, step: Step, person: str, gone: set[str]) -> Proposal | None:
     seen: dict[str, Proposal] = {}
 
     def places() -> Iterator[str]:
         for one in asked.waiting(step):
-            for place in _places(asked.growing, step, one):
+            for place in _places(asked.growing, step, one) if one.id not in gone else ():
                 seen[place] = one
                 yield place
 
@@ -165,7 +219,7 @@ class Share:
     captioned: int
     verified: int
     joined: int
-    """Of those written."""
+    """Items of the benchmark that stand on what they wrote, captioned or verified."""
 
 
 def shares(found: Iterable[Proposal]) -> dict[str, Share]:
@@ -175,7 +229,7 @@ def shares(found: Iterable[Proposal]) -> dict[str, Share]:
         done = {(event.person, type(event.said)) for event in one.events if event.person is not None}
         counted.update((person, kind.__name__) for person, kind in done)
         if one.standing.stage == "joined":
-            counted[one.standing.instruction.by, "joined"] += 1
+            counted.update((person, "joined") for person in _behind(one.standing))
     return {
         person: Share(
             written=counted[person, Instruction.__name__],
@@ -185,6 +239,11 @@ def shares(found: Iterable[Proposal]) -> dict[str, Share]:
         )
         for person in dict.fromkeys(person for person, _ in counted)
     }
+
+
+def _behind(found: Standing) -> set[str]:
+    captioned = () if found.caption is None else (found.caption.by,)
+    return {found.instruction.by, *captioned, *(one.by for one in found.opinions if one.verification.follows)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

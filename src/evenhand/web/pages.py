@@ -68,7 +68,13 @@ class Pages:
         shown = visitor if fresh is None else Visitor(address=visitor.address, person=visitor.person, secret=fresh)
         form = _FormToken(shown)
         words = self._templates.get_template(template).render(
-            {**context, "visitor": visitor, "path": request.url.path, "form": form}
+            {
+                **context,
+                "visitor": visitor,
+                "path": request.url.path,
+                "saved": "saved" in request.query_params,
+                "form": form,
+            }
         )
         response = HTMLResponse(in_utf8(words), status)
         if fresh is not None and form.used:

@@ -122,7 +122,8 @@ def paper_of(score: Score, category: str | None) -> Paper:
 
 def _without_empty_columns(table: PaperTable) -> PaperTable:
     """People give no grades of factuality, say, and need not meet the reference."""
-    kept = [place for place in range(len(table.headings)) if any(row.cells[place].words != _NONE for row in table.rows)]
+    empty = Cell(words=_NONE)
+    kept = [place for place in range(len(table.headings)) if any(row.cells[place] != empty for row in table.rows)]
     return replace(
         table,
         headings=tuple(table.headings[place] for place in kept),

@@ -1,9 +1,9 @@
 """What people send about proposals, read from forms and requests: within limits, and as text."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import cast
 
-from evenhand.benchmarks.items_file import address_fault
 from evenhand.domain.proposal import CaptionOrAnswer, Instruction, Rules, Standing, Verification
 from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.web.refusal import Refusal
@@ -14,20 +14,28 @@ from evenhand.web.visitor import Visitor
 INSTRUCTION_LONGEST = 200
 CAPTION_LONGEST = 2_000
 """Characters, as VisIT-Bench's own forms have it (Figs. 11 and 12)."""
+CAPTION_SHORTEST = 10
 LICENCE_LONGEST = 200
 URL_LONGEST = 1_000
 UPLOAD_BYTES = PROPOSED_LIMITS.bytes
 
 LICENCES = (
     "CC0 1.0", "CC BY 4.0", "CC BY-SA 4.0", "CC BY 3.0", "CC BY-SA 3.0", "CC BY 2.0", "CC BY-SA 2.0", "Public domain",
-    "My own photograph, given as CC0 1.0",
+    "My own work, given as CC0 1.0", "My own work, given as CC BY 4.0",
 )  # fmt: skip
+OTHER = "other"
+_NOT_PUBLIC = re.compile(
+    r"all rights reserved|proprietary|fair use|©|\(c\)|private|(?<!no )(?<!no known )(?<!free of )copyright(?![- ]free)|"
+    r"^\W*(unknown|not known|none|no|no licen[cs]e|n/?a|other|any|)\W*$",
+    re.IGNORECASE,
+)
 
 FAULTS = {
-    "answer": "The caption is detailed enough; the problem is in the answer",
-    "caption": "The caption is underspecified; it is not the model's fault",
-    "neither": "Not applicable",
+    "answer": ("The caption is detailed enough; the problem is in the answer", "The model answers anew."),
+    "caption": ("The caption is underspecified; it is not the model's fault", "Somebody writes another caption."),
+    "neither": ("Not applicable: neither caption nor answer is at fault", "The instruction is rejected, and no more asked."),
 }
+"""What can be at fault, and what happens then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +50,11 @@ class Sent:
 
     async def instruction(self, uploads: Uploads, visitor: Visitor, *, before: Standing | None) -> Instruction:
         """Raises Refusal where there is no image that can be used."""
-        words = Instruction(skill=self.skill, text=self.text, licence=self.licence)
+        words = Instruction(skill=self.skill, text=self.text, licence=public_licence(self.licence))
         if self.url and self.upload is not None:
             raise Refusal(422, "Give an address or a file, not both.")
         if self.url:
-            return replace(words, url=_usable(self.url))
+            return replace(words, url=uploads.usable_address(self.url))
         if self.upload is not None:
             return replace(words, image=await uploads.keep(self.upload, visitor=visitor))
         if before is None:
@@ -54,13 +62,20 @@ class Sent:
         return replace(words, image=before.asked.image, url=before.asked.url)
 
 
-def _usable(url: str) -> str:
-    if ":" not in url:
-        raise Refusal(422, "An image's address begins with https:// or http://.")
-    fault = address_fault(url)
-    if fault is not None:
-        raise Refusal(422, fault, attack="refused: image address", about=url)
-    return url
+def public_licence(text: str) -> str:
+    """Raises Refusal for words that say that not everybody may use it."""
+    if _NOT_PUBLIC.search(text):
+        words = f"'{text}' does not let everybody use the image; choose an image with a public licence, and name that."
+        raise Refusal(422, words)
+    return text
+
+
+def caption_text(text: str) -> str:
+    """Raises Refusal for one that is too short to stand for an image."""
+    if len(text) < CAPTION_SHORTEST:
+        words = f"The caption has {len(text)} characters, and {CAPTION_SHORTEST} are the least: say what is to be seen."
+        raise Refusal(422, words)
+    return text
 
 
 def plain(text: str) -> str:

@@ -33,7 +33,7 @@ from evenhand.web.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
 from evenhand.web.watch import Watch
 
 _DOLLARS_MOST = 1_000_000
-TYPED = ("instruction", "licence", "url", "caption")
+TYPED = ("instruction", "licence", "licence_other", "url", "caption")
 """Fields in which people write what they would not like to write again."""
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")

@@ -1,7 +1,10 @@
 """How one served site is set up: its address, who may be addressed, and its limits."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from evenhand.images.guard import is_public
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -19,6 +22,7 @@ class Limits:
     uploads: tuple[tuple[str, int], ...] = (
         ("/write/", 10_500_000),
         ("/admin/growing/", 10_500_000),
+        ("/api/growing/", 10_500_000),
         ("/submissions/", 53_000_000),
         ("/api/submissions/", 53_000_000),
     )
@@ -36,6 +40,8 @@ class Limits:
     """Images of one person that are decoded."""
     letters_per_hour: float = 10.0
     """What somebody passing by may leave for the owner to read, of one address."""
+    addresses: Callable[[str], bool] = is_public
+    """Which addresses an image may be at that a person names; the worker has its own rule, at the connection."""
     patience: float = 10.0
     """Seconds a page waits for a board that was never worked out before."""
 

@@ -1,10 +1,15 @@
-"""Keeps images that people send: decoded off the event loop and a few at a time, as small files can decode large."""
+"""Takes images that people send or name: decoded off the event loop and a few at a time, as small files can decode
+large; an address that is private by its looks is refused before anybody asks for it."""
 
 import asyncio
+from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 
+from evenhand.benchmarks.items_file import address_fault
 from evenhand.images import ImageError
+from evenhand.images.guard import may_be_public
 from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.ledger.record import Ledger
 from evenhand.web.refusal import Refusal
@@ -15,10 +20,22 @@ AT_ONCE = 2
 
 
 class Uploads:
-    def __init__(self, ledger: Ledger, watch: Watch) -> None:
+    def __init__(self, ledger: Ledger, watch: Watch, *, allowed: Callable[[str], bool]) -> None:
         self._ledger = ledger
         self._watch = watch
+        self._allowed = allowed
         self._turn = asyncio.Semaphore(AT_ONCE)
+
+    def usable_address(self, url: str) -> str:
+        """Raises Refusal for one at which no public image can be."""
+        if ":" not in url:
+            raise Refusal(422, "An image's address begins with https:// or http://.")
+        fault = address_fault(url)
+        if fault is None and not may_be_public(urlsplit(url).hostname or "", self._allowed):
+            fault = "This address is inside a private network or not an address at all; give one that everybody reaches."
+        if fault is not None:
+            raise Refusal(422, fault, attack="refused: image address", about=url)
+        return url
 
     async def keep(self, data: bytes, *, visitor: Visitor) -> str:
         """The digest of an image that is in the store now. Raises Refusal."""

@@ -7,24 +7,34 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.domain.proposal import Word, may_write_again
+from evenhand.domain.proposal import may_write_again
 from evenhand.ledger.drafts import find_draft
-from evenhand.ledger.proposals import skip
-from evenhand.web.contributing import asked_here, change_own, keep_instruction, must_be_open, task_of
+from evenhand.web.contributing import (
+    asked_here,
+    keep_instruction,
+    must_be_open,
+    pass_over_writing,
+    task_of,
+    withdraw_writing,
+)
+from evenhand.web.grow_pages import SAVED, still_saved
 from evenhand.web.growth import Asked, WritingTask, writing_name
 from evenhand.web.proposed import (
     INSTRUCTION_LONGEST,
     LICENCE_LONGEST,
     LICENCES,
+    OTHER,
     UPLOAD_BYTES,
     URL_LONGEST,
     Sent,
     plain,
 )
-from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.refusal import Refusal
 from evenhand.web.service import Form, SentForm, Service, Serving, Visiting
 
 pages = APIRouter(prefix="/write", include_in_schema=False)
+
+_FIELDS = ("instruction", "licence", "licence_other", "url")
 
 
 @pages.get("/{growing}")
@@ -33,7 +43,7 @@ async def write_next(request: Request, serving: Serving, visiting: Visiting, gro
     task = asked.next_task
     if task is None or asked.growing.terms.paused:
         return serving.pages.page(request, "nothing_waits.html", {"asked": asked, "step": "write"})
-    return RedirectResponse(f"/write/{growing}/{task.number}", 303)
+    return RedirectResponse(f"/write/{growing}/{task.number}{still_saved(request)}", 303)
 
 
 @pages.get("/{growing}/{number}")
@@ -56,10 +66,10 @@ def _write_page(
     """`fault`: what was wrong with what was `sent`; without it that is a draft."""
     person = request.state.visitor.person
     stands = None if task.proposal is None else task.proposal.standing
-    before = {"instruction": "", "licence": "", "url": ""}
+    before = dict.fromkeys(_FIELDS, "")
     if stands is not None:
         said = stands.asked
-        before = {"instruction": said.text, "licence": said.licence, "url": said.url or ""}
+        before = {"instruction": said.text, "url": said.url or "", **_licence_fields(said.licence)}
     filled = {**before, **sent}
     context: dict[str, Any] = {
         "asked": asked,
@@ -70,10 +80,18 @@ def _write_page(
         "stands": stands,
         "changeable": stands is None or may_write_again(stands, person.id),
         "licences": LICENCES,
+        "other": OTHER,
         "longest": {"instruction": INSTRUCTION_LONGEST, "licence": LICENCE_LONGEST, "url": URL_LONGEST},
         "upload_mb": UPLOAD_BYTES // 1_000_000,
     }
     return serving.pages.page(request, "write.html", context, status=200 if fault is None else fault.status_code)
+
+
+def _licence_fields(licence: str) -> dict[str, str]:
+    """As the form's two fields have it."""
+    if licence in LICENCES:
+        return {"licence": licence, "licence_other": ""}
+    return {"licence": OTHER, "licence_other": licence}
 
 
 @pages.post("/{growing}/{number}")
@@ -83,7 +101,7 @@ async def written(
     asked = await asked_here(serving, visiting, growing)
     task = task_of(asked, number)
     must_be_open(asked.growing)
-    typed = {name: form.text(name, most=URL_LONGEST) for name in ("instruction", "licence", "url")}
+    typed = {name: form.text(name, most=10 * URL_LONGEST) for name in _FIELDS}
     try:
         sent = _sent(form, task, await form.upload("image", most=UPLOAD_BYTES))
         before = None if task.proposal is None else task.proposal.standing
@@ -94,12 +112,14 @@ async def written(
         return _write_page(request, serving, asked, task, sent=typed, fault=refusal)
     await run_in_threadpool(keep_instruction, serving.ledger, visiting, growing, task, said)
     await serving.watch.note(visiting, "wrote an instruction", growing)
-    return RedirectResponse(f"/write/{growing}", 303)
+    return RedirectResponse(f"/write/{growing}?{SAVED}", 303)
 
 
 def _sent(form: Form, task: WritingTask, upload: bytes | None) -> Sent:
     text = plain(form.text("instruction", most=INSTRUCTION_LONGEST, required="the instruction"))
     licence = plain(form.text("licence", most=LICENCE_LONGEST, required="the image's public licence"))
+    if licence == OTHER:
+        licence = plain(form.text("licence_other", most=LICENCE_LONGEST, required="the name of the other licence"))
     url = plain(form.text("url", most=URL_LONGEST))
     if task.proposal is not None and url == task.proposal.standing.asked.url:
         url = ""  # as it was sent along with the form
@@ -109,19 +129,12 @@ def _sent(form: Form, task: WritingTask, upload: bytes | None) -> Sent:
 @pages.post("/{growing}/{number}/skip")
 async def skip_writing(serving: Serving, visiting: Visiting, form: SentForm, growing: str, number: int) -> Response:  # noqa: ARG001
     asked = await asked_here(serving, visiting, growing)
-    task = task_of(asked, number)
-    what = writing_name(growing, task.skill.name)
-    await run_in_threadpool(skip, serving.ledger, visiting.must_be("annotator", "owner").id, what)
+    await pass_over_writing(serving, visiting, asked, number)
     following = number % len(asked.writing) + 1
     return RedirectResponse(f"/write/{growing}/{following}", 303)
 
 
 @pages.post("/{growing}/{number}/withdraw")
 async def withdraw(serving: Serving, visiting: Visiting, form: SentForm, growing: str, number: int) -> Response:  # noqa: ARG001
-    asked = await asked_here(serving, visiting, growing)
-    task = task_of(asked, number)
-    if task.proposal is None:
-        raise not_found("such instruction of yours")
-    person, said = visiting.must_be("annotator", "owner").id, Word(word="withdrawn", reason="By its writer.")
-    await run_in_threadpool(change_own, serving.ledger, growing, task.proposal.id, said, person=person)
+    await withdraw_writing(serving, visiting, await asked_here(serving, visiting, growing), number)
     return RedirectResponse(f"/write/{growing}/{number}", 303)

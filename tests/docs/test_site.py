@@ -1,0 +1,82 @@
+"""The pages render without a broken link, and what is rendered asks no other host for anything."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+ELSEWHERE = re.compile(r"^(?:https?:)?//", flags=re.IGNORECASE)
+_LOADS = {"src", "srcset", "data", "poster", "background", "action"}
+"""Attributes that make a browser fetch something by itself, or send something."""
+
+
+class Requests(HTMLParser):
+    """The addresses a browser would ask for when it opens the page; a link that a reader may follow is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and (name in _LOADS or (name == "href" and tag in ("link", "use", "image"))):
+                self.found.append(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_rendered(site: Path) -> None:
+    for page in ROOT.glob("docs/**/*.md"):
+        made = site / page.relative_to(ROOT / "docs").with_suffix(".html")
+        assert made.exists(), f"{page} is not in the site"
+
+
+def test_no_page_asks_another_host(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 30
+    for page in pages:
+        reader = Requests()
+        reader.feed(page.read_text(encoding="utf-8"))
+        assert reader.found
+        assert not [address for address in reader.found if ELSEWHERE.match(address)], page.name
+
+
+def test_no_style_sheet_or_picture_asks_another_host(site: Path) -> None:
+    for path in (*site.rglob("*.css"), *site.rglob("*.svg")):
+        text = path.read_text(encoding="utf-8")
+        loaded = re.findall(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)|(?:xlink:)?href=\"([^\"]+)", text)
+        assert not [address for each in loaded for address in each if ELSEWHERE.match(address)], path.name
+
+
+def test_the_program_files_beside_the_pages_are_not_in_the_site(site: Path) -> None:
+    assert not list(site.rglob("*.py"))
+
+
+def test_a_file_that_a_page_shows_by_name_is_a_block_of_code_under_that_name(site: Path) -> None:
+    page = (site / "elo-2023.html").read_text(encoding="utf-8")
+    assert "<p><code>battles.csv</code>:</p>" in page
+    assert "time,model_a,model_b,winner" in re.findall(r"<pre><code[^>]*>(.*?)</code></pre>", page, flags=re.DOTALL)[0]
+    assert "```" not in page
+
+
+def test_no_page_shows_a_fence_that_was_not_understood(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        assert "```" not in page.read_text(encoding="utf-8"), page.name
