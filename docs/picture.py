@@ -3,6 +3,7 @@
 import asyncio
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +16,8 @@ def draw(target: Path) -> None:
     story = asyncio.run(
         demonstrate("sqlite:///.evenhand/demo/ledger.db", look_around(Path.cwd()), battles=None, quiet=True)
     )
+    if story.report is not None:  # no folder of this machine in the picture
+        story = replace(story, report=story.report.relative_to(Path.cwd().resolve()))
     console = Console(record=True, width=96, highlight=False, file=io.StringIO(), force_terminal=True)
     story.print_story(console)
     picture = console.export_svg(title="make demo")

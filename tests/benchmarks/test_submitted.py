@@ -224,6 +224,7 @@ def zipped() -> bytes:
         (b"item,response\n", "The file is empty; at least one row is needed."),
         (b"item,item,response\n1,2,3\n", "The header names `item` more than once."),
     ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "a file",
 )
 def test_what_is_no_text_of_rows_is_told_in_one_sentence(data: bytes, words: str) -> None:
     found = check(data, "p.csv")

@@ -1,5 +1,7 @@
 """Claims about `evenhand worker` and `evenhand export --grown` on the command line."""
 
+import json
+import shlex
 from contextlib import closing
 from pathlib import Path
 
@@ -11,8 +13,11 @@ from evenhand.ledger.grown import publish
 from evenhand.ledger.proposals import propose, say
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.worker_notes import worker_notes
+from tests.cli.served import served
 from tests.cli.shell import Shell
+from tests.scripted_server import Script
 from tests.web.house import PNG
+from tests.web.house import served as web
 
 
 @pytest.fixture
@@ -69,6 +74,30 @@ def test_a_grown_benchmark_is_written_as_a_folder_that_other_commands_read(shell
     assert "did you mean 'garden'" in shell.refused("export", "--grown", "gardn", "--out", "new")
     assert "an export of its own" in shell.refused("export", "--grown", "garden", "--battles", "--out", "new")
     assert not (shell.folder / "new").exists()
+
+
+def documented(start: str) -> list[str]:
+    """The arguments of a command as docs/growing.md has it."""
+    lines = (Path(__file__).parents[2] / "docs" / "growing.md").read_text("utf-8").splitlines()
+    (line,) = [one for one in lines if one.startswith(f"    evenhand {start}")]
+    return shlex.split(line)[1:]
+
+
+def test_what_is_judged_of_a_grown_benchmark_stands_under_its_own_name(shell: Shell):
+    export, judge, rank = documented("export --grown"), documented("judge"), documented("rank")
+    grown(shell, "Garden and kitchen")
+    shell.run(*export)
+    item = json.loads((shell.folder / "grown" / "items.jsonl").read_text().splitlines()[0])["item"]
+    answers = [{"item": item, "model": name, "response": f"{name} says one."} for name in ("amber", "blue")]
+    shell.file("answers.jsonl", *map(json.dumps, answers))
+    with served(Script(judge="prefers-longer")) as server:
+        shell.run(*judge, "--judge-base-url", server.base_url)
+    board = shell.document(*rank)
+    assert {one["model"] for one in board["models"]} >= {"amber", "blue"}
+    with closing(opened(shell)) as ledger, web(ledger) as house:
+        page = house.visitor().get("/").text
+        assert "Garden and kitchen" in page
+        assert "visit-bench" not in page
 
 
 def test_a_benchmark_without_a_version_is_told_so(shell: Shell):

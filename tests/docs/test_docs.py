@@ -10,26 +10,14 @@ import pytest
 
 import evenhand
 from evenhand.cli.reference import reference
+from tests.docs.pages import EVENHAND, ROOT, commands_of, run, text_of, write_files_of
 from tests.scripted_server import server_process
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
-
-
-def commands_of(text: str) -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line.startswith("evenhand ")]
-
-
-def write_files_of(text: str, folder: Path) -> None:
-    """The files that a document shows under their names."""
-    for name, content in re.findall(r"```csv (\S+)\n(.*?)```", text, flags=re.DOTALL):
-        (folder / name).write_text(content, encoding="utf-8")
+README = text_of("README.md")
 
 
 def test_the_command_reference_is_what_the_program_says() -> None:
-    written = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")
+    written = text_of("docs/reference/commands.md")
     assert written == reference(), "run: python -m evenhand.cli.reference docs/reference/commands.md"
 
 
@@ -42,33 +30,16 @@ def test_the_command_reference_is_what_the_program_says() -> None:
     ],
 )
 def test_every_command_of_a_document_runs(tmp_path: Path, document: str, made: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
+    text = text_of(document)
     commands = commands_of(text)
     assert len(commands) >= 6
     write_files_of(text, tmp_path)
-    with server_process("--judge", "prefers-longer") as base_url:
-        environment = {
-            **os.environ,
-            "EVENHAND_JUDGE_BASE_URL": base_url,
-            "EVENHAND_BASE_URL": base_url,
-            "OPENAI_API_KEY": "a-key-for-the-test",
-        }
-        for command in commands:
-            done = subprocess.run(
-                [EVENHAND, *command.split()[1:]],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert done.returncode == 0, f"{command}: {done.stderr}"
+    run(commands, tmp_path)
     assert (tmp_path / made).stat().st_size > 0
 
 
 def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path: Path) -> None:
-    text = (ROOT / "docs/elo-2023.md").read_text(encoding="utf-8")
+    text = text_of("docs/elo-2023.md")
     write_files_of(text, tmp_path)
     (command,) = commands_of(text)
     made = subprocess.run(

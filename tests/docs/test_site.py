@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT
+from tests.e2e.browser import browsing
 
 ELSEWHERE = re.compile(r"^(?:https?:)?//", flags=re.IGNORECASE)
 _LOADS = {"src", "srcset", "data", "poster", "background", "action"}
@@ -64,6 +65,21 @@ def test_no_style_sheet_or_picture_asks_another_host(site: Path) -> None:
         text = path.read_text(encoding="utf-8")
         loaded = re.findall(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)|(?:xlink:)?href=\"([^\"]+)", text)
         assert not [address for each in loaded for address in each if ELSEWHERE.match(address)], path.name
+
+
+def test_a_browser_without_a_network_opens_every_page_and_asks_nobody(site: Path) -> None:
+    with browsing() as browser:
+        context = browser.new_context(offline=True)
+        page = context.new_page()
+        asked: list[str] = []
+        complaints: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        for path in sorted(site.rglob("*.html")):
+            page.goto(path.as_uri())
+        assert len(asked) > 100
+        assert not [address for address in asked if not address.startswith((site.as_uri(), "data:"))]
+        assert not complaints
 
 
 def test_the_program_files_beside_the_pages_are_not_in_the_site(site: Path) -> None:

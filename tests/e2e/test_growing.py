@@ -129,7 +129,7 @@ def written(page: Page, *, scripts: bool) -> None:
     expect(page.get_by_text("Task 1 of 3")).to_be_visible()
     shown(page, "grow-write")
     page.get_by_label("Or a file").set_input_files(PICTURES / "s01.png")
-    page.get_by_label("Its public licence (required)").fill("CC0 1.0")
+    page.get_by_label("Its public licence (required)").select_option("CC0 1.0")
     page.get_by_label("The instruction").fill(INSTRUCTION)
     if scripts:
         expect(page.locator(".counter")).to_have_text(f"{len(INSTRUCTION)} / 200")
@@ -147,9 +147,9 @@ def captioned(page: Page) -> None:
     through(page, "Caption")
     expect(page.get_by_role("heading", level=1)).to_have_text(INSTRUCTION)
     shown(page, "grow-caption")
-    page.get_by_label("Description", exact=True).fill(CAPTION)
+    page.get_by_label("Caption", exact=True).fill(CAPTION)
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_text("Nothing waits for a description")).to_be_visible()
+    expect(page.get_by_text("Nothing waits for a caption")).to_be_visible()
     shown(page, "grow-nothing-waits")
 
 

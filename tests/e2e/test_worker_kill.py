@@ -59,7 +59,7 @@ def captioned(here: Workplace, count: int) -> str:
             said = Instruction(skill=f"skill {number}", text="What?", licence="CC0", image=image)
             proposal = propose(ledger, growing, said, person="a")
             (one,) = [one for one in proposals(ledger, growing) if one.id == proposal]
-            caption = Caption(about=one.standing.instruction.seq, text=f"{number} dots.")
+            caption = Caption(about=one.standing.instruction.seq, text=f"{number} dots, all red.")
             say(ledger, growing, proposal, caption, person="b")
     return growing
 
@@ -196,7 +196,7 @@ class Annotator:
             return
         about = re.search(r'name="about" value="(\d+)"', self.client.get(place).text)
         assert about
-        text = f"{number} dots."
+        text = f"{number} dots, all red."
         said = self.client.post(place, data={"csrf": self.token, "caption": text, "about": about[1]})
         assert said.status_code == 303, said.text
         self.captioned.add((place.rpartition("/")[2], text))
@@ -257,7 +257,7 @@ def check_what_people_said(ada: Annotator, found: Sequence[Proposal]) -> None:
         assert (kinds.count("Instruction"), kinds.count("Caption")) == (1, 1)
         assert one.standing.caption
         number = one.standing.instruction.text.removeprefix("What is ").removesuffix("?")
-        assert one.standing.caption.text == f"{number} dots."
+        assert one.standing.caption.text == f"{number} dots, all red."
         captions.add((one.id, one.standing.caption.text))
     assert ada.written <= {one.standing.instruction.text for one in found}
     assert ada.captioned <= captions

@@ -60,10 +60,12 @@ def known(house: House) -> dict[str, str]:
         "model": MODELS[0],
         "data": data,
         "study": study,
-        "place": take_place(ledger, study, person),
+        "comparison": take_place(ledger, study, person),
         "number": "1",
         "person": person.id,
         "growing": garden.id,
+        "task": "1",
+        "version": "1",
     }
 
 

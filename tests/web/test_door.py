@@ -200,7 +200,7 @@ def test_a_body_that_says_it_is_too_large_is_refused(house: House):
 
 
 def test_more_is_taken_where_uploads_are(ledger: Ledger):
-    limits = Limits(body_bytes=1000, uploads=(("/account/", 10_000),))
+    limits = Limits(body_bytes=1000, uploads=(("/account/*", 10_000),))
     with served(ledger, limits=limits) as house:
         visitor = house.visitor()
         sizes = (("/leave", 1001), ("/account/tokens", 1001), ("/account/tokens", 10_001))

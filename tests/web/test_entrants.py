@@ -179,10 +179,40 @@ def test_withdrawn_its_row_goes_and_the_others_stand_as_if_it_had_never_played(h
     assert ANSWER in house.signed_in("owner").get(entry.battle()).text
 
 
+def test_what_shares_its_items_hides_it_likewise(house: House):
+    entry = entered(house)
+    whole = numbers(house.ledger)
+    half = replace(whole, name="half", items=whole.items[:3])
+    house.ledger.register_benchmark(half)
+    answers = [
+        one
+        for one in house.ledger.responses_to(item.digest for item in half.items)
+        if one.model in ("amber", entry.label)
+    ]
+    judge(house.ledger, half, answers, models=("amber", entry.label))
+    (other,) = [
+        one["board"] for one in house.visitor().get("/api/boards").json()["boards"] if one["benchmark"] == "half"
+    ]
+    query = urlencode({"item": half.items[0].digest, "a": entry.label, "b": "amber"})
+    battle = f"/boards/{other}/battle?{query}"
+    assert house.visitor().get(battle).status_code == 404
+    assert ANSWER in entry.team.get(battle).text
+    assert entry.label in rows(house, other)
+    tell(house.ledger, entry.submission, Withdrawn(), person=entry.person)
+    assert house.visitor().get(battle).status_code == 404
+    document = house.visitor().get(f"/api/boards/{other}")
+    assert entry.submission not in document.text
+
+
+def test_nobody_learns_that_somebody_is_being_judged_or_went(house: House):
+    entry = entered(house, judged=False)
+    assert "Left out" not in entry.everything_public()
+
+
 def test_two_published_under_one_name_say_which_is_which(house: House):
     entry = entered(house)
     tell(house.ledger, entry.submission, Published(), person=entry.person)
-    one = entrants(house.ledger, entry.data)[entry.label]
+    one = entrants(house.ledger)[entry.label]
     twin = replace(one, submission="0" * 8)
     shown = f"{SECRET_NAME} 1 (Birds)"
     assert shown_names({one.label: one}) == {one.label: shown}

@@ -361,8 +361,8 @@ def test_the_pages_say_what_waits_for_whom(garden: Garden):
     ada, ben = garden.person("Ada"), garden.person("Ben")
     ada.wrote(1)
     assert '1<span class="small"> of 3' in ada.client.get("/grow").text
-    assert "waiting for a description" in ben.client.get("/grow").text
-    assert "waiting for a description" not in ada.client.get("/grow").text
+    assert "waiting for a caption" in ben.client.get("/grow").text
+    assert "waiting for a caption" not in ada.client.get("/grow").text
     assert len(SKILLS) == 3
 
 

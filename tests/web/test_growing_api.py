@@ -1,5 +1,6 @@
 """Claims about the API of a benchmark that grows: a script does what a person does, and is refused the same."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import httpx2 as httpx
@@ -10,10 +11,11 @@ from evenhand.engine.proposed_images import LIMITS
 from evenhand.engine.worker import Rhythm, Stopping, work
 from evenhand.images.guard import anywhere
 from evenhand.ledger.people import grant_token
+from evenhand.ledger.record import Ledger
 from tests.images.web import serving
 from tests.scripted_server import Script, ScriptedServer
 from tests.web.garden import Garden, kinds, planted
-from tests.web.house import House
+from tests.web.house import GENEROUS, House, served
 
 
 @pytest.fixture
@@ -39,7 +41,15 @@ class Scripter:
         return answer.json()["task"]
 
 
-async def test_a_whole_item_grows_by_scripts(garden: Garden):
+@pytest.fixture
+def open_garden(ledger: Ledger) -> Iterator[Garden]:
+    """Where images may be on this machine."""
+    with served(ledger, limits=replace(GENEROUS, addresses=anywhere)) as house:
+        yield planted(house)
+
+
+async def test_a_whole_item_grows_by_scripts(open_garden: Garden):
+    garden = open_garden
     ada, ben, eve = (Scripter(garden, name) for name in ("Ada", "Ben", "Eve"))
     owner = Scripter(garden, "Olga", "owner")
     with serving() as web:
@@ -71,7 +81,7 @@ async def test_a_whole_item_grows_by_scripts(garden: Garden):
     assert version.json()["version"] == 1
     (listed,) = owner.client.get(f"{owner.root}/proposals").json()["proposals"]
     assert (listed["stage"], listed["answer"], listed["licence"]) == ("joined", "The dot.", "CC0")
-    assert owner.client.post(f"{owner.root}/versions").status_code == 404
+    assert owner.client.post(f"{owner.root}/versions").status_code == 409
     (mine,) = ada.client.get("/api/growing").json()["growing"]
     assert [task["state"] for task in mine["write"]] == ["open", "written", "open"]
     assert mine["items"] == 1
@@ -102,7 +112,7 @@ def test_a_script_is_held_to_the_same_rules(garden: Garden):
     writer = garden.person("Wanda")
     proposal = writer.wrote(1)
     task = ada.take("caption")
-    said = {"about": task["about"], "caption": "A dot."}
+    said = {"about": task["about"], "caption": "A red dot."}
     assert ben.put(f"caption/{proposal}", said).status_code == 409  # it is before Ada
     assert ada.put(f"caption/{proposal}", {**said, "about": 99_999}).status_code == 409
     assert ada.put(f"caption/{proposal}", {**said, "caption": "x" * 2001}).status_code == 422

@@ -13,13 +13,14 @@ from evenhand.images.guard import anywhere
 from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.ledger.audit_log import events
 from evenhand.ledger.proposals import proposals
+from evenhand.ledger.record import Ledger
 from tests.benchmarks.files import RED_DIGEST
 from tests.images.pictures import animation, png_bomb
 from tests.images.test_fetching import ODD_SPELLINGS
 from tests.images.web import Rebinding, Web, serving
 from tests.scripted_server import Script, ScriptedServer
 from tests.web.garden import Garden, hand_out, planted, worked
-from tests.web.house import PNG, SCRIPT, House, form_token
+from tests.web.house import GENEROUS, PNG, SCRIPT, House, form_token, served
 
 HERE = replace(LIMITS, allowed=anywhere)
 
@@ -27,6 +28,13 @@ HERE = replace(LIMITS, allowed=anywhere)
 @pytest.fixture
 def garden(house: House) -> Garden:
     return planted(house)
+
+
+@pytest.fixture
+def open_garden(ledger: Ledger) -> Generator[Garden]:
+    """Where a page takes any address, so that the worker alone is in the way."""
+    with served(ledger, limits=replace(GENEROUS, addresses=anywhere)) as house:
+        yield planted(house)
 
 
 @pytest.fixture
@@ -149,7 +157,8 @@ def test_an_upload_beyond_the_limit_is_refused_before_it_is_read(garden: Garden)
         "http://10.0.0.1/a.png",
     ],
 )
-async def test_an_address_inside_is_not_fetched_and_the_attempt_is_logged(garden: Garden, web: Web, address: str):
+async def test_an_address_inside_is_not_fetched_and_the_attempt_is_logged(open_garden: Garden, web: Web, address: str):
+    garden = open_garden
     ada = garden.person("Ada")
     url = address.format(port=web.port)
     proposal = ada.wrote(1, png=None, url=url)
@@ -180,8 +189,30 @@ async def test_a_public_looking_name_that_resolves_to_this_machine_is_refused_at
     assert garden.house.logged().count("refused: image private") == 1
 
 
+@pytest.mark.parametrize(
+    "host", [*ODD_SPELLINGS, "127.0.0.1", "[::1]", "10.0.0.1", "localhost", "a.localhost.", "[fe80::1]"]
+)
+def test_an_address_that_is_private_by_its_looks_is_refused_on_the_form_and_by_the_api(garden: Garden, host: str):
+    ada, url = garden.person("Ada"), f"http://{host}/red.png"
+    refused = ada.write(1, png=None, url=url)
+    assert refused.status_code == 422
+    assert "private network" in refused.text
+    assert url in refused.text  # the form again
+    document = {"instruction": "What?", "image_url": url, "licence": "CC0 1.0"}
+    where, token = f"/api/growing/{garden.id}/write/1", {"X-CSRF-Token": ada.token}
+    assert ada.client.put(where, json=document, headers=token).status_code == 422
+    assert garden.house.logged().count("refused: image address") == 2
+    assert not proposals(garden.ledger, garden.id)
+
+
+@pytest.mark.parametrize("host", ["example.org", "1.1.1.1", "x.example", "93.184.216.34.example", "0xcafe.example"])
+def test_a_name_is_looked_at_where_it_is_connected_to_and_a_public_address_is_taken(garden: Garden, host: str):
+    assert garden.person("Ada").write(1, png=None, url=f"https://{host}/red.png").status_code == 303
+
+
 @pytest.mark.parametrize("host", ODD_SPELLINGS)
-async def test_an_odd_spelling_of_this_machine_is_refused_for_good_and_logged(garden: Garden, web: Web, host: str):
+async def test_an_odd_spelling_of_this_machine_is_refused_for_good_and_logged(open_garden: Garden, web: Web, host: str):
+    garden = open_garden
     ada = garden.person("Ada")
     url = f"http://{host}:{web.port}/red.png"
     proposal = ada.wrote(1, png=None, url=url)
@@ -195,8 +226,9 @@ async def test_an_odd_spelling_of_this_machine_is_refused_for_good_and_logged(ga
     assert (attack.person, attack.detail) == (ada.id, url)
 
 
-async def test_a_redirect_inwards_and_a_name_that_rebinds_are_refused_and_logged(garden: Garden, web: Web):
+async def test_a_redirect_inwards_and_a_name_that_rebinds_are_refused_and_logged(open_garden: Garden, web: Web):
     """127.0.0.1 is in the place of the public addresses here."""
+    garden = open_garden
     ada = garden.person("Ada")
     web.redirect("/inwards.png", f"http://127.0.0.2:{web.port}/red.png")
     names = Rebinding("127.0.0.1", "127.0.0.2")
@@ -213,7 +245,8 @@ async def test_a_redirect_inwards_and_a_name_that_rebinds_are_refused_and_logged
     assert garden.house.logged().count("refused: image private") == 2
 
 
-async def test_a_bomb_by_its_address_is_held_to_the_limits_of_an_upload_and_logged(garden: Garden, web: Web):
+async def test_a_bomb_by_its_address_is_held_to_the_limits_of_an_upload_and_logged(open_garden: Garden, web: Web):
+    garden = open_garden
     ada = garden.person("Ada")
     url = f"{web.base}/bomb.png"
     proposal = ada.wrote(1, png=None, url=url)
@@ -227,7 +260,8 @@ async def test_a_bomb_by_its_address_is_held_to_the_limits_of_an_upload_and_logg
     assert LIMITS.images == PROPOSED_LIMITS
 
 
-async def test_a_redirect_to_a_file_is_refused_and_logged(garden: Garden, web: Web):
+async def test_a_redirect_to_a_file_is_refused_and_logged(open_garden: Garden, web: Web):
+    garden = open_garden
     ada = garden.person("Ada")
     ada.wrote(1, png=None, url=f"{web.base}/to-a-file.png")
     ada.wrote(2, png=None, url=f"{web.base}/to-a-user.png")
@@ -235,7 +269,10 @@ async def test_a_redirect_to_a_file_is_refused_and_logged(garden: Garden, web: W
     assert garden.house.logged().count("refused: image address") == 2
 
 
-async def test_an_address_that_is_open_is_fetched_by_the_worker_and_another_mends_a_wrong_one(garden: Garden, web: Web):
+async def test_an_address_that_is_open_is_fetched_by_the_worker_and_another_mends_a_wrong_one(
+    open_garden: Garden, web: Web
+):
+    garden = open_garden
     ada, ben = garden.person("Ada"), garden.person("Ben")
     proposal = ada.wrote(1, png=None, url=f"{web.base}/page.png")
     assert "being fetched" in ada.client.get(f"/write/{garden.id}/1").text
@@ -269,8 +306,8 @@ def test_forms_of_others_and_roles_without_a_part_in_it_are_refused(garden: Gard
 async def test_another_persons_words_are_not_changed_by_their_id(garden: Garden):
     ada, ben, eve = (garden.person(name) for name in ("Ada", "Ben", "Eve"))
     proposal = ada.wrote(1)
-    ben.caption(proposal, "By Ben.")
-    assert eve.caption(proposal, "By Eve.").status_code == 409
+    ben.caption(proposal, "Written by Ben.")
+    assert eve.caption(proposal, "Written by Eve.").status_code == 409
     assert eve.client.get(f"/caption/{garden.id}/{proposal}").status_code == 409
     async with ScriptedServer() as model:
         await worked(garden.ledger, model.base_url)

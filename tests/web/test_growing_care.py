@@ -73,7 +73,7 @@ async def test_a_no_sent_twice_is_said_once_and_is_no_attack(garden: Garden, fau
     about = garden.stands(proposal).answer_seq
     for _ in range(3):
         sent = eve.judge(proposal, "no", about, fault=fault)
-        assert (sent.status_code, sent.headers["location"]) == (303, f"/verify/{garden.id}")
+        assert (sent.status_code, sent.headers["location"]) == (303, f"/verify/{garden.id}?saved=yes")
     (one,) = proposals(garden.ledger, garden.id)
     assert [type(event.said).__name__ for event in one.events].count("Verification") == 1
     assert attacks(garden) == []
@@ -181,7 +181,7 @@ def test_who_was_slow_finds_what_they_typed_and_is_no_attacker(garden: Garden):
     late = ben.caption(waits, LONG)
     assert late.status_code == 409
     assert str(escape(LONG)) in late.text
-    assert eve.caption(waits, "By Eve.").status_code == 303
+    assert eve.caption(waits, "Written by Eve.").status_code == 303
     assert ben.caption(waits, LONG).status_code == 409
     assert ada.write(1, png=None, instruction=LONG).status_code == 409
     assert attacks(garden) == []
@@ -266,7 +266,7 @@ def test_a_draft_is_in_the_form_on_any_machine_until_it_is_sent_and_is_nobody_el
     page = ben.client.get(f"/caption/{garden.id}/{proposal}")
     assert str(escape(LONG)) in page.text
     assert "Your draft" in page.text
-    assert ben.caption(proposal, "Sent.").status_code == 303
+    assert ben.caption(proposal, "Sent at last.").status_code == 303
     assert "red dot" not in ben.client.get(f"/caption/{garden.id}/{proposal}").text
 
 

@@ -9,6 +9,7 @@ from typing import cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo, ChoosingLoader, Loader, count, read_infos
 from evenhand.benchmarks.data_error import BenchmarkError, near, quoted
+from evenhand.benchmarks.grown_name import with_grown_name
 from evenhand.benchmarks.items_file import read_items
 from evenhand.domain.item import Benchmark
 
@@ -77,7 +78,7 @@ def _own_file(name: str, path: Path | str | None) -> Benchmark:
     if path is not None:
         raise BenchmarkError(f"{name} is itself a file of items; leave out {path}.")
     read = read_items(Path(name))
-    return Benchmark(
+    loaded = Benchmark(
         name=Path(name).stem,
         items=read.items,
         licence="not stated",
@@ -86,6 +87,7 @@ def _own_file(name: str, path: Path | str | None) -> Benchmark:
         pictures=read.pictures,
         notes=read.notes,
     )
+    return with_grown_name(loaded, Path(name))
 
 
 def _bundled() -> list[BenchmarkInfo]:

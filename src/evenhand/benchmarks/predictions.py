@@ -7,7 +7,7 @@ from evenhand.benchmarks.by_content import ItemsByContent
 from evenhand.benchmarks.cells import is_nothing
 from evenhand.benchmarks.data_error import Place, Problems, quoted
 from evenhand.benchmarks.rows import Row
-from evenhand.domain.response import REFERENCE
+from evenhand.domain.reserved import reserved_for
 
 _ENDING = " prediction"
 _ITEM = ("item", "id", "index")
@@ -36,8 +36,8 @@ def predicting_models(path: Path, columns: Iterable[str], problems: Problems) ->
         if not model:
             sentence = f"The column `{column}` names no model; call it `<model name>{_ENDING}`."
             problems.add(Place(path=path), sentence)
-        elif model.casefold() == REFERENCE:
-            sentence = f"The model name `{model}` is reserved for the benchmark's own references; rename the column."
+        elif (meaning := reserved_for(model)) is not None:
+            sentence = f"The model name `{model}` is reserved for {meaning}; rename the column."
             problems.add(Place(path=path), sentence)
         elif not model.isprintable():
             problems.add(Place(path=path), f"The column {column!a} holds a character that cannot be printed.")

@@ -16,6 +16,7 @@ from evenhand.benchmarks.predictions import as_responses, is_predictions, predic
 from evenhand.benchmarks.rows import Row, read_rows
 from evenhand.benchmarks.sheet import CELL_LIMIT, is_cut
 from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import REFERENCE, Response
 
 # The first name is ours; the others are VLMEvalKit's and AlpacaEval's.
@@ -156,8 +157,8 @@ class _Collected:
         reader = FieldReader(row, self._problems)
         label, model = reader.label(_COLUMNS[0]), reader.label(_COLUMNS[1])
         text = reader.answer(_COLUMNS[2])
-        if model.casefold() == REFERENCE:
-            reader.fault(f"The model name `{model}` is reserved for the benchmark's own references; rename the model.")
+        if (meaning := reserved_for(model)) is not None:
+            reader.fault(f"The model name `{model}` is reserved for {meaning}; rename the model.")
         if reader.faulty:
             return
         if label not in self._items:

@@ -20,7 +20,8 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.cli.text_only_answers import refuse_other_describers, text_only_of
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
-from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.reserved import reserved_for
+from evenhand.domain.response import Response
 from evenhand.engine.answering import Answering
 from evenhand.engine.item_errand import GREEDY, Addressee, ItemErrand, asked_with, said_by
 from evenhand.engine.pictures import refuse_addresses, with_fetched
@@ -147,10 +148,8 @@ def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surro
         addresses=benchmark.addresses,
         own_name=model.model.name,
     )
-    if asked.name.casefold() == REFERENCE:
-        raise WrongUse(
-            f"The model name '{asked.name}' is reserved for the benchmark's own references; choose another --name."
-        )
+    if (meaning := reserved_for(asked.name)) is not None:
+        raise WrongUse(f"The model name '{asked.name}' is reserved for {meaning}; choose another --name.")
     return Meeting(benchmark=benchmark, items=items, contact=model, asked=asked)
 
 

@@ -154,10 +154,10 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
 
 def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
     from evenhand.exchange.board_export import board_table
-    from evenhand.ledger.votes import judged_battles
+    from evenhand.ledger.entrants import counted_battles
     from evenhand.reports.ranking import rank
 
-    board = rank(judged_battles(ledger, chosen), method=flags["method"] or "bradley-terry")
+    board = rank(counted_battles(ledger, chosen), method=flags["method"] or "bradley-terry")
     return board_table(board.as_json())
 
 

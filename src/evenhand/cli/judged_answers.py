@@ -14,8 +14,10 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.text_only import is_description
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.responses_import import named_variant
+from evenhand.ledger.entrants import may_be_shown, set_aside
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import entrants
 
 
 def variant_to_judge(flags: Mapping[str, Any]) -> str:
@@ -44,7 +46,7 @@ def answers_to_judge(
 
     `whole`: a file that lacks answers is refused, for every model meets one baseline on all items.
     """
-    held = _on_record(benchmark, flags["against"], variant, ledger)
+    held = _on_record(benchmark, flags, variant, ledger)
     if flags.get("new"):
         _say_other_data(benchmark, ledger)
     if flags["responses"] or (not variant and bundled_answers(benchmark)):
@@ -126,15 +128,41 @@ def bundled_responses(benchmark: Benchmark) -> tuple[Response, ...]:
     return read_responses(files, benchmark).responses if files else ()
 
 
-def _on_record(benchmark: Benchmark, against: str | None, variant: str, ledger: Ledger) -> list[Response]:
+def _on_record(benchmark: Benchmark, flags: Mapping[str, Any], variant: str, ledger: Ledger) -> list[Response]:
+    """Of submissions only the published ones play, and those that a flag names."""
+    against = flags["against"]
     plain = {against} if against else set[str]()
     held = ledger.responses_to((item.digest for item in benchmark.items), variant=variant, plain=plain)
-    return [one for one in held if one.model != REFERENCE]
+    named = set[str](filter(None, [*flags["models"], against, flags.get("new")]))
+    play = may_be_shown(ledger, {one.model for one in held} - {REFERENCE}) | _anonymous(ledger, named)
+    return [one for one in held if one.model in play]
+
+
+def _anonymous(ledger: Ledger, named: set[str]) -> set[str]:
+    """Submissions among the named that are not published, with a note on each.
+
+    Raises WrongUse where one does not count on a board: it was withdrawn, or the worker is not done with it.
+    """
+    hidden = named - may_be_shown(ledger, named)
+    found = entrants(ledger) if hidden else {}
+    for model in sorted(hidden):
+        if model in found and found[model].standing.stage == "withdrawn":
+            raise WrongUse(f"'{model}' was withdrawn by its team and is judged no more; leave it out.")
+        if model not in found or model in set_aside(found):
+            raise WrongUse(
+                f"'{model}' is no submission that has been judged; `evenhand worker` judges what teams submit, each "
+                "on the budget approved for it."
+            )
+        say_notes(
+            [f"{model} is a submission that its team has not published; what is asked now is beyond its own budget."]
+        )
+    return hidden
 
 
 def _nothing_held(benchmark: Benchmark, variant: str, ledger: Ledger) -> str:
     held = ledger.responses_to((item.digest for item in benchmark.items), variant=None)
-    variants = sorted({one.variant or "default" for one in held if one.model != REFERENCE})
+    shown = may_be_shown(ledger, {one.model for one in held} - {REFERENCE})
+    variants = sorted({one.variant or "default" for one in held if one.model in shown})
     there = [name for name in variants if not is_description(name)]
     if there:
         return f"The ledger holds no answers of the variant {variant or 'default'}; it holds {', '.join(there)}."

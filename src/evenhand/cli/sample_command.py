@@ -47,6 +47,7 @@ def command(benchmark: str, **flags: Any) -> None:
         check_target(flags["out"], force=flags["force"])
     loaded = load_benchmark(benchmark, path=flags["data"])
     ledger = Ledger(flags["store"])
+    _refuse_kept_back(ledger, {*flags["models"], *filter(None, [flags["against"]])})
     responses = _responses(ledger, loaded, flags["models"])
     sample = people_sample(
         loaded,
@@ -73,15 +74,23 @@ def _baseline(benchmark: "Benchmark") -> str | None:
     return load_protocol(benchmark.protocols[0]).against if benchmark.protocols else None
 
 
+def _refuse_kept_back(ledger: "Ledger", named: set[str]) -> None:
+    from evenhand.cli.surroundings import WrongUse
+    from evenhand.ledger.entrants import kept_back, may_be_shown
+
+    for model in sorted(named - may_be_shown(ledger, named)):
+        raise WrongUse(kept_back(model))
+
+
 def _responses(ledger: "Ledger", benchmark: "Benchmark", models: tuple[str, ...]) -> "list[Response]":
     """Answers of models on record, and the references beside them."""
     from evenhand.benchmarks.responses_file import reference_responses
     from evenhand.cli.surroundings import WrongUse
     from evenhand.domain.naming import hint
     from evenhand.domain.response import REFERENCE
+    from evenhand.ledger.people_plan import answers_for_people
 
-    held = ledger.responses_to(item.digest for item in benchmark.items)
-    named = [one for one in held if one.model != REFERENCE]
+    named = [one for one in answers_for_people(ledger, benchmark.items) if one.model != REFERENCE]
     here = {one.model for one in named}
     for model in models:
         if model not in here | {REFERENCE}:

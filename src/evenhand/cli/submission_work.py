@@ -79,7 +79,7 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
     standing = submission.standing
     assert standing.upload is not None, "nothing else is judged"
     assert standing.approved is not None, "nothing else is judged"
-    others = set_aside(entrants(ledger, intake.board.data)) - {submission.label}
+    others = set_aside(entrants(ledger)) - {submission.label}
     subject = ReceiptSubject(
         submission=submission.id,
         label=submission.label,

@@ -118,6 +118,7 @@ class Failed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     receipt: Mapping[str, Json]
+    """Whole where it is told; read back from the record, only what pages show of it."""
     partial: bool = False
     """Whether trials that were wanted have not been asked."""
 

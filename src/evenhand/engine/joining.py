@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from evenhand.benchmarks.submitted import check_submitted
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.submission import labelled
 from evenhand.engine.extraction import Extractor
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
 from evenhand.engine.pictures import with_fetched
@@ -14,7 +13,7 @@ from evenhand.ledger.intakes import Intake
 from evenhand.ledger.placements import BoardJudge, judge_of, studies_of
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import Submission, submissions_on_record
+from evenhand.ledger.submissions import Submission
 from evenhand.models.errors import Misuse
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
@@ -71,12 +70,6 @@ def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
         plain=frozenset({REFERENCE, *(study.against for study in studies if study.against is not None)}),
         judge=judge,
     )
-
-
-def public_models(ledger: Ledger, board: JoinedBoard) -> tuple[str, ...]:
-    """Those whose answers another team may be shown: the founding ones, and submissions that are published."""
-    published = {one.label for one in submissions_on_record(ledger) if one.standing.published}
-    return tuple(sorted(model for model in board.models if labelled(model) is None or model in published))
 
 
 def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission) -> tuple[Response, ...]:

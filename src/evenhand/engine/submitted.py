@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import Estimated, Standing
 from evenhand.engine.board_judge import ModelAtHand, Seated, seated
-from evenhand.engine.joining import Draw, JoinedBoard, joined_board, placing, public_models, submitted_answers
+from evenhand.engine.joining import Draw, JoinedBoard, joined_board, placing, submitted_answers
 from evenhand.engine.judging import Prepared
 from evenhand.engine.quote import dry_run
 from evenhand.engine.retry import LongPause
 from evenhand.engine.submission_turn import MakeReceipt, SubmissionJob, SubmissionTurn, Terms
 from evenhand.engine.worker import InPart, Stopping
 from evenhand.images import ImageError
+from evenhand.ledger.entrants import may_be_shown
 from evenhand.ledger.intakes import intakes_on_record
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import Submission, TooLate, queue, tell, wanted_of_the_worker
@@ -75,7 +76,7 @@ class Submissions:
         terms = job.intake.terms
         draw = Draw(
             new=job.submission.label,
-            opponents=public_models(self.ledger, board),
+            opponents=may_be_shown(self.ledger, board.models),
             battles=terms.battles,
             reference_battles=terms.reference_battles,
             seed=terms.seed,
@@ -144,7 +145,7 @@ class Submissions:
     def _approved(self, job: SubmissionJob, board: JoinedBoard) -> Draw:
         """As the owner approved it, but without opponents that were withdrawn since."""
         approved = job.approved
-        public = public_models(self.ledger, board)
+        public = may_be_shown(self.ledger, board.models)
         return Draw(
             new=job.submission.label,
             opponents=[model for model in approved.opponents if model in public],

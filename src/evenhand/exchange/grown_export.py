@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from evenhand.benchmarks.grown_name import ABOUT
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.exchange.errors import ExchangeError
@@ -16,7 +17,7 @@ from evenhand.ledger.grown import GrownVersion
 from evenhand.ledger.proposals import Proposal
 from evenhand.ledger.record import Ledger
 
-ITEMS, HISTORY, ABOUT = "items.jsonl", "history.jsonl", "benchmark.json"
+ITEMS, HISTORY = "items.jsonl", "history.jsonl"
 IMAGES = "images/"
 
 _SUFFIXES = {"image/jpeg": ".jpg"}
@@ -30,7 +31,8 @@ class ExportedFile:
 
 
 def exported_files(ledger: Ledger, grown: GrownVersion) -> Iterator[ExportedFile]:
-    """All files of a version, the same bytes whenever it is exported. Raises ExchangeError where an image is gone."""
+    """All files of a version, the same bytes whenever it is exported, unless an item of it was taken out since: its
+    history tells that. Raises ExchangeError where an image is gone."""
     names: dict[str, str] = {}
     for digest in dict.fromkeys(image for item in grown.items for image in item.images if ":" not in image):
         try:
@@ -125,6 +127,7 @@ def _history_row(label: str, proposal: Proposal) -> dict[str, Json]:
         "image_licence": stands.asked.licence,
         "image_url": stands.asked.url,
         "version": None if stands.joined is None else stands.joined.version,
+        "taken_out": stands.reason if stands.stage == "removed" else None,
         "events": events,
     }
 

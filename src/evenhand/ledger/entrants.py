@@ -1,9 +1,14 @@
 """Submitted models among the models of a board: which of them count on it, and what everybody may call them."""
 
-from collections.abc import Collection, Mapping, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from evenhand.domain.submission import Entrant
+from sqlalchemy import select
+
+from evenhand.domain.submission import Entrant, labelled
+from evenhand.ledger import schema
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
@@ -14,9 +19,20 @@ def counted_battles(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None
 ) -> JudgedBattles:
     """What makes a board: without submissions that are still being judged, or were withdrawn."""
-    found = entrants(ledger, chosen[0].data)
-    published = {label: name for label, name in shown_names(found).items() if found[label].standing.published}
+    found = entrants(ledger)
+    published = {label: name for label, name in board_names(ledger, found).items() if found[label].standing.published}
     return replace(judged_battles(ledger, chosen, items=items, without=set_aside(found)), names=published)
+
+
+def may_be_shown(ledger: Ledger, models: Iterable[str]) -> frozenset[str]:
+    """Those whose answers others may read: the founding ones, and submissions that are published and not withdrawn."""
+    published = {label for label, one in entrants(ledger).items() if one.standing.published}
+    return frozenset(model for model in models if labelled(model) is None or model in published)
+
+
+def kept_back(model: str) -> str:
+    """What to tell somebody who asks for the answers of one that may not be shown."""
+    return f"'{model}' is no submission that its team has published, so nobody else may read its answers; leave it out."
 
 
 def set_aside(found: Mapping[str, Entrant]) -> frozenset[str]:
@@ -26,8 +42,26 @@ def set_aside(found: Mapping[str, Entrant]) -> frozenset[str]:
     )
 
 
-def shown_names(found: Mapping[str, Entrant]) -> dict[str, str]:
-    """By label; of two that were published under one name each says which it is."""
+def board_names(ledger: Ledger, found: Mapping[str, Entrant] | None = None) -> dict[str, str]:
+    """What everybody may call the submitted models, by label; never as another model on record is called."""
+    found = entrants(ledger) if found is None else found
+    if not any(one.standing.published for one in found.values()):
+        return shown_names(found)
+    with ledger.reading() as connection:
+        models = connection.execute(select(schema.responses.c.model).distinct()).scalars().all()
+    return shown_names(found, others=(model for model in models if labelled(model) is None))
+
+
+def shown_names(found: Mapping[str, Entrant], *, others: Iterable[str] = ()) -> dict[str, str]:
+    """By label; one that was published under a name which another has, or one of the `others`, says which it is."""
     names = {label: one.shown for label, one in found.items()}
-    twice = {name for name in names.values() if list(names.values()).count(name) > 1}
-    return {label: f"{name} [{found[label].submission}]" if name in twice else name for label, name in names.items()}
+    known = Counter(_read(name) for name in (*names.values(), *set(others)))
+    return {
+        label: f"{name} [{found[label].submission}]" if known[_read(name)] > 1 else name
+        for label, name in names.items()
+    }
+
+
+def _read(name: str) -> str:
+    """As a hurried reader takes it: without case, kinds of space, and widths of letters."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -24,6 +24,8 @@ class Example:
     output: str
     image: str | None = None
     """Its digest."""
+    skill: str = ""
+    """The skill it is of, where that is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

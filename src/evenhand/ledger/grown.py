@@ -5,8 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from sqlalchemy import select
+
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.proposal import Joined
+from evenhand.ledger import schema
 from evenhand.ledger.growing import GrowingBenchmark, Version, add_version, versions
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.proposals import Proposal, TooLate, proposals, say
@@ -87,6 +90,13 @@ def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | 
         with suppress(TooLate):  # an opinion came in this very moment; the version keeps what it was made of
             say(ledger, growing.id, one.id, Joined(version=number, item=item_of(one).digest), person=by)
     return made
+
+
+def items_with_image(ledger: Ledger, digest: str) -> set[str]:
+    """Digests of all items on record that name the image of this digest, in whatever benchmark."""
+    table = schema.items
+    with ledger.reading() as connection:
+        return set(connection.execute(select(table.c.digest).where(table.c.content.contains(digest))).scalars())
 
 
 def grown_version(ledger: Ledger, growing: GrowingBenchmark, number: int | None = None) -> GrownVersion | None:

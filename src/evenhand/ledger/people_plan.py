@@ -1,6 +1,6 @@
 """What a study for people would ask: worked out from the record, which it leaves as it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import exists, select
@@ -10,6 +10,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.naming import hint
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.ledger import rows, schema
+from evenhand.ledger.entrants import kept_back, may_be_shown
 from evenhand.ledger.projection import BenchmarkOnRecord, StudyOnRecord, benchmarks, items_of, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.results import results_of
@@ -98,6 +99,13 @@ def samples(ledger: Ledger, data: str) -> list[SampleOnRecord]:
     return [SampleOnRecord(key=one.key, items=one.items) for one in found if one.pairing != "given"]
 
 
+def answers_for_people(ledger: Ledger, items: Iterable[Item]) -> list[Response]:
+    """Those that stand, of models whose answers people may be given."""
+    held = ledger.responses_to(item.digest for item in items)
+    shown = may_be_shown(ledger, {one.model for one in held})
+    return [one for one in held if one.model in shown]
+
+
 def _items(ledger: Ledger, asked: AskedStudy) -> list[Item]:
     items = items_of(ledger, asked.data)
     if asked.sample is not None:
@@ -118,8 +126,10 @@ def _answers(
     """Those that stand, by item and model, and references that would become answers because they are compared."""
     named = {*asked.pairs.models, *(name for pair in asked.pairs.given for name in pair)}
     named |= {asked.pairs.against} if asked.pairs.against is not None else set()
+    for model in sorted(named - may_be_shown(ledger, named)):
+        raise PeopleStudyError(kept_back(model))
     found: dict[str, dict[str, str]] = {}
-    for one in ledger.responses_to(item.digest for item in items):
+    for one in answers_for_people(ledger, items):
         found.setdefault(one.item, {})[one.model] = one.digest
     fresh: list[Response] = []
     for item in items if REFERENCE in named else ():

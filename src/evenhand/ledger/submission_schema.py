@@ -54,6 +54,15 @@ submission_events = Table(
     Column("at", Float, nullable=False),
 )
 
+# What a judged event gave the team, apart from it: a receipt is long, and events are read for every board.
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("event", Sequence, primary_key=True, autoincrement=False),
+    Column("submission", Text, nullable=False, index=True),
+    Column("content", Text, nullable=False),
+)
+
 # Work: somebody who wants to be let in as a team, or a team that wants what is withheld.
 access_requests = Table(
     "access_requests",

@@ -3,14 +3,14 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from evenhand.domain.call import Request
-from evenhand.domain.identity import canonical_json
+from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.submission import (
     Approved,
     Closed,
@@ -38,7 +38,7 @@ from evenhand.ledger.intakes import Intake
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.rows import request_from
 from evenhand.ledger.runs import CHARGED, runs
-from evenhand.ledger.submission_schema import intakes, submission_events, submissions
+from evenhand.ledger.submission_schema import intakes, receipts, submission_events, submissions
 
 _KINDS: Mapping[str, type[Any]] = {
     "uploaded": Uploaded,
@@ -55,6 +55,9 @@ _KINDS: Mapping[str, type[Any]] = {
     "withdrawn": Withdrawn,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+
+_SHOWN = ("row", "moved", "study")
+"""Of a receipt, what stays with the event."""
 
 DAY = 86_400.0
 
@@ -152,6 +155,27 @@ def find_submission(ledger: Ledger, submission: str) -> Submission | None:
     return next(iter(_found(ledger, select(submissions).where(submissions.c.id == submission))), None)
 
 
+def files_kept(found: Iterable[Submission]) -> frozenset[str]:
+    """The digests of the files that these submissions need: the last of each, unless it was given up unconfirmed."""
+    return frozenset(
+        one.standing.upload.file
+        for one in found
+        if one.standing.upload is not None and (one.standing.stage != "withdrawn" or one.standing.confirmed is not None)
+    )
+
+
+def forget_files(ledger: Ledger, files: Collection[str]) -> None:
+    """Deletes those of these files that no submission needs."""
+    table = submission_events
+    with ledger.writing() as connection:  # so that nobody says meanwhile that one of them was uploaded
+        for file in files:
+            named = select(table.c.submission).where(
+                table.c.kind == _NAMES[Uploaded], table.c.content.contains(file, autoescape=True)
+            )
+            if file not in files_kept(_read(connection, select(submissions).where(submissions.c.id.in_(named)))):
+                ledger.submitted.remove(file)
+
+
 def submissions_on_record(
     ledger: Ledger, *, intake: str | None = None, person: str | None = None
 ) -> Sequence[Submission]:
@@ -167,7 +191,7 @@ def submissions_on_record(
 def wanted_of_the_worker(ledger: Ledger) -> Sequence[Submission]:
     """Those confirmed or approved, in the order they were begun.
 
-    By the last event of each: a judged one's receipt is long, and the worker looks here all the time.
+    By the last event of each, as the worker looks here all the time.
     """
     table = submission_events
     last = select(func.max(table.c.seq)).group_by(table.c.submission)
@@ -177,11 +201,20 @@ def wanted_of_the_worker(ledger: Ledger) -> Sequence[Submission]:
     return _found(ledger, query.order_by(submissions.c.at, submissions.c.id))
 
 
-def entrants(ledger: Ledger, data: str) -> dict[str, Entrant]:
-    """The models submitted to boards of this data that were ever approved, by the label that the record knows."""
-    here = select(intakes.c.id).where(intakes.c.data == data)
-    found = _found(ledger, select(submissions).where(submissions.c.intake.in_(here)))
-    return {one.label: one.entrant for one in found if one.standing.approved is not None}
+def receipt_on_record(ledger: Ledger, submission: str) -> dict[str, Json] | None:
+    """The whole of the last one that it got; None before it is judged."""
+    query = select(receipts.c.content).where(receipts.c.submission == submission)
+    with ledger.reading() as connection:
+        content = connection.execute(query.order_by(receipts.c.event.desc()).limit(1)).scalar()
+    return None if content is None else json.loads(content)
+
+
+def entrants(ledger: Ledger) -> dict[str, Entrant]:
+    """The submitted models that were ever approved, by the label that the record knows.
+
+    Wherever they were submitted: answers hang on items, and two benchmarks may share items.
+    """
+    return {one.label: one.entrant for one in _found(ledger, select(submissions)) if one.standing.approved is not None}
 
 
 def queue(found: Sequence[Submission]) -> Sequence[Submission]:
@@ -222,14 +255,18 @@ def unpriced_requests(ledger: Ledger, submission: str) -> Sequence[Request]:
 
 
 def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:
-    table = submission_events
     with ledger.reading() as connection:
-        rows = connection.execute(query).all()
-        events: dict[str, list[Event]] = {row.id: [] for row in rows}
-        for some in chunks(sorted(events)):
-            said = select(table).where(table.c.submission.in_(some)).order_by(table.c.seq)
-            for row in connection.execute(said):
-                events[row.submission].append(_event(row))
+        return _read(connection, query)
+
+
+def _read(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Submission]:
+    table = submission_events
+    rows = connection.execute(query).all()
+    events: dict[str, list[Event]] = {row.id: [] for row in rows}
+    for some in chunks(sorted(events)):
+        said = select(table).where(table.c.submission.in_(some)).order_by(table.c.seq)
+        for row in connection.execute(said):
+            events[row.submission].append(_event(row))
     return [_submission(row, events[row.id]) for row in rows]
 
 
@@ -264,13 +301,24 @@ def _tell(
         "submission": submission,
         "kind": _NAMES[type(said)],
         "person": person,
-        "content": canonical_json(asdict(said)),
+        "content": canonical_json(asdict(_brief(said))),
         "at": at,
     }
     # A single row in a statement of its own: only then does the database tell its number.
     added = connection.execute(insert(table).values(row))
     assert added.inserted_primary_key is not None
-    return after(before, Event(seq=added.inserted_primary_key[0], at=at, person=person, said=said))
+    seq: int = added.inserted_primary_key[0]
+    if isinstance(said, Judged):
+        receipt = {"event": seq, "submission": submission, "content": canonical_json(said.receipt)}
+        connection.execute(insert(receipts), [receipt])
+    return after(before, Event(seq=seq, at=at, person=person, said=_brief(said)))
+
+
+def _brief(said: Said) -> Said:
+    """As the event holds it: of a receipt only what is shown."""
+    if not isinstance(said, Judged):
+        return said
+    return replace(said, receipt={name: said.receipt[name] for name in _SHOWN if name in said.receipt})
 
 
 def _event(row: Row[Any]) -> Event:

@@ -43,6 +43,10 @@ class SubmittedFiles:
         except KeyError:
             return False
 
+    def remove(self, digest: str) -> None:
+        """Again is no change."""
+        self._path(digest).unlink(missing_ok=True)
+
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
             raise KeyError(digest)

@@ -15,11 +15,10 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, text
 
 from evenhand.domain.identity import Json, content_hash
-from evenhand.domain.submission import Uploaded
 from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger, chunks
-from evenhand.ledger.submissions import submissions_on_record
+from evenhand.ledger.submissions import files_kept, submissions_on_record
 
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
@@ -128,12 +127,7 @@ def check(ledger: Ledger) -> list[str]:
 
 
 def _submitted(ledger: Ledger) -> list[str]:
-    named = {
-        (event.said.file, one.id)
-        for one in submissions_on_record(ledger)
-        for event in one.events
-        if isinstance(event.said, Uploaded)
-    }
+    named = {(file, one.id) for one in submissions_on_record(ledger) for file in files_kept([one])}
     return [
         f"The file {file} of submission {submission} is not in {ledger.submitted.root}, or was altered; "
         "copy it from a backup, or ask the team for it."

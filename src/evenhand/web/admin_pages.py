@@ -121,14 +121,22 @@ async def _granted(serving: Service, asked: Invite, *, back: str | None = None) 
     )
 
 
+def sound(asked: Invite) -> Invite:
+    """Raises Refusal: how often a team may submit is counted by its account."""
+    if asked.role == "team" and asked.uses != 1:
+        raise Refusal(422, "A team comes in by a link of its own, as one account; make one link for each team.")
+    return asked
+
+
 def _asked(form: Form, by: Person) -> Invite:
-    return Invite(
+    asked = Invite(
         role=cast("Role", form.choice("role", tuple(ROLES))),
         note=form.text("note", most=NOTE_LONGEST, called="For whom"),
         uses=form.number("uses", least=1, most=USES_MOST, called="People"),
         lasts=form.number("days", least=1, most=DAYS_MOST, called="Days") * DAY,
         made_by=by.id,
     )
+    return sound(asked)
 
 
 @pages.post("/invitations/{invitation}/revoke")
@@ -141,14 +149,18 @@ async def revoke(serving: Serving, owner: Owner, form: SentForm, invitation: str
 
 @pages.post("/people/{person}/link")
 async def link_back(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:  # noqa: ARG001
-    """A link by which a person who lost their session comes back."""
+    return await _overview(request, serving, link=await made_link_back(serving, owner, person))
+
+
+async def made_link_back(serving: Service, owner: Visitor, person: str) -> FreshLink:
+    """A link by which a person who lost their session comes back. Raises Refusal."""
     found = await run_in_threadpool(find_person, serving.ledger, person)
     if found is None or found.erased:
         raise not_found("such person")
     asked = Invite(role=found.role, person=found.id, made_by=owner.must_be("owner").id)
     link = await _granted(serving, asked, back=found.shown)
     await serving.watch.note(owner, "made a link to come back", person)
-    return await _overview(request, serving, link=link.shown)
+    return link.shown
 
 
 @pages.get("/people/{person}/sign-out")
@@ -160,9 +172,14 @@ async def ask_to_sign_out(request: Request, serving: Serving, owner: Owner, pers
 async def sign_person_out(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:
     if form.text("sure", most=3) != "yes":
         return await _sure(request, serving, owner, person, "sign-out", fault=_UNSURE)
+    await signed_out(serving, owner, person)
+    return RedirectResponse("/admin", 303)
+
+
+async def signed_out(serving: Service, owner: Visitor, person: str) -> None:
+    """Raises Refusal where there is no such person, or no other owner."""
     await _unless_last(serving, sign_out, person)
     await serving.watch.note(owner, "ended all access", person)
-    return RedirectResponse("/admin", 303)
 
 
 @pages.get("/people/{person}/erase")

@@ -18,6 +18,7 @@ from evenhand.ledger.people import (
     Invite,
     Person,
     Role,
+    access_keys,
     grant_token,
     invitations,
     invite,
@@ -25,9 +26,11 @@ from evenhand.ledger.people import (
     revoke_invitation,
 )
 from evenhand.ledger.projection import benchmarks
-from evenhand.web.admin_pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name
+from evenhand.web.admin_pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name, made_link_back, signed_out, sound
 from evenhand.web.battle import BattleOnRecord, find_battle
 from evenhand.web.board_pages import Name, Page, View, listed_battles, sight_of
+from evenhand.web.joining import ended
+from evenhand.web.openapi import PUBLIC
 from evenhand.web.refusal import not_found
 from evenhand.web.service import Changing, Owner, Serving, Visiting
 
@@ -53,7 +56,7 @@ class Opening(BaseModel):
     open: bool
 
 
-@routes.get("/boards", summary="The boards there are")
+@routes.get("/boards", summary="The boards there are", openapi_extra=PUBLIC)
 async def list_boards(serving: Serving, visiting: Visiting) -> Document:
     found = [
         {
@@ -72,12 +75,14 @@ async def list_boards(serving: Serving, visiting: Visiting) -> Document:
     return {"schema": 1, "boards": found}
 
 
-@routes.get("/boards/{board}", summary="One board, as `evenhand rank --json` prints it")
+@routes.get("/boards/{board}", summary="One board, as `evenhand rank --json` prints it", openapi_extra=PUBLIC)
 async def get_board(serving: Serving, board: BoardId, asked: View) -> Document:  # noqa: ARG001
     return json.loads(await serving.document(asked))
 
 
-@routes.get("/boards/{board}/battles", summary="The battles of one model, as far as they may be seen")
+@routes.get(
+    "/boards/{board}/battles", summary="The battles of one model, as far as they may be seen", openapi_extra=PUBLIC
+)
 async def list_battles(serving: Serving, visiting: Visiting, asked: View, model: Name, page: Page = 1) -> Document:
     found = await serving.standings(asked.whole)
     if found.of(model) is None:
@@ -90,7 +95,7 @@ async def list_battles(serving: Serving, visiting: Visiting, asked: View, model:
     return {"schema": 1, "model": model, "total": played.total, "page": page, "battles": shown}
 
 
-@routes.get("/boards/{board}/battle", summary="One battle whole, as far as it may be seen")
+@routes.get("/boards/{board}/battle", summary="One battle whole, as far as it may be seen", openapi_extra=PUBLIC)
 async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name) -> Document:
     on_record = await serving.board(asked)
     seen = await sight_of(serving, visiting, on_record)
@@ -137,7 +142,23 @@ async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> Do
     person = changing.must_be("owner", "annotator", "team")
     granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=asked.note)
     await serving.watch.note(changing, "made a token", granted.id)
-    return {"schema": 1, "id": granted.id, "token": granted.token}
+    return {"schema": 1, "id": granted.id, "key": granted.id, "token": granted.token}
+
+
+@routes.get("/keys", summary="My sessions and tokens")
+async def list_keys(serving: Serving, visiting: Visiting) -> Document:
+    person = visiting.must_be("owner", "annotator", "team")
+    found = await run_in_threadpool(access_keys, serving.ledger, person.id)
+    return {
+        "schema": 1,
+        "keys": [{"key": one.id, "kind": one.kind, "note": one.note, "expires": one.expires} for one in found],
+    }
+
+
+@routes.delete("/keys/{key}", summary="End one of my sessions or tokens", status_code=204)
+async def delete_key(serving: Serving, changing: Changing, key: Id) -> Response:
+    await ended(serving, changing, key)
+    return Response(status_code=204)
 
 
 @routes.get("/invitations", summary="All invitations (owner)")
@@ -146,6 +167,7 @@ async def list_invitations(serving: Serving, owner: Owner) -> Document:  # noqa:
     found = [
         {
             "id": one.id,
+            "invitation": one.id,
             "role": one.role,
             "note": one.note,
             "uses_left": one.uses_left,
@@ -160,10 +182,11 @@ async def list_invitations(serving: Serving, owner: Owner) -> Document:  # noqa:
 @routes.post("/invitations", summary="Invite somebody (owner); the link is shown once", status_code=201)
 async def new_invitation(serving: Serving, owner: Owner, changing: Changing, asked: NewInvitation) -> Document:
     made_by = owner.must_be("owner").id
-    wanted = Invite(role=asked.role, note=asked.note, uses=asked.uses, lasts=asked.days * DAY, made_by=made_by)
+    wanted = sound(Invite(role=asked.role, note=asked.note, uses=asked.uses, lasts=asked.days * DAY, made_by=made_by))
     granted = await run_in_threadpool(invite, serving.ledger, wanted)
     await serving.watch.note(changing, "invited", f"{asked.role}, invitation {granted.id}")
-    return {"schema": 1, "id": granted.id, "link": f"{serving.site.url}/join/{granted.token}"}
+    link = f"{serving.site.url}/join/{granted.token}"
+    return {"schema": 1, "id": granted.id, "invitation": granted.id, "link": link}
 
 
 @routes.delete("/invitations/{invitation}", summary="Revoke an invitation (owner)", status_code=204)
@@ -185,6 +208,18 @@ async def delete_name(serving: Serving, owner: Owner, changing: Changing, person
     await erased_name(serving, person)
     await serving.watch.note(changing, "erased a name", person)
     return Response(status_code=204)
+
+
+@routes.delete("/people/{person}/keys", summary="Sign a person out everywhere (owner)", status_code=204)
+async def delete_keys(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
+    await signed_out(serving, owner, person)
+    return Response(status_code=204)
+
+
+@routes.post("/people/{person}/link", summary="A link back for a person (owner); it is shown once", status_code=201)
+async def post_link(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Document:  # noqa: ARG001
+    made = await made_link_back(serving, owner, person)
+    return {"schema": 1, "link": made.address, "expires": made.expires}
 
 
 def _person(person: Person) -> Mapping[str, Json]:

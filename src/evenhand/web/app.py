@@ -28,6 +28,7 @@ from evenhand.web import (
     grow_api,
     grow_pages,
     growing_admin,
+    growing_admin_api,
     joining,
     pictures,
     request_pages,
@@ -42,6 +43,7 @@ from evenhand.web import (
 from evenhand.web.checks import Checks
 from evenhand.web.computed import Computed, StillWorking
 from evenhand.web.gate import Gate, SecurityHeaders
+from evenhand.web.openapi import Described
 from evenhand.web.pages import STATIC, AsciiJson, Pages
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import Service, Serving, service_of, visitor_of
@@ -67,6 +69,7 @@ ROUTERS = (
     api.routes,
     compare_api.routes,
     grow_api.routes,
+    growing_admin_api.routes,
     submit_api.routes,
     submission_admin_api.routes,
 )
@@ -104,7 +107,7 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
         yield
         service.computed.close()
 
-    app = FastAPI(
+    app = Described(
         title="Evenhand",
         version=__version__,
         description="Boards and the work behind them. Send a token as `Authorization: Bearer …`.",

@@ -16,9 +16,8 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.ledger.entrants import shown_names
+from evenhand.ledger.entrants import board_names
 from evenhand.ledger.projection import item_labels
-from evenhand.ledger.submissions import entrants
 from evenhand.reports.audit_on_record import audit_sentences
 from evenhand.reports.audit_section import audit_section
 from evenhand.reports.charts import ChartError
@@ -266,5 +265,5 @@ async def battle(
     found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
     if found is None:
         raise not_found("such battle")
-    names = await run_in_threadpool(lambda: shown_names(entrants(serving.ledger, on_record.data)))
+    names = await run_in_threadpool(board_names, serving.ledger)
     return serving.pages.page(request, "battle.html", {"board": on_record, "battle": found, "names": names})

@@ -58,6 +58,11 @@ class Checks:
             self._keep(upload, wanted, found)
         return found
 
+    def keep(self, file: BinaryIO) -> None:
+        """Byte for byte; again is no change."""
+        file.seek(0)
+        self._ledger.submitted.add(file.read())
+
     def _keep(self, upload: Uploaded, wanted: Wanted, document: Mapping[str, Json]) -> None:
         self._kept[_key(upload, wanted)] = document
         while len(self._kept) > _KEPT:

@@ -1,5 +1,6 @@
 """Studies for people and their comparisons, for scripts. No model is named to those who compare."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
@@ -9,6 +10,7 @@ from starlette.responses import Response
 
 from evenhand.domain.estimate import Estimate
 from evenhand.ledger.comparing import Overtaken, Place, choices, places_of
+from evenhand.ledger.people_plan import PeopleStudyError
 from evenhand.ledger.people_studies import PeopleStudy, people_studies, progress
 from evenhand.web.compare_pages import (
     CHOICE_LONGEST,
@@ -22,9 +24,20 @@ from evenhand.web.compare_pages import (
     started,
 )
 from evenhand.web.pages import AsciiJson
+from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Changing, Owner, Serving, Visiting
-from evenhand.web.study_making import NewStudy
-from evenhand.web.study_pages import agreement_of, changed, given_place, made_study, paused, study_of
+from evenhand.web.study_making import NewStudy, counted
+from evenhand.web.study_pages import (
+    agreement_of,
+    changed,
+    freed,
+    given_place,
+    made_study,
+    paused,
+    removed,
+    renewed,
+    study_of,
+)
 
 routes = APIRouter(prefix="/api", tags=["Comparing"])
 
@@ -69,6 +82,15 @@ async def new_study(serving: Serving, owner: Owner, changing: Changing, asked: N
     return {"schema": 1, **_study(await study_of(serving, study))}
 
 
+@routes.post("/studies/count", summary="How much a study would ask, before it is made (owner)")
+async def count_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> Document:  # noqa: ARG001
+    try:
+        found = await run_in_threadpool(counted, serving.ledger, asked.asked())
+    except PeopleStudyError as error:
+        raise Refusal(422, str(error)) from error
+    return {"schema": 1, **asdict(found)}
+
+
 @routes.get("/studies/{study}", summary="One study: each person's progress, and how far they agree (owner)")
 async def get_study(serving: Serving, owner: Owner, study: Id) -> Document:  # noqa: ARG001
     found = await study_of(serving, study)
@@ -103,6 +125,30 @@ async def put_study(serving: Serving, owner: Owner, changing: Changing, study: I
 @routes.put("/studies/{study}/people/{person}", summary="Give a person a place in a study (owner)", status_code=204)
 async def put_place(serving: Serving, owner: Owner, changing: Changing, study: Id, person: Id) -> Response:  # noqa: ARG001
     await given_place(serving, owner, study, person)
+    return Response(status_code=204)
+
+
+@routes.delete(
+    "/studies/{study}/people/{person}", summary="Free a person's place: what they judged stays (owner)", status_code=204
+)
+async def delete_place(serving: Serving, owner: Owner, changing: Changing, study: Id, person: Id) -> Response:  # noqa: ARG001
+    await study_of(serving, study)
+    places = await run_in_threadpool(progress, serving.ledger, study)
+    place = next((one.place for one in places if one.person == person), None)
+    if place is None:
+        raise not_found("such person with a place in this study")
+    await freed(serving, owner, study, place, person)
+    return Response(status_code=204)
+
+
+@routes.post("/studies/{study}/renew", summary="Ask about the models' present answers (owner)")
+async def post_renewal(serving: Serving, owner: Owner, changing: Changing, study: Id) -> Document:  # noqa: ARG001
+    return {"schema": 1, "tasks": await renewed(serving, owner, study)}
+
+
+@routes.delete("/studies/{study}", summary="Remove a study in which nobody has a place (owner)", status_code=204)
+async def delete_study(serving: Serving, owner: Owner, changing: Changing, study: Id) -> Response:  # noqa: ARG001
+    await removed(serving, owner, study)
     return Response(status_code=204)
 
 
@@ -144,9 +190,9 @@ async def new_place(serving: Serving, changing: Changing, asked: Starting) -> Do
     return {"schema": 1, **_place(await own_place(serving, changing, place))}
 
 
-@routes.get("/comparisons/{place}", summary="My share of a study: what I chose so far")
-async def get_place(serving: Serving, visiting: Visiting, place: Id) -> Document:
-    own = await own_place(serving, visiting, place)
+@routes.get("/comparisons/{comparison}", summary="My share of a study: what I chose so far")
+async def get_place(serving: Serving, visiting: Visiting, comparison: Id) -> Document:
+    own = await own_place(serving, visiting, comparison)
     found = await run_in_threadpool(choices, serving.ledger, own)
     return {"schema": 1, **_place(own), "choices": found}
 
@@ -165,9 +211,9 @@ def _place(place: Place) -> Document:
     }
 
 
-@routes.get("/comparisons/{place}/{number}", summary="One of my tasks: two answers, in the order shown")
-async def get_task(serving: Serving, visiting: Visiting, place: Id, number: Number) -> Document:
-    own = await own_task(serving, visiting, place, str(number))
+@routes.get("/comparisons/{comparison}/{number}", summary="One of my tasks: two answers, in the order shown")
+async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number: Number) -> Document:
+    own = await own_task(serving, visiting, comparison, str(number))
     task, item = own.task, own.task.item
     explained = {"task": item.task, "criteria": dict(criteria_of(item))} if own.place.form.explained else {}
     return {
@@ -183,9 +229,11 @@ async def get_task(serving: Serving, visiting: Visiting, place: Id, number: Numb
     }
 
 
-@routes.put("/comparisons/{place}/{number}", summary="Choose; choosing anew supersedes, and nothing is overwritten")
-async def put_choice(serving: Serving, changing: Changing, place: Id, number: Number, asked: Choosing) -> Response:
-    own = await own_place(serving, changing, place)
+@routes.put(
+    "/comparisons/{comparison}/{number}", summary="Choose; choosing anew supersedes, and nothing is overwritten"
+)
+async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
+    own = await own_place(serving, changing, comparison)
     try:
         found = await said(serving, own, number, asked.choice, after=asked.after)
     except Overtaken as overtaken:

@@ -52,7 +52,7 @@ async def growing_here(serving: Service, visiting: Visitor, growing: str) -> Gro
 
 
 async def asked_here(serving: Service, visiting: Visitor, growing: str) -> Asked:
-    """What this benchmark asks of this person; `growing_here` is cheaper where only its terms matter. Raises Refusal."""
+    """What this benchmark asks of this person; `growing_here` costs less where only its terms matter."""
     return await asked_of_whom(serving, visiting, await growing_here(serving, visiting, growing))
 
 

@@ -6,12 +6,15 @@ from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.submission import Approved, Closed, Raised, Refused, Said, Standing, Terms
 from evenhand.ledger.access_requests import decide
-from evenhand.ledger.intakes import BoardIdentity, IntakeTaken, open_intake
+from evenhand.ledger.intakes import IntakeTaken, open_intake
 from evenhand.ledger.submissions import TooLate, find_submission, tell
 from evenhand.reports.scores.creation_choosing import FACTUALITY
 from evenhand.web.listing import BoardOnRecord, found_board
-from evenhand.web.refusal import Refusal, not_found
+from evenhand.web.offers import identity_of
+from evenhand.web.proposed import plain
+from evenhand.web.refusal import Refusal, not_found, too_late
 from evenhand.web.service import Service
+from evenhand.web.submission_words import limit
 from evenhand.web.visitor import Visitor
 
 POLICY = (
@@ -45,13 +48,9 @@ async def open_for(serving: Service, owner: Visitor, board: str, terms: Terms) -
     found = found_board(submittable(await serving.boards()), board)
     if found is None:
         raise not_found("such board of a judging model")
-    first = found.studies[0]
-    identity = BoardIdentity(
-        data=found.data, rater=first.rater.key, condition=first.condition.key, variant=found.variant
-    )
     by = owner.must_be("owner").id
     try:
-        made = await run_in_threadpool(open_intake, serving.ledger, found.benchmark, identity, terms, by=by)
+        made = await run_in_threadpool(open_intake, serving.ledger, found.benchmark, identity_of(found), terms, by=by)
     except IntakeTaken as error:
         raise Refusal(409, str(error)) from error
     await serving.watch.note(owner, "opened a board for submissions", made)
@@ -61,6 +60,7 @@ async def open_for(serving: Service, owner: Visitor, board: str, terms: Terms) -
 async def answer_request(serving: Service, owner: Visitor, request: str, *, accepted: bool, reason: str) -> None:
     """Raises Refusal."""
     by = owner.must_be("owner").id
+    reason = plain(reason).strip() if accepted else _reason(reason)
     if not await run_in_threadpool(decide, serving.ledger, request, accepted=accepted, by=by, reason=reason):
         raise not_found("such request that waits")
     await serving.watch.note(owner, "accepted a request" if accepted else "declined a request", request)
@@ -77,7 +77,7 @@ async def approve(serving: Service, owner: Visitor, submission: str, *, budget: 
             409, "The worker has not estimated yet what this would cost; wait for it, or see why it does not."
         )
     if plan is None:
-        raise _too_late()
+        raise too_late()
     if budget is not None and plan.cost_usd is None:
         raise Refusal(
             409,
@@ -91,17 +91,24 @@ async def approve(serving: Service, owner: Visitor, submission: str, *, budget: 
         reference_battles=plan.reference_battles,
         seed=plan.seed,
     )
-    return await _told(serving, owner, submission, said, f"approved a submission: {_limit(budget)}")
+    return await _told(serving, owner, submission, said, f"approved a submission: {limit(budget)}")
 
 
 async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
     """Raises Refusal."""
-    return await _told(serving, owner, submission, Raised(budget=budget), f"raised a budget: {_limit(budget)}")
+    return await _told(serving, owner, submission, Raised(budget=budget), f"raised a budget: {limit(budget)}")
 
 
 async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> Standing:
     """Raises Refusal."""
-    return await _told(serving, owner, submission, Refused(reason=reason), "refused a submission")
+    return await _told(serving, owner, submission, Refused(reason=_reason(reason)), "refused a submission")
+
+
+def _reason(words: str) -> str:
+    reason = plain(words).strip()
+    if not reason:
+        raise Refusal(422, "The reason is missing; whoever asked reads it.")
+    return reason
 
 
 async def close(serving: Service, owner: Visitor, submission: str) -> Standing:
@@ -120,14 +127,6 @@ async def _told(serving: Service, owner: Visitor, submission: str, said: Said, w
     try:
         stands = await run_in_threadpool(say)
     except TooLate:
-        raise _too_late() from None
+        raise too_late() from None
     await serving.watch.note(owner, what, submission)
     return stands
-
-
-def _limit(budget: float | None) -> str:
-    return "no limit" if budget is None else f"${budget:g}"
-
-
-def _too_late() -> Refusal:
-    return Refusal(409, "As this submission stands now, that cannot be done; look at it again.")

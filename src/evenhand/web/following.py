@@ -10,12 +10,12 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.exchange.tables import Table
 from evenhand.exchange.team_battles import Reader, team_battles
-from evenhand.ledger.entrants import shown_names
+from evenhand.ledger.entrants import board_names
 from evenhand.ledger.intakes import find_intake
 from evenhand.ledger.placements import Progress, placing_progress
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import Submission, entrants, queue, submissions_on_record
+from evenhand.ledger.submissions import Submission, queue, submissions_on_record
 from evenhand.web.offers import Offer
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service
@@ -38,6 +38,7 @@ class Followed:
 
     @property
     def receipt(self) -> Mapping[str, Json] | None:
+        """What pages show of it; `receipt_of` has the whole."""
         judged = self.submission.standing.judged
         return None if judged is None else judged.receipt
 
@@ -73,17 +74,24 @@ def estimate_in(fields: Mapping[str, Any], name: str) -> Estimate:
     )
 
 
-def receipt_of(one: Submission) -> Mapping[str, Json]:
-    """Raises Refusal before there is one."""
-    if one.standing.judged is None:
-        raise not_found("receipt yet: it comes when the submission is judged")
-    return one.standing.judged.receipt
+async def receipt_of(serving: Service, one: Submission) -> dict[str, Json]:
+    """The whole of it. Raises Refusal before there is one."""
+    found = await run_in_threadpool(receipt_on_record, serving.ledger, one.id)
+    if found is None:
+        raise _no_receipt()
+    return found
 
 
 async def battles_of(serving: Service, visitor: Visitor, offer: Offer, one: Submission) -> Table:
     """Its battles as far as its team may see them. Raises Refusal before it is judged."""
-    study = _study(offer, receipt_of(one))
+    if one.standing.judged is None:
+        raise _no_receipt()
+    study = _study(offer, one.standing.judged.receipt)
     return await run_in_threadpool(_battles, serving.ledger, visitor, study, one)
+
+
+def _no_receipt() -> Refusal:
+    return not_found("receipt yet: it comes when the submission is judged")
 
 
 def _study(offer: Offer, receipt: Mapping[str, Json]) -> StudyOnRecord:
@@ -101,9 +109,9 @@ def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submis
     # One's own battles are one's own, on the board or not.
     own = replace(seen, hidden=seen.hidden - {one.label})
     reader = Reader(battle=own.battle, everything=own.words_of_judges)
-    return team_battles(ledger, [study], one.label, reader=reader, names=names_for_team(ledger, study.data, one))
+    return team_battles(ledger, [study], one.label, reader=reader, names=names_for_team(ledger, one))
 
 
-def names_for_team(ledger: Ledger, data: str, one: Submission) -> dict[str, str]:
+def names_for_team(ledger: Ledger, one: Submission) -> dict[str, str]:
     """What this team may call the submitted models, by label; its own by its name."""
-    return {**shown_names(entrants(ledger, data)), one.label: one.entered.shown}
+    return {**board_names(ledger), one.label: one.entered.shown}

@@ -1,39 +1,45 @@
-"""The same as the pages where a benchmark grows, for scripts."""
+"""The same as the pages where people let a benchmark grow, for scripts."""
 
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from evenhand.domain.proposal import Caption, CaptionOrAnswer, Verification
 from evenhand.ledger.drafts import save_draft
-from evenhand.ledger.growing import VersionTaken, versions
-from evenhand.ledger.grown import publish
 from evenhand.ledger.proposals import Proposal
 from evenhand.web.api import Document, Id
 from evenhand.web.contributing import (
     asked_here,
-    growing_of,
+    growing_here,
     keep_instruction,
     keep_step,
     must_be_open,
+    offer_again,
+    pass_over,
+    pass_over_writing,
     task_here,
     task_of,
+    withdraw_writing,
 )
 from evenhand.web.grow_pages import everything_asked
-from evenhand.web.growth import Step, about, place_start, take, writing_name
+from evenhand.web.growth import Doing, Step, WritingTask, about, place_start, take, writing_name
 from evenhand.web.proposed import (
     CAPTION_LONGEST,
+    CAPTION_SHORTEST,
     INSTRUCTION_LONGEST,
     LICENCE_LONGEST,
+    UPLOAD_BYTES,
     URL_LONGEST,
     Sent,
+    caption_text,
     plain,
 )
-from evenhand.web.refusal import Refusal, not_found
-from evenhand.web.service import Changing, Owner, Service, Serving, Visiting
+from evenhand.web.refusal import Refusal
+from evenhand.web.service import Changing, Service, Serving, Visiting
 from evenhand.web.visitor import Visitor
 
 routes = APIRouter(prefix="/api", tags=["Growing"])
@@ -41,17 +47,32 @@ routes = APIRouter(prefix="/api", tags=["Growing"])
 _SEQ_MOST = 2**62
 DRAFT_LONGEST = 10_000
 """A draft may still be too long to be sent."""
+STEPS: tuple[Step, ...] = ("caption", "verify")
+RAW_IMAGE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "An image's bytes as they are: PNG, JPEG, WebP, GIF, BMP or TIFF.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+Words = Annotated[str, Query(min_length=1, max_length=INSTRUCTION_LONGEST)]
+Licence = Annotated[str, Query(min_length=1, max_length=LICENCE_LONGEST, description="A public one, of the image.")]
 
 
 class NewInstruction(BaseModel):
     instruction: str = Field(min_length=1, max_length=INSTRUCTION_LONGEST)
     image_url: str = Field(min_length=1, max_length=URL_LONGEST, description="Fetched by the worker.")
-    licence: str = Field(min_length=1, max_length=LICENCE_LONGEST)
+    licence: str = Field(min_length=1, max_length=LICENCE_LONGEST, description="A public one, such as CC BY 4.0.")
 
 
 class NewCaption(BaseModel):
     about: int = Field(ge=0, le=_SEQ_MOST, description="As the task gave it.")
-    caption: str = Field(min_length=1, max_length=CAPTION_LONGEST)
+    caption: str = Field(min_length=CAPTION_SHORTEST, max_length=CAPTION_LONGEST)
+
+
+class OfferAgain(BaseModel):
+    step: Doing
 
 
 class NewVerification(BaseModel):
@@ -70,33 +91,124 @@ async def list_growing(serving: Serving, visiting: Visiting) -> Document:
             "name": one.growing.name,
             "paused": one.growing.terms.paused,
             "items": one.joined,
-            "write": [{"task": task.number, "skill": task.skill.name, "state": task.state} for task in one.writing],
+            "write": [_writing(task) for task in one.writing],
             "caption": len(one.caption),
             "verify": len(one.verify),
+            "done": {step: [each.id for each in one.done(step)] for step in STEPS},
+            "passed_over": sorted(one.passed_over),
         }
         for one in await run_in_threadpool(everything_asked, serving.proposals, person.id)
     ]
     return {"schema": 1, "growing": found}
 
 
+def _writing(task: WritingTask) -> Document:
+    rejected = None if task.rejected is None else task.rejected.standing
+    return {
+        "task": task.number,
+        "skill": task.skill.name,
+        "state": task.state,
+        "proposal": None if task.proposal is None else task.proposal.id,
+        "stage": None if task.proposal is None else task.proposal.standing.stage,
+        "image_fault": task.image_fault,
+        "rejected": None if rejected is None else {"instruction": rejected.instruction.text, "reason": rejected.reason},
+    }
+
+
+@routes.get("/growing/{growing}/write/{task}", summary="One of my writing tasks, with its worked example")
+async def get_writing(serving: Serving, visiting: Visiting, growing: Id, task: int) -> Document:
+    mine = task_of(await asked_here(serving, visiting, growing), task)
+    return {"schema": 1, **_writing(mine), "example": asdict(mine.skill.example)}
+
+
 @routes.put("/growing/{growing}/write/{task}", summary="Write an instruction, or change mine", status_code=201)
 async def put_instruction(
     serving: Serving, changing: Changing, growing: Id, task: int, asked: NewInstruction
 ) -> Document:
-    found = await asked_here(serving, changing, growing)
-    must_be_open(found.growing)
-    mine = task_of(found, task)
+    mine = await _open_task(serving, changing, growing, task)
     sent = Sent(
         skill=mine.skill.name,
         text=_said(asked.instruction),
         licence=_said(asked.licence),
         url=plain(asked.image_url.strip()),
     )
+    return await _written(serving, changing, growing, mine, sent)
+
+
+@routes.put(
+    "/growing/{growing}/write/{task}/upload",
+    summary="The same with the image itself as the body, its bytes as they are",
+    status_code=201,
+    openapi_extra=RAW_IMAGE,
+)
+async def put_upload(
+    request: Request, serving: Serving, changing: Changing, growing: Id, task: int, instruction: Words, licence: Licence
+) -> Document:
+    mine = await _open_task(serving, changing, growing, task)
+    sent = Sent(
+        skill=mine.skill.name,
+        text=_said(instruction),
+        licence=_said(licence),
+        url="",
+        upload=await sent_image(request),
+    )
+    return await _written(serving, changing, growing, mine, sent)
+
+
+async def sent_image(request: Request) -> bytes:
+    """Raises Refusal where there is none, or it is too large."""
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refusal(415, "The image comes as it is, without a Content-Encoding; send the plain bytes.")
+    data = await request.body()
+    if not data:
+        raise Refusal(422, "The image is missing: send its bytes as the body.")
+    if len(data) > UPLOAD_BYTES:
+        raise Refusal(422, f"A file may have {UPLOAD_BYTES // 1_000_000} MB here; make it smaller.")
+    return data
+
+
+async def _open_task(serving: Service, visitor: Visitor, growing: str, task: int) -> WritingTask:
+    found = await asked_here(serving, visitor, growing)
+    must_be_open(found.growing)
+    return task_of(found, task)
+
+
+async def _written(serving: Service, visitor: Visitor, growing: str, mine: WritingTask, sent: Sent) -> Document:
     before = None if mine.proposal is None else mine.proposal.standing
-    said = await sent.instruction(serving.uploads, changing, before=before)
-    proposal = await run_in_threadpool(keep_instruction, serving.ledger, changing, growing, mine, said)
-    await serving.watch.note(changing, "wrote an instruction", growing)
+    said = await sent.instruction(serving.uploads, visitor, before=before)
+    proposal = await run_in_threadpool(keep_instruction, serving.ledger, visitor, growing, mine, said)
+    await serving.watch.note(visitor, "wrote an instruction", growing)
     return {"schema": 1, "proposal": proposal}
+
+
+@routes.delete("/growing/{growing}/write/{task}", summary="Withdraw what I wrote", status_code=204)
+async def delete_writing(serving: Serving, changing: Changing, growing: Id, task: int) -> Response:
+    await withdraw_writing(serving, changing, await asked_here(serving, changing, growing), task)
+    return Response(status_code=204)
+
+
+@routes.post("/growing/{growing}/write/{task}/skip", summary="Pass over a skill", status_code=204)
+async def skip_writing(serving: Serving, changing: Changing, growing: Id, task: int) -> Response:
+    await pass_over_writing(serving, changing, await asked_here(serving, changing, growing), task)
+    return Response(status_code=204)
+
+
+@routes.post("/growing/{growing}/caption/{proposal}/skip", summary="Pass over one to caption", status_code=204)
+async def skip_caption(serving: Serving, changing: Changing, growing: Id, proposal: Id) -> Response:
+    await pass_over(serving, changing, growing, proposal, "caption")
+    return Response(status_code=204)
+
+
+@routes.post("/growing/{growing}/verify/{proposal}/skip", summary="Pass over one to verify", status_code=204)
+async def skip_verify(serving: Serving, changing: Changing, growing: Id, proposal: Id) -> Response:
+    await pass_over(serving, changing, growing, proposal, "verify")
+    return Response(status_code=204)
+
+
+@routes.post("/growing/{growing}/offer-again", summary="Offer me again what I passed over", status_code=204)
+async def post_offer_again(serving: Serving, changing: Changing, growing: Id, asked: OfferAgain) -> Response:
+    await offer_again(serving, changing, growing, asked.step)
+    return Response(status_code=204)
 
 
 def _said(text: str) -> str:
@@ -142,9 +254,9 @@ def _task(one: Proposal, step: Step) -> dict[str, Any]:
 
 @routes.put("/growing/{growing}/caption/{proposal}", summary="Caption it, or change my caption", status_code=204)
 async def put_caption(serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewCaption) -> Response:
-    found = await asked_here(serving, changing, growing)
+    found = await growing_here(serving, changing, growing)
     one = await task_here(serving, found, proposal)
-    said = Caption(about=asked.about, text=_said(asked.caption))
+    said = Caption(about=asked.about, text=caption_text(_said(asked.caption)))
     await keep_step(serving, changing, found, one, "caption", said)
     return Response(status_code=204)
 
@@ -153,11 +265,11 @@ async def put_caption(serving: Serving, changing: Changing, growing: Id, proposa
 async def put_verification(
     serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewVerification
 ) -> Response:
-    found = await asked_here(serving, changing, growing)
+    found = await growing_here(serving, changing, growing)
     one = await task_here(serving, found, proposal)
     if not asked.follows and asked.fault is None:
         raise Refusal(422, "Where the answer does not follow, say what is at fault: answer, caption or neither.")
-    rules = found.growing.terms.rules
+    rules = found.terms.rules
     said = Verification(
         about=asked.about,
         follows=asked.follows,
@@ -173,6 +285,7 @@ async def put_verification(
 class DraftInstruction(BaseModel):
     instruction: str = Field(default="", max_length=DRAFT_LONGEST)
     licence: str = Field(default="", max_length=DRAFT_LONGEST)
+    licence_other: str = Field(default="", max_length=DRAFT_LONGEST)
     url: str = Field(default="", max_length=DRAFT_LONGEST)
 
 
@@ -187,13 +300,11 @@ async def put_draft(serving: Serving, changing: Changing, growing: Id, task: int
     return await _draft(serving, changing, what, typed)
 
 
-@routes.put(
-    "/growing/{growing}/caption/{proposal}/draft", summary="Keep a description I have not sent", status_code=204
-)
+@routes.put("/growing/{growing}/caption/{proposal}/draft", summary="Keep a caption I have not sent", status_code=204)
 async def put_caption_draft(
     serving: Serving, changing: Changing, growing: Id, proposal: Id, typed: DraftCaption
 ) -> Response:
-    found = await asked_here(serving, changing, growing)
+    found = await growing_here(serving, changing, growing)
     one = await task_here(serving, found, proposal)
     return await _draft(serving, changing, place_start(growing, "caption", one), typed)
 
@@ -202,44 +313,3 @@ async def _draft(serving: Service, visitor: Visitor, what: str, typed: DraftInst
     person = visitor.must_be("annotator", "owner").id
     await run_in_threadpool(save_draft, serving.ledger, person, what, typed.model_dump())
     return Response(status_code=204)
-
-
-@routes.get("/growing/{growing}/proposals", summary="All proposals, and where each stands (owner)")
-async def list_proposals(serving: Serving, owner: Owner, growing: Id) -> Document:  # noqa: ARG001
-    found = await growing_of(serving, growing)
-    shown = [
-        {
-            "proposal": one.id,
-            "skill": one.standing.asked.skill,
-            "instruction": one.standing.instruction.text,
-            "stage": one.standing.stage,
-            "reason": one.standing.reason or None,
-            "image": one.standing.image,
-            "licence": one.standing.asked.licence,
-            "caption": None if one.standing.caption is None else one.standing.caption.text,
-            "answer": None if one.standing.answer is None else one.standing.answer.text,
-            "at": one.at,
-        }
-        for one in await run_in_threadpool(lambda: serving.proposals.of(found.id).proposals)
-    ]
-    return {"schema": 1, "proposals": shown}
-
-
-@routes.get("/growing/{growing}/versions", summary="Its versions (owner)")
-async def list_versions(serving: Serving, owner: Owner, growing: Id) -> Document:  # noqa: ARG001
-    found = await growing_of(serving, growing)
-    made = await run_in_threadpool(versions, serving.ledger, found.id)
-    return {"schema": 1, "versions": [{"version": one.number, "data": one.data, "at": one.at} for one in made]}
-
-
-@routes.post("/growing/{growing}/versions", summary="A new version with all that was accepted (owner)", status_code=201)
-async def new_version(serving: Serving, owner: Owner, changing: Changing, growing: Id) -> Document:
-    found = await growing_of(serving, growing)
-    try:
-        made = await run_in_threadpool(publish, serving.ledger, found, by=owner.must_be("owner").id)
-    except VersionTaken as error:
-        raise Refusal(409, str(error)) from error
-    if made is None:
-        raise not_found("accepted proposal that is in no version yet")
-    await serving.watch.note(changing, "made a version", f"{growing} {made.number}")
-    return {"schema": 1, "version": made.number, "data": made.data}

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -20,32 +20,33 @@ from evenhand.ledger.growing import (
     NewBenchmark,
     Skill,
     Terms,
+    Version,
     VersionTaken,
     begin_growing,
     growing_benchmarks,
     set_terms,
     versions,
 )
-from evenhand.ledger.grown import grown_version, publish
-from evenhand.ledger.projection import benchmarks
+from evenhand.ledger.grown import NothingLeft, grown_version, publish, taken_out
+from evenhand.ledger.projection import benchmarks, items_of
 from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, say
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.worker_notes import WorkerNote, worker_notes
 from evenhand.web.admin_pages import names_of
 from evenhand.web.contributing import growing_of
-from evenhand.web.examples import known_skills, skill_with_example
+from evenhand.web.examples import known_skills, skills_with_examples
 from evenhand.web.gate import begun_in_time
 from evenhand.web.growth import shares, verifiers_agreement
 from evenhand.web.proposed import INSTRUCTION_LONGEST, UPLOAD_BYTES, plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
+from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/admin/growing", include_in_schema=False)
 
 NAME_LONGEST = 100
 SKILLS_LONGEST = 20_000
-SKILLS_MOST = 500
 OUTPUT_LONGEST = 4_000
 REASON_LONGEST = 500
 VERIFIERS_MOST = 9
@@ -63,8 +64,9 @@ STAGES: Mapping[Stage, str] = {
     "joined": "Joined",
     "rejected": "Rejected",
     "withdrawn": "Withdrawn",
+    "removed": "Taken out",
 }
-_WORDS: tuple[OwnersWord, ...] = ("cleared", "again", "rejected")
+DECISIONS: tuple[OwnersWord, ...] = ("cleared", "again", "rejected", "removed")
 
 
 @pages.get("")
@@ -96,35 +98,42 @@ def _all_growing(at_hand: ProposalsAtHand) -> dict[str, Any]:
 async def begin(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
     try:
         asked = await run_in_threadpool(_new, serving.ledger, form)
-        made = await run_in_threadpool(begin_growing, serving.ledger, asked, by=owner.must_be("owner").id)
-    except (Refusal, NameTaken) as error:
-        words = error.sentence if isinstance(error, Refusal) else str(error)
+        made = await begun(serving, owner, asked)
+    except Refusal as refusal:
         sent = {name: form.text(name, most=SKILLS_LONGEST * 10) for name in ("name", "licence", "skills", "base")}
-        return await _overview(request, serving, fault=words, **sent)
-    await serving.watch.note(owner, "began a growing benchmark", made)
+        return await _overview(request, serving, fault=refusal.sentence, **sent)
     return RedirectResponse(f"/admin/growing/{made}", 303)
 
 
 def _new(ledger: Ledger, form: Form) -> NewBenchmark:
-    base = form.text("base", most=100)
-    if base and base not in {one.data for one in benchmarks(ledger)}:
-        raise Refusal(422, "The benchmark it starts from is not on record.")
     return NewBenchmark(
         name=plain(form.text("name", most=NAME_LONGEST, required="the name")),
         licence=plain(form.text("licence", most=NAME_LONGEST, required="the licence")),
-        base=base or None,
+        base=form.text("base", most=100) or None,
         terms=Terms(skills=_skills(ledger, form, ())),
     )
 
 
+async def begun(serving: Service, owner: Visitor, asked: NewBenchmark) -> str:
+    """The new one's id. Raises Refusal."""
+
+    def begin() -> str:
+        if asked.base is not None and asked.base not in {one.data for one in benchmarks(serving.ledger)}:
+            raise Refusal(422, "The benchmark it starts from is not on record.")
+        try:
+            return begin_growing(serving.ledger, asked, by=owner.must_be("owner").id)
+        except NameTaken as error:
+            raise Refusal(422, str(error)) from error
+
+    made = await run_in_threadpool(begin)
+    await serving.watch.note(owner, "began a growing benchmark", made)
+    return made
+
+
 def _skills(ledger: Ledger, form: Form, before: tuple[Skill, ...]) -> tuple[Skill, ...]:
-    """One a line; those that were there keep their worked examples."""
+    """One a line."""
     lines = plain(form.text("skills", most=SKILLS_LONGEST, required="at least one skill")).splitlines()
-    kept = {one.name: one for one in before}
-    found = [skill_with_example(ledger, line, kept) for line in lines if line.strip()]
-    if len(found) > SKILLS_MOST:
-        raise Refusal(422, f"There may be {SKILLS_MOST} skills, not {len(found)}.")
-    return tuple({one.name: one for one in found}.values())
+    return skills_with_examples(ledger, lines, before)
 
 
 @pages.get("/{growing}")
@@ -156,9 +165,17 @@ def _pipeline(at_hand: ProposalsAtHand, growing: GrowingBenchmark, stage: str) -
         "shares": shares(every),
         "agreement": verifiers_agreement(every),
         "versions": made[::-1],
+        "to_take_out": _to_take_out(ledger, every, made),
         "worker": worker_state(worker_notes(ledger)),
         "limits": {"verifiers": VERIFIERS_MOST, "attempts": ATTEMPTS_MOST},
     }
+
+
+def _to_take_out(ledger: Ledger, every: Sequence[Proposal], made: Sequence[Version]) -> int:
+    """Items that the last version holds and the next will not."""
+    if not made or not any(one.standing.stage == "removed" for one in every):
+        return 0
+    return len(taken_out(every, items_of(ledger, made[-1].data)))
 
 
 def trouble(one: Proposal) -> str:
@@ -181,9 +198,13 @@ def worker_state(notes: Mapping[str, WorkerNote]) -> dict[str, Any]:
 async def settings(serving: Serving, owner: Owner, form: SentForm, growing: str) -> Response:
     found = await growing_of(serving, growing)
     terms = await run_in_threadpool(_terms, serving.ledger, form, found.terms)
+    await settled(serving, owner, growing, terms)
+    return RedirectResponse(f"/admin/growing/{growing}#settings", 303)
+
+
+async def settled(serving: Service, owner: Visitor, growing: str, terms: Terms) -> None:
     await run_in_threadpool(set_terms, serving.ledger, growing, terms, by=owner.must_be("owner").id)
     await serving.watch.note(owner, "changed a growing benchmark", growing)
-    return RedirectResponse(f"/admin/growing/{growing}#settings", 303)
 
 
 def _terms(ledger: Ledger, form: Form, before: Terms) -> Terms:
@@ -205,13 +226,14 @@ async def skill(request: Request, serving: Serving, owner: Owner, growing: str, 
     context = {
         "growing": found,
         "number": number,
-        "skill": _skill(found, number),
+        "skill": skill_of(found, number),
         "longest": {"instruction": INSTRUCTION_LONGEST, "output": OUTPUT_LONGEST},
     }
     return serving.pages.page(request, "skill.html", context)
 
 
-def _skill(growing: GrowingBenchmark, number: int) -> Skill:
+def skill_of(growing: GrowingBenchmark, number: int) -> Skill:
+    """Raises Refusal where there is none of this number, from 1."""
     if not 1 <= number <= len(growing.terms.skills):
         raise not_found("such skill")
     return growing.terms.skills[number - 1]
@@ -220,7 +242,7 @@ def _skill(growing: GrowingBenchmark, number: int) -> Skill:
 @pages.post("/{growing}/skills/{number}")
 async def set_example(serving: Serving, owner: Owner, form: SentForm, growing: str, number: int) -> Response:
     found = await growing_of(serving, growing)
-    before = _skill(found, number)
+    before = skill_of(found, number)
     upload = await form.upload("image", most=UPLOAD_BYTES)
     image = before.example.image if upload is None else await serving.uploads.keep(upload, visitor=owner)
     example = Example(
@@ -228,19 +250,25 @@ async def set_example(serving: Serving, owner: Owner, form: SentForm, growing: s
         output=plain(form.text("output", most=OUTPUT_LONGEST, required="the expected output")),
         image=image,
     )
-    skills = tuple(replace(one, example=example) if one == before else one for one in found.terms.skills)
-    terms = replace(found.terms, skills=skills)
-    await run_in_threadpool(set_terms, serving.ledger, growing, terms, by=owner.must_be("owner").id)
-    await serving.watch.note(owner, "changed a worked example", f"{growing} {number}")
+    await exemplified(serving, owner, found, number, example)
     return RedirectResponse(f"/admin/growing/{growing}#settings", 303)
+
+
+async def exemplified(
+    serving: Service, owner: Visitor, growing: GrowingBenchmark, number: int, example: Example
+) -> None:
+    """Raises Refusal where there is no such skill."""
+    before = skill_of(growing, number)
+    skills = tuple(replace(one, example=example) if one == before else one for one in growing.terms.skills)
+    terms = replace(growing.terms, skills=skills)
+    await run_in_threadpool(set_terms, serving.ledger, growing.id, terms, by=owner.must_be("owner").id)
+    await serving.watch.note(owner, "changed a worked example", f"{growing.id} {number}")
 
 
 @pages.get("/{growing}/proposals/{proposal}")
 async def history(request: Request, serving: Serving, owner: Owner, growing: str, proposal: str) -> Response:  # noqa: ARG001
     found = await growing_of(serving, growing)
-    one = await run_in_threadpool(find_proposal, serving.ledger, growing, proposal)
-    if one is None:
-        raise not_found("such proposal")
+    one = await proposal_of(serving, found, proposal)
     context = {
         "growing": found,
         "one": one,
@@ -252,36 +280,60 @@ async def history(request: Request, serving: Serving, owner: Owner, growing: str
     return serving.pages.page(request, "proposal.html", context)
 
 
+async def proposal_of(serving: Service, growing: GrowingBenchmark, proposal: str) -> Proposal:
+    """Raises Refusal."""
+    found = await run_in_threadpool(find_proposal, serving.ledger, growing.id, proposal)
+    if found is None:
+        raise not_found("such proposal")
+    return found
+
+
 @pages.post("/{growing}/proposals/{proposal}")
 async def decide(serving: Serving, owner: Owner, form: SentForm, growing: str, proposal: str) -> Response:
-    await growing_of(serving, growing)
-    word = cast("OwnersWord", form.choice("word", _WORDS))
-    needed = "the reason" if word == "rejected" else None
-    said = Word(word=word, reason=plain(form.text("reason", most=REASON_LONGEST, required=needed)))
+    word = cast("OwnersWord", form.choice("word", DECISIONS))
+    said = Word(word=word, reason=plain(form.text("reason", most=REASON_LONGEST)))
+    await decided(serving, owner, growing, proposal, said)
+    return RedirectResponse(f"/admin/growing/{growing}/proposals/{proposal}", 303)
+
+
+async def decided(serving: Service, owner: Visitor, growing: str, proposal: str, said: Word) -> None:
+    """Raises Refusal where a reason is missing, or it changes nothing."""
+    await proposal_of(serving, await growing_of(serving, growing), proposal)
+    if said.word in ("rejected", "removed") and not said.reason:
+        raise Refusal(422, "The reason is missing; say why, as its writer is told.")
     try:
         await run_in_threadpool(say, serving.ledger, growing, proposal, said, person=owner.must_be("owner").id)
     except TooLate:
         raise Refusal(409, "As this proposal stands, that changes nothing; look at it again.") from None
-    await serving.watch.note(owner, f"decided on a proposal: {word}", proposal)
-    return RedirectResponse(f"/admin/growing/{growing}/proposals/{proposal}", 303)
+    await serving.watch.note(owner, f"decided on a proposal: {said.word}", proposal)
 
 
 @pages.post("/{growing}/versions")
 async def new_version(serving: Serving, owner: Owner, form: SentForm, growing: str) -> Response:  # noqa: ARG001
+    await made_version(serving, owner, growing)
+    return RedirectResponse(f"/admin/growing/{growing}#versions", 303)
+
+
+async def made_version(serving: Service, owner: Visitor, growing: str) -> Version:
+    """Raises Refusal where there is nothing new, or somebody else was faster."""
     found = await growing_of(serving, growing)
     try:
         made = await run_in_threadpool(publish, serving.ledger, found, by=owner.must_be("owner").id)
-    except VersionTaken as error:
+    except (VersionTaken, NothingLeft) as error:
         raise Refusal(409, str(error)) from error
     if made is None:
-        raise Refusal(409, "Nothing new was accepted since the last version.")
+        raise Refusal(409, "Nothing was accepted or taken out since the last version.")
     await serving.watch.note(owner, "made a version", f"{growing} {made.number}")
-    return RedirectResponse(f"/admin/growing/{growing}#versions", 303)
+    return made
 
 
 @pages.get("/{growing}/versions/{number}.zip")
 async def download(request: Request, serving: Serving, owner: Owner, growing: str, number: int) -> Response:
-    """With captions and references: for the owner only."""
+    return await packed_version(request, serving, owner, growing, number)
+
+
+async def packed_version(request: Request, serving: Service, owner: Visitor, growing: str, number: int) -> Response:
+    """An archive with captions and references: for the owner only. Raises Refusal."""
     found = await growing_of(serving, growing)
     grown = await run_in_threadpool(grown_version, serving.ledger, found, number)
     if grown is None:

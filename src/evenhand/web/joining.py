@@ -20,7 +20,7 @@ from evenhand.ledger.people import (
 )
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import SentForm, Service, Serving, Visiting
-from evenhand.web.visitor import passing_cookie, session_cookie
+from evenhand.web.visitor import Visitor, passing_cookie, session_cookie
 
 pages = APIRouter(include_in_schema=False)
 
@@ -96,12 +96,16 @@ async def make_token(request: Request, serving: Serving, visiting: Visiting, for
 
 @pages.post("/account/keys/{key}/end")
 async def end_key(serving: Serving, visiting: Visiting, form: SentForm, key: str) -> Response:  # noqa: ARG001
+    await ended(serving, visiting, key)
+    return RedirectResponse("/account", 303)
+
+
+async def ended(serving: Service, visiting: Visitor, key: str) -> None:
+    """One's own session or token. Raises Refusal."""
     person = visiting.must_be("owner", "annotator", "team")
-    ended = await run_in_threadpool(end_access, serving.ledger, person=person.id, key=key)
-    if not ended:
+    if not await run_in_threadpool(end_access, serving.ledger, person=person.id, key=key):
         raise not_found("such session or token of yours")
     await serving.watch.note(visiting, "ended access", key)
-    return RedirectResponse("/account", 303)
 
 
 @pages.post("/leave")

@@ -57,10 +57,10 @@ def _offer(ledger: Ledger, intake: Intake, boards: Sequence[BoardOnRecord]) -> O
     return Offer(
         intake=intake,
         benchmark=on_record(ledger, intake.board.data),
-        board=next((one for one in boards if _identity(one) == intake.board), None),
+        board=next((one for one in boards if identity_of(one) == intake.board), None),
     )
 
 
-def _identity(board: BoardOnRecord) -> BoardIdentity:
+def identity_of(board: BoardOnRecord) -> BoardIdentity:
     first = board.studies[0]
     return BoardIdentity(data=board.data, rater=first.rater.key, condition=first.condition.key, variant=board.variant)

@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
 from evenhand.reports.beside import interval
@@ -19,12 +18,18 @@ from evenhand.reports.scores.creation_choosing import (
     choose_creation,
 )
 from evenhand.reports.scores.creation_figures import Figures
-from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score
+from evenhand.reports.scores.creation_score import (
+    CreationEvidence,
+    CreationScore,
+    creation_evidence,
+    creation_score,
+)
 from evenhand.reports.scores.visit_bench import VISIT_PROTOCOLS, Part, VisitScore, visit_score
 from evenhand.reports.scores.visit_bench import Asked as AskedOfModels
 from evenhand.reports.tables import per_cent
 from evenhand.web.bars import SHARES, Axis
 from evenhand.web.listing import PEOPLE, BoardOnRecord
+from evenhand.web.standings import public_battles
 
 CREATION_PROTOCOLS = (PREFERENCE, "creation_people", FACTUALITY)
 
@@ -81,8 +86,14 @@ def paper_scores(ledger: Ledger, board: BoardOnRecord, found: Sequence[BoardOnRe
         graded = [study for one in found if one.protocol == FACTUALITY and one.id != board.id for study in one.studies]
         baselines = sorted({study.against for study in board.studies if study.against is not None})
         chosen = (_chosen(board, graded, baseline) for baseline in baselines)
-        return tuple(creation_score(creation_evidence(ledger, one)) for one in chosen)
+        return tuple(creation_score(_as_everybody_may_know(creation_evidence(ledger, one))) for one in chosen)
     return ()
+
+
+def _as_everybody_may_know(found: CreationEvidence) -> CreationEvidence:
+    """As `public_battles` has it."""
+    parts = [None if one is None else replace(one, set_aside=0) for one in (found.preference, found.factuality)]
+    return replace(found, preference=parts[0], factuality=parts[1])
 
 
 def with_a_page_of_their_own(found: Sequence[BoardOnRecord]) -> tuple[BoardOnRecord, ...]:
@@ -97,7 +108,7 @@ def with_a_page_of_their_own(found: Sequence[BoardOnRecord]) -> tuple[BoardOnRec
 
 def _visit(ledger: Ledger, board: BoardOnRecord) -> VisitScore:
     items = {item.digest: item for item in items_of(ledger, board.data)}
-    return visit_score(counted_battles(ledger, board.studies), AskedOfModels(items=items))
+    return visit_score(public_battles(ledger, board), AskedOfModels(items=items))
 
 
 def _chosen(board: BoardOnRecord, graded: Sequence[StudyOnRecord], baseline: str) -> CreationStudies:

@@ -7,17 +7,19 @@ from starlette.responses import Response
 from evenhand.images import ImageError, sniff
 from evenhand.ledger.record import Ledger
 from evenhand.web.refusal import Refusal, not_found
-from evenhand.web.service import Serving
+from evenhand.web.service import Serving, Visiting
+from evenhand.web.takedown import taken_down
 
 pages = APIRouter(include_in_schema=False)
 
 
 @pages.get("/images/{digest:path}")
-async def image(serving: Serving, digest: str) -> Response:
+async def image(serving: Serving, visiting: Visiting, digest: str) -> Response:
     if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         raise Refusal(404, "There is no such image here.", attack="refused: image name", about=digest)
     found = await run_in_threadpool(_read, serving.ledger, digest)
-    if found is None:
+    down = not visiting.is_owner and await run_in_threadpool(taken_down, serving.proposals, digest)
+    if found is None or down:
         raise not_found("such image")
     data, media_type = found
     headers = {

@@ -25,7 +25,8 @@ LICENCES = (
 )  # fmt: skip
 OTHER = "other"
 _NOT_PUBLIC = re.compile(
-    r"all rights reserved|proprietary|fair use|©|\(c\)|private|(?<!no )(?<!no known )(?<!free of )copyright(?![- ]free)|"
+    r"all rights reserved|proprietary|fair use|©|\(c\)|private|"
+    r"(?<!no )(?<!no known )(?<!free of )copyright(?![- ]free)|"
     r"^\W*(unknown|not known|none|no|no licen[cs]e|n/?a|other|any|)\W*$",
     re.IGNORECASE,
 )
@@ -33,7 +34,10 @@ _NOT_PUBLIC = re.compile(
 FAULTS = {
     "answer": ("The caption is detailed enough; the problem is in the answer", "The model answers anew."),
     "caption": ("The caption is underspecified; it is not the model's fault", "Somebody writes another caption."),
-    "neither": ("Not applicable: neither caption nor answer is at fault", "The instruction is rejected, and no more asked."),
+    "neither": (
+        "Not applicable: neither caption nor answer is at fault",
+        "The instruction is rejected, and no more asked.",
+    ),
 }
 """What can be at fault, and what happens then."""
 

@@ -26,5 +26,11 @@ class Refusal(HTTPException):
         self.about = about
 
 
+def too_late(*, attack: str | None = None, about: str = "") -> Refusal:
+    """Of a submission about which something else was said meanwhile."""
+    words = "As this submission stands now, that cannot be done; look at it again."
+    return Refusal(409, words, attack=attack, about=about)
+
+
 def not_found(what: str) -> Refusal:
     return Refusal(404, f"There is no {what} here.")

@@ -13,11 +13,10 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from evenhand.ledger.entrants import shown_names
+from evenhand.ledger.entrants import board_names
 from evenhand.ledger.newest import newest
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import entrants
 from evenhand.reports.audit_on_record import Audits, latest_audits
 from evenhand.reports.errors import RankError
 from evenhand.web.checks import Checks
@@ -32,7 +31,7 @@ from evenhand.web.uploads import Uploads
 from evenhand.web.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
 from evenhand.web.watch import Watch
 
-_DOLLARS_MOST = 1_000_000
+DOLLARS_MOST = 1_000_000
 TYPED = ("instruction", "licence", "licence_other", "url", "caption")
 """Fields in which people write what they would not like to write again."""
 _TYPED_SHOWN = 10_000
@@ -50,7 +49,7 @@ class _Scored:
 
 
 def _scored(ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ...]) -> _Scored:
-    return _Scored(paper_scores(ledger, board, found), shown_names(entrants(ledger, board.data)))
+    return _Scored(paper_scores(ledger, board, found), board_names(ledger))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +181,7 @@ def _document(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> str:
         before = {one["model"]: one for one in document["models"]}
         document["models"] = [{**before[one.model], **one.as_json()} for one in models]
         document |= {"equal_length": True, "notes": [*notes]}
-    names = shown_names(entrants(ledger, on_record.data))
+    names = board_names(ledger)
     for one in document["models"]:
         if one["model"] in names:
             one["name"] = names[one["model"]]
@@ -297,7 +296,7 @@ class Form:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not 0 <= value <= _DOLLARS_MOST:
+        if not 0 <= value <= DOLLARS_MOST:
             raise Refusal(422, "The budget is a number of dollars, such as 25 or 2.50.")
         return value
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from evenhand.images.guard import is_public
@@ -20,13 +21,14 @@ class Limits:
     body_bytes: int = 256 * 1024
     """Of a request, unless its path is among `uploads`."""
     uploads: tuple[tuple[str, int], ...] = (
-        ("/write/", 10_500_000),
-        ("/admin/growing/", 10_500_000),
-        ("/api/growing/", 10_500_000),
-        ("/submissions/", 53_000_000),
-        ("/api/submissions/", 53_000_000),
+        ("/write/*", 10_500_000),
+        ("/admin/growing/*", 10_500_000),
+        ("/api/growing/*/write/*/upload", 10_500_000),
+        ("/api/growing/*/skills/*/image", 10_500_000),
+        ("/submissions/*", 53_000_000),
+        ("/api/submissions/*", 53_000_000),
     )
-    """Beginnings of paths under which larger bodies are taken, each with its bytes."""
+    """Patterns of paths at which larger bodies are taken, each with its bytes."""
     seconds: float = 30.0
     """For one request, its body included."""
     slowest: float = 100_000.0
@@ -38,6 +40,8 @@ class Limits:
     """Refused tokens, forms and the like of one address, before everything from it is refused for a while."""
     uploads_per_minute: float = 20.0
     """Images of one person that are decoded."""
+    answers_per_hour: float = 60.0
+    """Files of answers that one person uploads."""
     letters_per_hour: float = 10.0
     """What somebody passing by may leave for the owner to read, of one address."""
     addresses: Callable[[str], bool] = is_public
@@ -46,7 +50,7 @@ class Limits:
     """Seconds a page waits for a board that was never worked out before."""
 
     def body_limit(self, path: str) -> int:
-        return next((most for start, most in self.uploads if path.startswith(start)), self.body_bytes)
+        return next((most for pattern, most in self.uploads if fnmatchcase(path, pattern)), self.body_bytes)
 
     def time_limit(self, length: int) -> float:
         """Seconds for a request with a body of so many bytes."""

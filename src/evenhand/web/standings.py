@@ -9,7 +9,7 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.entrants import counted_battles, shown_names
+from evenhand.ledger.entrants import board_names, counted_battles
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
@@ -109,12 +109,17 @@ class Standings:
         return next((one for one in self.models if one.model == model), None)
 
 
+def public_battles(ledger: Ledger, on_record: BoardOnRecord, *, items: Collection[str] | None = None) -> JudgedBattles:
+    """What makes a board; that somebody is being judged, or has withdrawn, is nobody's business."""
+    return replace(counted_battles(ledger, on_record.studies, items=items), set_aside=0)
+
+
 def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Board, JudgedBattles]:
     """Raises RankError where the board cannot be made as asked."""
     items = None
     if asked.category is not None:
         items = {item.digest for item in items_of(ledger, on_record.data) if item.category == asked.category}
-    judged = counted_battles(ledger, on_record.studies, items=items)
+    judged = public_battles(ledger, on_record, items=items)
     evidence = of_record(judged, seed=0)
     if on_record.human:
         evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
@@ -127,7 +132,7 @@ def standings(
     """`categories`: of the plain view, where this is another. Raises RankError where it cannot be made as asked."""
     made, judged = ranked(ledger, on_record, asked)
     items = items_of(ledger, on_record.data)
-    entered = entrants(ledger, on_record.data)
+    entered = entrants(ledger)
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = at_equal_length(made)
@@ -152,7 +157,7 @@ def standings(
         against_reference=_against_reference(made.findings.shown),
         by_category={} if shown is None else _by_category(shown, named, items),
         index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
-        names=shown_names(entered),
+        names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
     )
 

@@ -11,6 +11,7 @@ from evenhand.domain.response import REFERENCE
 from evenhand.ledger.people_plan import (
     PlannedStudy,
     SampleOnRecord,
+    answers_for_people,
     judged_by_models,
     model_studies,
     plan_people_study,
@@ -38,7 +39,11 @@ class NewStudy(BaseModel):
     sample: str | None = Field(default=None, max_length=64, description="Key of a study that `evenhand sample` made.")
     items: int | None = Field(default=None, ge=1, le=ITEMS_MOST, description="At most so many; all where null.")
     pairs: Who = "all"
-    models: list[str] = Field(default=[], max_length=1000, description="Empty: all that answered, but the reference.")
+    models: list[str] = Field(
+        default=[],
+        max_length=1000,
+        description="Empty: all that answered, but the reference and submissions that are not published.",
+    )
     against: str | None = Field(default=None, max_length=NAME_LONGEST, description="With pairs `against`.")
     given: list[tuple[str, str]] = Field(default=[], max_length=1000, description="With pairs `given`.")
     comparisons: int | None = Field(default=None, ge=1, le=ITEMS_MOST, description="At most so many; all where null.")
@@ -171,7 +176,7 @@ def material(ledger: Ledger, data: str) -> Material | None:
         if item.category:
             categories[item.category] = categories.get(item.category, 0) + 1
     answered: dict[str, int] = {REFERENCE: sum(bool(item.reference) for item in items)}
-    for one in ledger.responses_to(item.digest for item in items):
+    for one in answers_for_people(ledger, items):
         if one.model != REFERENCE:
             answered[one.model] = answered.get(one.model, 0) + 1
     models = [(model, count) for model, count in answered.items() if count]

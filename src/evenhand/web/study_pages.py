@@ -36,6 +36,7 @@ from evenhand.web.agreement import Agreement, agreement
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Owner, SentForm, Service, Serving
 from evenhand.web.study_making import Counted, Material, NewStudy, counted, material, sent_fields, sent_study
+from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/admin/studies", include_in_schema=False)
 
@@ -207,17 +208,29 @@ async def changed(serving: Service, owner: Owner, study: str, setting: Setting, 
 
 @pages.post("/{study}/renew")
 async def renew(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:  # noqa: ARG001
-    await study_of(serving, study)
-    renewed = await run_in_threadpool(renew_answers, serving.ledger, study)
-    await serving.watch.note(owner, "asked about the present answers", f"{study}, {renewed} tasks")
+    await renewed(serving, owner, study)
     return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def renewed(serving: Service, owner: Visitor, study: str) -> int:
+    """How many tasks ask about other answers now; raises Refusal."""
+    await study_of(serving, study)
+    tasks = await run_in_threadpool(renew_answers, serving.ledger, study)
+    await serving.watch.note(owner, "asked about the present answers", f"{study}, {tasks} tasks")
+    return tasks
 
 
 @pages.post("/{study}/places/{place}/free")
 async def free(serving: Serving, owner: Owner, form: SentForm, study: str, place: str) -> Response:
     """What the person named in the form has not judged becomes a place for somebody else."""
+    await freed(serving, owner, study, place, form.text("person", most=100))
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def freed(serving: Service, owner: Visitor, study: str, place: str, person: str) -> None:
+    """Raises Refusal."""
     await study_of(serving, study)
-    found = await run_in_threadpool(find_person, serving.ledger, form.text("person", most=100))
+    found = await run_in_threadpool(find_person, serving.ledger, person)
     if found is None:
         raise not_found("such person")
     if place not in {one.place for one in await run_in_threadpool(progress, serving.ledger, study)}:
@@ -227,7 +240,6 @@ async def free(serving: Serving, owner: Owner, form: SentForm, study: str, place
     except PeopleStudyError as error:
         raise Refusal(409, str(error)) from error
     await serving.watch.note(owner, "freed a place in a study", f"{study}, {left} tasks of {found.label}")
-    return RedirectResponse(f"/admin/studies/{study}", 303)
 
 
 @pages.post("/{study}/places")
@@ -257,8 +269,13 @@ async def place_for(serving: Service, study: str, person: Person) -> str:
 
 @pages.post("/{study}/remove")
 async def remove(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:  # noqa: ARG001
+    await removed(serving, owner, study)
+    return RedirectResponse("/admin/studies", 303)
+
+
+async def removed(serving: Service, owner: Visitor, study: str) -> None:
+    """Raises Refusal where somebody has a place in it."""
     await study_of(serving, study)
     if not await run_in_threadpool(remove_people_study, serving.ledger, study):
         raise Refusal(409, "Somebody has a place in this study already; pause it instead.")
     await serving.watch.note(owner, "removed a study", study)
-    return RedirectResponse("/admin/studies", 303)

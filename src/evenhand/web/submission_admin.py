@@ -30,6 +30,7 @@ from evenhand.web.deciding import (
 )
 from evenhand.web.following import Followed, followed
 from evenhand.web.growing_admin import worker_state
+from evenhand.web.offers import identity_of
 from evenhand.web.proposed import plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
@@ -61,21 +62,16 @@ async def overview(request: Request, serving: Serving, owner: Owner) -> Response
 
 async def _overview(request: Request, serving: Service, *, fault: str | None = None) -> Response:
     found = await run_in_threadpool(_everything, serving.ledger)
-    taken = {(one.board.data, one.board.rater, one.board.condition, one.board.variant) for one in found["intakes"]}
+    taken = {one.board for one in found["intakes"]}
     context = {
         **found,
         "fault": fault,
-        "boards": [one for one in submittable(await serving.boards()) if _key(one) not in taken],
+        "boards": [one for one in submittable(await serving.boards()) if identity_of(one) not in taken],
         "terms": Terms(policy=POLICY),
         "stages": STAGES,
         "longest": {"policy": POLICY_LONGEST, "reason": REASON_LONGEST},
     }
     return serving.pages.page(request, "submissions_admin.html", context, status=200 if fault is None else 422)
-
-
-def _key(board: Any) -> tuple[str, str, str, str]:
-    first = board.studies[0]
-    return board.data, first.rater.key, first.condition.key, board.variant
 
 
 def _everything(ledger: Ledger) -> dict[str, Any]:

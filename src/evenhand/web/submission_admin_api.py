@@ -25,6 +25,7 @@ from evenhand.web.deciding import (
     raise_budget,
     refuse,
 )
+from evenhand.web.refusal import Refusal
 from evenhand.web.request_pages import ABOUT_LONGEST
 from evenhand.web.service import Changing, Owner, Serving, Visiting
 from evenhand.web.submission_admin import intake_of
@@ -55,13 +56,22 @@ class NewIntake(BaseModel):
 
 class Answer(BaseModel):
     accepted: bool
-    reason: str = Field(default="", max_length=REASON_LONGEST)
+    reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to decline; the asker reads it.")
 
 
 class Decision(BaseModel):
     word: Literal["approve", "refuse", "raise", "close"]
-    budget: float | None = Field(default=None, ge=0, le=_MOST, description="Dollars in all; null is no limit.")
-    reason: str = Field(default="", max_length=REASON_LONGEST, description="Of a refusal; the team reads it.")
+    budget: float | None = Field(
+        default=None, ge=0, le=_MOST, description="Dollars in all; needed to approve or to raise, unless `unlimited`."
+    )
+    unlimited: bool = Field(default=False, description="Approve or raise without a limit.")
+    reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to refuse; the team reads it.")
+
+    def limit(self) -> float | None:
+        """Dollars; None only where it is said that there shall be no limit. Raises Refusal."""
+        if self.unlimited == (self.budget is not None):
+            raise Refusal(422, 'Give the budget in dollars, or "unlimited": true where there shall be no limit.')
+        return self.budget
 
 
 class DataRequest(BaseModel):
@@ -130,9 +140,9 @@ def _stage(stands: Standing) -> Document:
 async def decide(serving: Serving, owner: Owner, changing: Changing, submission: Id, asked: Decision) -> Document:  # noqa: ARG001
     match asked.word:
         case "approve":
-            stands = await approve(serving, owner, submission, budget=asked.budget)
+            stands = await approve(serving, owner, submission, budget=asked.limit())
         case "raise":
-            stands = await raise_budget(serving, owner, submission, budget=asked.budget)
+            stands = await raise_budget(serving, owner, submission, budget=asked.limit())
         case "refuse":
             stands = await refuse(serving, owner, submission, reason=asked.reason)
         case "close":

@@ -126,7 +126,7 @@ async def _page(
         "fault": None if refusal is None else refusal.sentence,
         "followed": await run_in_threadpool(followed, serving.ledger, found),
         "estimate": estimate_in,
-        "names": await run_in_threadpool(names_for_team, serving.ledger, offer.intake.board.data, found),
+        "names": await run_in_threadpool(names_for_team, serving.ledger, found),
     }
     status = 200 if refusal is None else refusal.status_code
     return serving.pages.page(request, "submission.html", context, status=status)
@@ -191,7 +191,7 @@ async def withdrawn(request: Request, serving: Serving, known: Known, form: Sent
 @pages.get("/submissions/{submission}/receipt.json")
 async def receipt(serving: Serving, visiting: Visiting, submission: str) -> Response:
     found = await own_submission(serving, visiting, submission)
-    words = json.dumps(receipt_of(found), indent=2) + "\n"
+    words = json.dumps(await receipt_of(serving, found), indent=2) + "\n"
     headers = {"Content-Disposition": f'attachment; filename="receipt-{found.id}.json"'}
     return Response(words.encode("ascii"), media_type="application/json", headers=headers)
 

@@ -53,13 +53,13 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
         case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost):
             return f"estimated {battles:,} battles, at most {calls:,} calls, {_money(cost)}"
         case Approved(budget=budget):
-            return f"approved it with {_limit(budget)}"
+            return f"approved it with {limit(budget)}"
         case Refused(reason=reason):
             return f"refused it: {reason}"
         case Stopped(spent=spent):
             return f"stopped at the budget, ${spent:.2f} being spent"
         case Raised(budget=budget):
-            return f"let it go on with {_limit(budget)}"
+            return f"let it go on with {limit(budget)}"
         case Closed():
             return "let it be judged by what is there"
         case Failed(detail=detail):
@@ -72,7 +72,7 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
             return "withdrew it"
 
 
-def _limit(budget: float | None) -> str:
+def limit(budget: float | None) -> str:
     return "no limit" if budget is None else f"a budget of ${budget:.2f}"
 
 

@@ -12,6 +12,7 @@ from evenhand.ledger.submissions import Submission, submissions_on_record
 from evenhand.web.api import Document, Id
 from evenhand.web.following import Followed, battles_of, followed, receipt_of
 from evenhand.web.offers import Offer, offer_of, offers
+from evenhand.web.openapi import PUBLIC
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import Changing, Service, Serving, Visiting
 from evenhand.web.submit_pages import table_file
@@ -57,7 +58,7 @@ class Confirmation(BaseModel):
     upload: int = Field(ge=0, le=_SEQ_MOST, description="As the upload gave it.")
 
 
-@routes.get("/submit", summary="The boards that take submissions, with the policy to accept")
+@routes.get("/submit", summary="The boards that take submissions, with the policy to accept", openapi_extra=PUBLIC)
 async def list_intakes(serving: Serving) -> Document:
     return {"schema": 1, "intakes": [_intake(one) for one in await offers(serving)]}
 
@@ -185,7 +186,7 @@ async def post_confirmation(serving: Serving, changing: Changing, submission: Id
 
 @routes.get("/submissions/{submission}/receipt", summary="Its receipt, for `evenhand verify` (team)")
 async def get_receipt(serving: Serving, visiting: Visiting, submission: Id) -> Document:
-    return dict(receipt_of(await own_submission(serving, visiting, submission)))
+    return await receipt_of(serving, await own_submission(serving, visiting, submission))
 
 
 @routes.get("/submissions/{submission}/battles", summary="Its battles as JSONL, without what is withheld (team)")

@@ -1,5 +1,7 @@
 """What a team does with its submissions, and what is refused: shared by the pages and the API."""
 
+import time
+import unicodedata
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
@@ -7,19 +9,21 @@ from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.submission import Entered, Published, Said, Standing, Uploaded, Withdrawn
 from evenhand.ledger.submissions import (
+    DAY,
     Submission,
     TooLate,
     TooMany,
     begin_submission,
     confirm,
     find_submission,
+    forget_files,
     submissions_on_record,
     tell,
 )
 from evenhand.web.checks import Found, Wanted
 from evenhand.web.offers import Offer, offer_of
 from evenhand.web.proposed import plain
-from evenhand.web.refusal import Refusal
+from evenhand.web.refusal import Refusal, too_late
 from evenhand.web.service import Service
 from evenhand.web.visitor import Visitor
 
@@ -31,6 +35,8 @@ ENTERED_LONGEST = 100
 LINK_LONGEST = 500
 DRAFTS_MOST = 20
 """Submissions that a team may have begun and neither confirmed nor withdrawn: each holds files."""
+BEGUN_MOST = 20
+"""Submissions that a team may begin within a day."""
 UPLOADS_MOST = 50
 """Files of one submission."""
 
@@ -54,6 +60,16 @@ def _line(text: str, words: str) -> str:
         raise Refusal(422, f"{words.capitalize()} is missing; fill it in.")
     if len(line) > ENTERED_LONGEST:
         raise Refusal(422, f"{words.capitalize()} may have {ENTERED_LONGEST} characters, not {len(line):,}.")
+    return visible(line, words)
+
+
+def visible(line: str, words: str) -> str:
+    """Raises Refusal for what is not seen but changes what is: such as U+202E, which turns letters around."""
+    hidden = next((char for char in line if unicodedata.category(char) in ("Cc", "Cf")), None)
+    if hidden is not None:
+        raise Refusal(
+            422, f"{words.capitalize()} holds U+{ord(hidden):04X}, a character that cannot be seen; type it again."
+        )
     return line
 
 
@@ -101,6 +117,8 @@ async def begin(serving: Service, visitor: Visitor, offer: Offer, said: Entered,
     mine = await run_in_threadpool(submissions_on_record, serving.ledger, person=person)
     if sum(one.standing.stage == "draft" for one in mine) >= DRAFTS_MOST:
         raise Refusal(409, f"{DRAFTS_MOST} drafts of yours are open; confirm or withdraw one of them first.")
+    if sum(one.at > time.time() - DAY for one in mine) >= BEGUN_MOST:
+        raise Refusal(409, f"You have begun {BEGUN_MOST} submissions within a day; come back tomorrow.")
     made = await run_in_threadpool(begin_submission, serving.ledger, offer.intake, said, person=person)
     await serving.watch.note(visitor, "began a submission", made)
     return made
@@ -119,9 +137,10 @@ async def may_upload(serving: Service, visitor: Visitor, submission: str) -> Sub
     """Asked before a file is read. Raises Refusal."""
     found = await own_submission(serving, visitor, submission)
     if found.standing.stage != "draft":
-        raise _too_late()
+        raise too_late()
     if sum(isinstance(event.said, Uploaded) for event in found.events) >= UPLOADS_MOST:
         raise Refusal(409, f"{UPLOADS_MOST} files were uploaded here; withdraw this submission and begin another.")
+    await serving.watch.admit_answers(visitor)
     return found
 
 
@@ -132,13 +151,22 @@ async def upload(
     offer = await offer_of(serving, submission.intake)
     _must_be_open(offer)
     found = await serving.checks.take(file, name, wanted(offer))
-    stands = await _told(serving, submission, found.upload)
+    try:
+        stands = await _told(serving, submission, found.upload)
+    except Refusal:
+        await run_in_threadpool(forget_files, serving.ledger, {found.upload.file})
+        raise
+    # Somebody may have given up the same file between its keeping and this word of it.
+    await run_in_threadpool(serving.checks.keep, file)
+    await _forget_uploads(serving, submission.id)
     await serving.watch.note(visitor, "uploaded answers", f"{submission.id} {found.upload.file[:12]}")
     return stands.upload_seq, found
 
 
 async def confirm_upload(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> Standing:
-    """Raises Refusal."""
+    """Raises Refusal. The very same word again is no change, and answered with where it stands: people click twice."""
+    if submission.standing.stage != "draft":
+        return await _confirmed_before(serving, visitor, submission, upload)
     offer = await offer_of(serving, submission.intake)
     _must_be_open(offer)
     if submission.policy_hash != offer.intake.policy_hash:
@@ -150,12 +178,25 @@ async def confirm_upload(serving: Service, visitor: Visitor, submission: Submiss
         raise Refusal(409, "This file has faults; correct them, and upload it again.")
     try:
         stands = await run_in_threadpool(confirm, serving.ledger, submission, offer.intake, upload=upload)
-    except TooMany as error:
-        raise Refusal(409, str(error)) from error
-    except TooLate:
-        raise _too_late() from None
+    except (TooLate, TooMany) as error:
+        found = await own_submission(serving, visitor, submission.id)
+        if found.standing.stage == "draft" and isinstance(error, TooMany):
+            raise Refusal(409, str(error)) from error
+        return await _confirmed_before(serving, visitor, found, upload)
     await serving.watch.note(visitor, "confirmed a submission", submission.id)
     return stands
+
+
+async def _confirmed_before(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> Standing:
+    """Where it stands; raises Refusal unless it was this very upload."""
+    stands = submission.standing
+    if stands.confirmed is not None and stands.upload_seq == upload and stands.stage not in ("withdrawn", "refused"):
+        return stands
+    if stands.stage != "draft":
+        raise too_late(attack="refused: confirmation replayed", about=submission.id)
+    # A page that was open while another file was uploaded: no attack.
+    await serving.watch.note(visitor, "refused: confirmation of an earlier file", submission.id)
+    raise too_late()
 
 
 async def publish(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
@@ -166,8 +207,20 @@ async def publish(serving: Service, visitor: Visitor, submission: Submission) ->
 
 async def withdraw(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
     stands = await _told(serving, submission, Withdrawn())
+    await _forget_uploads(serving, submission.id)
     await serving.watch.note(visitor, "withdrew a submission", submission.id)
     return stands
+
+
+async def _forget_uploads(serving: Service, submission: str) -> None:
+    """Files that were corrected since, or that nobody confirmed before it was withdrawn, are not kept."""
+
+    def forget() -> None:
+        found = find_submission(serving.ledger, submission)
+        events = () if found is None else found.events
+        forget_files(serving.ledger, {event.said.file for event in events if isinstance(event.said, Uploaded)})
+
+    await run_in_threadpool(forget)
 
 
 async def _told(serving: Service, submission: Submission, said: Said) -> Standing:
@@ -177,8 +230,4 @@ async def _told(serving: Service, submission: Submission, said: Said) -> Standin
     try:
         return await run_in_threadpool(say)
     except TooLate:
-        raise _too_late() from None
-
-
-def _too_late() -> Refusal:
-    return Refusal(409, "As this submission stands now, that cannot be done; look at it again.")
+        raise too_late() from None

@@ -32,7 +32,9 @@ class Uploads:
             raise Refusal(422, "An image's address begins with https:// or http://.")
         fault = address_fault(url)
         if fault is None and not may_be_public(urlsplit(url).hostname or "", self._allowed):
-            fault = "This address is inside a private network or not an address at all; give one that everybody reaches."
+            fault = (
+                "This address is inside a private network or not an address at all; give one that everybody reaches."
+            )
         if fault is not None:
             raise Refusal(422, fault, attack="refused: image address", about=url)
         return url

@@ -52,7 +52,7 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
     person = None if visitor.person is None else visitor.person.id
     hidden = frozenset(
         label
-        for label, one in entrants(ledger, data).items()
+        for label, one in entrants(ledger).items()
         if not one.standing.published and (one.person != person or not one.standing.on_the_board)
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)

@@ -16,6 +16,7 @@ class Watch:
         self._requests = Buckets(per_second=limits.requests_per_second, burst=limits.burst)
         self._guesses = Buckets(per_second=limits.guesses_per_minute / 60, burst=limits.guesses_per_minute)
         self._uploads = Buckets(per_second=limits.uploads_per_minute / 60, burst=limits.uploads_per_minute)
+        self._answers = Buckets(per_second=limits.answers_per_hour / 3600, burst=limits.answers_per_hour)
         self._letters = Buckets(per_second=limits.letters_per_hour / 3600, burst=limits.letters_per_hour)
 
     async def admit(self, visitor: Visitor, *, harmless: bool = False) -> None:
@@ -34,19 +35,22 @@ class Watch:
 
     async def admit_letter(self, visitor: Visitor) -> None:
         """Counts something that the owner is asked to read; raises Refusal where there was too much of it."""
-        if self._letters.take(visitor.name):
-            return
-        if self._letters.first_refusal(visitor.name):
-            await self.note(visitor, "refused: too many letters", "")
-        raise _later(self._letters.wait(visitor.name), "You have written to the owner often enough for now")
+        await self._admit(visitor, self._letters, "letters", "You have written to the owner often enough for now")
 
     async def admit_upload(self, visitor: Visitor) -> None:
         """Counts an image that is to be decoded; raises Refusal where there were too many."""
-        if self._uploads.take(visitor.name):
+        await self._admit(visitor, self._uploads, "uploads", "You have sent many images in a short time")
+
+    async def admit_answers(self, visitor: Visitor) -> None:
+        """Counts a file of answers that is to be checked and kept; raises Refusal where there were too many."""
+        await self._admit(visitor, self._answers, "files of answers", "You have uploaded many files in a short time")
+
+    async def _admit(self, visitor: Visitor, counted: Buckets, what: str, why: str) -> None:
+        if counted.take(visitor.name):
             return
-        if self._uploads.first_refusal(visitor.name):
-            await self.note(visitor, "refused: too many uploads", "")
-        raise _later(self._uploads.wait(visitor.name), "You have sent many images in a short time")
+        if counted.first_refusal(visitor.name):
+            await self.note(visitor, f"refused: too many {what}", "")
+        raise _later(counted.wait(visitor.name), why)
 
     async def attacked(self, visitor: Visitor, what: str, about: str) -> None:
         """Counts something that honest use does not bring about, and writes it down unless it comes in floods."""

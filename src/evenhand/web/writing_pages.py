@@ -66,7 +66,7 @@ def _write_page(
     """`fault`: what was wrong with what was `sent`; without it that is a draft."""
     person = request.state.visitor.person
     stands = None if task.proposal is None else task.proposal.standing
-    before = dict.fromkeys(_FIELDS, "")
+    before: dict[str, str] = dict.fromkeys(_FIELDS, "")
     if stands is not None:
         said = stands.asked
         before = {"instruction": said.text, "url": said.url or "", **_licence_fields(said.licence)}

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
 from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems
+from evenhand.benchmarks.grown_name import with_grown_name
 from evenhand.benchmarks.items_file import read_items
 from evenhand.benchmarks.rows import read_rows
 from evenhand.benchmarks.visit_bench.sheets import SUFFIXES, Chosen, Sheets, is_sheet
@@ -29,7 +30,8 @@ class SourceDataset:
 
 
 def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchmark:
-    """The released sheets, a folder of them, or items in our JSON Lines form; skills in Table 6's spelling.
+    """The released sheets, a folder of them, or items in our JSON Lines form; skills in Table 6's spelling. Items of
+    an exported benchmark that grew keep that benchmark's name.
 
     Raises BenchmarkError.
     """
@@ -40,7 +42,7 @@ def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchm
             f"{path}: `{reference}` chooses among the texts of the released sheets; leave it out here."
         )
     read = read_items(path, category=skill_name)
-    return Benchmark(
+    loaded = Benchmark(
         name=info.name,
         items=read.items,
         licence=info.licence,
@@ -50,6 +52,7 @@ def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchm
         pictures=read.pictures,
         notes=(*read.notes, *_unknown_skills(read.items)),
     )
+    return loaded if info.sample else with_grown_name(loaded, path)
 
 
 def images_of(item: Item) -> Literal["single", "multiple"]:

@@ -15,7 +15,7 @@ for (const counter of document.querySelectorAll("[data-counts]")) {
 }
 
 for (const form of document.querySelectorAll("[data-draft]")) {
-  const fields = [...form.querySelectorAll("textarea, input[type=url], input:not([type])")];
+  const fields = [...form.querySelectorAll("textarea, select, input[type=url], input:not([type])")];
   const note = document.querySelector("[data-draft-note]");
   let timer = 0;
   let sending = false;
