@@ -94,7 +94,7 @@ def furnished(path: Path, number: int) -> list[Person]:
             joined = join(ledger, token, f"Person {one}")
             place = find_place(ledger, take_place(ledger, study, joined.person))
             assert place is not None
-            people.append(Person(session=joined.session.token, place=place.id, tasks=place.tasks))
+            people.append(Person(session=joined.key.token, place=place.id, tasks=place.tasks))
     return people
 
 

@@ -139,7 +139,7 @@ def planted(path: Path, people: int, number: int) -> Garden:
         for one in range(people):
             joined = join(ledger, token, f"Person {one}")
             step = STEPS[one % len(STEPS)]
-            garden.people.append(Person(id=joined.person.id, session=joined.session.token, step=step))
+            garden.people.append(Person(id=joined.person.id, session=joined.key.token, step=step))
     return garden
 
 

@@ -172,6 +172,12 @@ def test_the_references_name_is_refused(tmp_path: Path, model: str) -> None:
     assert "problems were found" not in message
 
 
+def test_the_name_of_a_submission_is_refused_once(tmp_path: Path) -> None:
+    message = refusal(tmp_path, row(ITEMS[0], "x", model="submission-1a"), row(ITEMS[1], "y", model="submission-1a"))
+    assert "The model name `submission-1a` is reserved for what teams submit; rename the column." in message
+    assert "problems were found" not in message
+
+
 def test_a_column_without_a_models_name_is_told(tmp_path: Path) -> None:
     fields = {"instruction": "What is it?", "image": "dog.png", "prediction": "x"}
     assert "names no model; call it `<model name> prediction`" in refusal(tmp_path, fields)

@@ -226,7 +226,7 @@ def test_it_is_waited_for_and_its_files_are_fetched(shell: Shell, office: Office
         None,
         {"stage": "approved", "wanted": 4, "done": 1},
         {"stage": "stopped"},
-        {"stage": "judged", "row": ROW},
+        {"stage": "judged", "judged_at": 1.0, "row": ROW},
     ]
     found = shell.document("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", "--receipt", "r.json",
                            "--battles", "b.jsonl")  # fmt: skip
@@ -278,8 +278,15 @@ def test_a_receipt_is_not_there_before_it_is_judged(shell: Shell, office: Office
     assert not Path("r.json").exists()
 
 
+@pytest.mark.parametrize("stage", ["approved", "withdrawn"])
+def test_a_receipt_is_there_though_it_is_judged_on_or_was_withdrawn(shell: Shell, office: Office, stage: str) -> None:
+    submitted(office, stage=stage, judged_at=1.0)
+    shell.run("submit", office.url, "--status", "5ab1", "--receipt", "r.json")
+    assert Path("r.json").read_bytes() == RECEIPT
+
+
 def test_a_file_that_does_not_come_leaves_nothing_and_the_old_one_stays(shell: Shell, office: Office) -> None:
-    submitted(office, stage="judged").files = False
+    submitted(office, stage="judged", judged_at=1.0).files = False
     Path("r.json").write_text("old", encoding="utf-8")
     said = shell.refused("submit", office.url, "--status", "5ab1", "--receipt", "r.json", "--force")
     assert "There is none at this moment." in said

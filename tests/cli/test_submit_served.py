@@ -55,6 +55,9 @@ def test_a_team_submits_from_its_terminal_and_receives_its_files(desk: Desk, she
     assert published["published"] is True
     out, _ = shell.run("verify", "receipt.json", "--predictions", "good.jsonl", "--store", desk.ledger.url)
     assert "agrees with the ledger" in out
+    assert shell.document("submit", url, "--status", submission, "--withdraw")["stage"] == "withdrawn"
+    shell.run("submit", url, "--status", submission, "--receipt", "again.json", "--battles", "battles-again.jsonl")
+    assert Path("again.json").read_bytes() == Path("receipt.json").read_bytes()
 
 
 def test_what_the_server_refuses_is_told_in_its_words(desk: Desk, shell: Shell) -> None:

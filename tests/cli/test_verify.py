@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,20 @@ def test_one_byte_of_a_reply_makes_it_fail_and_names_the_judgement(shell: Shell,
     document = shell.document("verify", "receipt.json", expect=1)
     (check,) = (one for one in document["checks"] if not one["ok"])
     assert (check["check"], check["found"], len(check["differs"])) == ("judgements", None, 1)
+
+
+def test_where_the_row_differs_it_says_which_versions_made_and_checked_it(shell: Shell, made: Receipted):
+    receipt: Any = json.loads(json.dumps(made.receipt))
+    receipt["made"]["evenhand"] = "0.0.0"
+    shell.file("other.json", json.dumps(receipt))
+    told = "The receipt was made by evenhand 0.0.0, and is checked by "
+    assert told not in shell.run("verify", "other.json", expect=1)[0]  # the seal alone differs
+    receipt["row"]["rating"] = 1500
+    shell.file("other.json", json.dumps(receipt))
+    assert f"FAILED  row: {told}" in shell.run("verify", "other.json", expect=1)[0]
+    receipt["made"] = made.receipt["made"]
+    shell.file("other.json", json.dumps(receipt))
+    assert told not in shell.run("verify", "other.json", expect=1)[0]
 
 
 def test_many_differences_are_told_in_part_and_listed_in_the_document(shell: Shell, made: Receipted):

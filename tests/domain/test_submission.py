@@ -90,7 +90,14 @@ def test_the_owner_refuses_with_a_reason_and_that_is_the_end():
     refused = told(*CONFIRMED, Refused(reason="trained on it"))
     assert (refused.stage, refused.reason, refused.on_the_board) == ("refused", "trained on it", False)
     assert told(*CONFIRMED, Refused(reason="no"), APPROVAL).stage == "refused"
-    assert told(*APPROVED, Refused(reason="too late")).stage == "approved"
+    assert told(GOOD, Refused(reason="not yet")).stage == "draft"
+
+
+def test_the_owner_takes_a_row_down_and_ends_what_is_being_judged():
+    assert told(*APPROVED, Refused(reason="no")).stage == "refused"
+    gone = told(*APPROVED, RESULT, Published(), Refused(reason="somebody else's model"))
+    assert (gone.stage, gone.published, gone.on_the_board) == ("refused", False, False)
+    assert told(*APPROVED, Refused(reason="no"), RESULT).judged is None
 
 
 def test_at_its_budget_it_stops_until_the_owner_raises_it():

@@ -41,6 +41,16 @@ class Contest:
         rated = self.run("import", "ratings.csv", "--judgements", "--benchmark", "visit-bench", "--data", "items.jsonl")
         assert rated.code == 0, rated.err
 
+    def share_items(self) -> None:
+        """A second benchmark of the first six items, with a board of its own."""
+        write_items(self.folder / "items2.jsonl", count=6)
+        write_answers(self.folder / "founders2.jsonl", FOUNDERS, count=6)
+        done = self.run(
+            "judge", "visit-bench", "--data", "items2.jsonl", "--responses", "founders2.jsonl", "--judge", JUDGE,
+            "--judge-base-url", self.judge, "--endpoint-name", "scripted", *PRICE, "--json",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+
     def run(self, *arguments: str) -> Ran:
         return self.here.run(*arguments, OPENAI_API_KEY="key-of-the-judge")
 
@@ -50,7 +60,7 @@ class Contest:
         return ("--judge", JUDGE, "--judge-base-url", self.judge, "--judge-endpoint-name", "scripted", *PRICE)
 
 
-def write_items(path: Path) -> None:
+def write_items(path: Path, *, count: int = ITEMS) -> None:
     rows = (
         {
             "item": f"q{number}",
@@ -60,7 +70,7 @@ def write_items(path: Path) -> None:
             "reference": f"{REFERENCE} It is number {number}.",
             "category": SKILLS[number % len(SKILLS)],
         }
-        for number in range(ITEMS)
+        for number in range(count)
     )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -69,11 +79,11 @@ def answer(model: str, number: int) -> str:
     return f"{model} says that it is number {number}"
 
 
-def write_answers(path: Path, models: tuple[str, ...]) -> None:
+def write_answers(path: Path, models: tuple[str, ...], *, count: int = ITEMS) -> None:
     rows = (
         {"item": f"q{number}", "model": model, "response": answer(model, number)}
         for model in models
-        for number in range(ITEMS)
+        for number in range(count)
     )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 

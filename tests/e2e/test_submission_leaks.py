@@ -4,7 +4,8 @@ import itertools
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -14,14 +15,23 @@ from urllib.parse import urlencode, urljoin, urlsplit
 import httpx2 as httpx
 import pytest
 
+from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.ledger.people import people
+from evenhand.ledger.people_studies import make_people_study, take_place
 from evenhand.ledger.record import Ledger
-from tests.e2e.contest_world import CAPTION, ITEMS, PLANTED, REFERENCE, Contest, write_faulty, write_predictions
+from tests.e2e.contest_world import CAPTION, ITEMS, PLANTED, RATER, REFERENCE, Contest, write_faulty, write_predictions
 from tests.e2e.workplace import Workplace, ended
 from tests.scripted_server import server_process
 from tests.web.house import form_token, served
+from tests.web.test_serve import free_port, owner_link
 
 FOLLOWED = 1500
 """Pages of one visitor at most: a walk that finds more has gone astray."""
+
+
+ANONYMOUS, PENDING, WITHDRAWN, PUBLISHED = "quetzal-7d1f", "heron-7d1f", "wren-7d1f", "robin-7d1f"
+"""The submitted models, by what becomes of them; their answers begin with the name."""
+UNPUBLISHED = (ANONYMOUS, PENDING, WITHDRAWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +42,20 @@ class Site:
     visitors: dict[str, httpx.Client]
     """By role: passer-by, annotator, the team, another team."""
     intake: str
-    submission: str
+    submissions: dict[str, str]
+    """By model."""
     data_request: str
+
+    @property
+    def submission(self) -> str:
+        """The one that is judged and anonymous."""
+        return self.submissions[ANONYMOUS]
 
 
 def scripted(visitor: httpx.Client) -> dict[str, str]:
     """A header for the API's changes."""
+    if "authorization" in visitor.headers:
+        return {}
     return {"X-CSRF-Token": form_token(visitor.get("/account"))}
 
 
@@ -48,6 +66,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with server_process("--judge", "quotes by-quality") as judge:
         contest = Contest(here=Workplace(folder), judge=judge)
         contest.found()
+        contest.share_items()
         ledger = Ledger(f"sqlite:///{contest.here.ledger}")
         worker = contest.here.start("worker", *contest.serving, OPENAI_API_KEY="key-of-the-judge")
         try:
@@ -58,28 +77,79 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                     "the team": house.signed_in("team", "Birds"),
                     "another team": house.signed_in("team", "Others"),
                 }
-                yield judged(contest, house.url, house.signed_in("owner"), visitors)
+                site = lived(contest, house.url, house.signed_in("owner"), visitors)
+                asked = AskedStudy(
+                    data=data_of(site), form="forced", pairs=Pairs(), sharing=Sharing(people=9, each=1), most=9
+                )
+                study = make_people_study(ledger, asked, made_by=None)
+                rater = next(one for one in people(ledger) if one.role == "annotator")
+                take_place(ledger, study, rater)
+                yield site
         finally:
             worker.terminate()
             ended(worker)
             ledger.close()
 
 
-def judged(contest: Contest, url: str, owner: httpx.Client, visitors: dict[str, httpx.Client]) -> Site:
-    """A submission through all its stages, faults included, by the API."""
+def data_of(site: Site) -> str:
+    (offer,) = site.owner.get("/api/submit").json()["intakes"]
+    boards = {one["board"]: one["data"] for one in site.owner.get("/api/boards").json()["boards"]}
+    return boards[offer["board"]]
+
+
+def lived(contest: Contest, url: str, owner: httpx.Client, visitors: dict[str, httpx.Client]) -> Site:
+    """Submissions that ended in every way, by the API, and a request for what is withheld that waits."""
     team = visitors["the team"]
+    intake = opened(contest, owner)
+    submissions = {model: confirmed(contest, team, intake, model) for model in (*UNPUBLISHED, PUBLISHED)}
+    for model in (ANONYMOUS, WITHDRAWN, PUBLISHED):
+        judged(owner, submissions[model])
+    for model, word in ((WITHDRAWN, "withdraw"), (PUBLISHED, "publish")):
+        said = team.post(f"/api/submissions/{submissions[model]}/{word}", headers=scripted(team))
+        assert said.status_code == 200, said.text
+    asked = team.post(
+        f"/api/submit/{intake}/data-request",
+        json={"about": "why?", "policy_hash": policy_of(team)},
+        headers=scripted(team),
+    )
+    assert asked.status_code == 201, asked.text
+    return Site(
+        contest=contest,
+        url=url,
+        owner=owner,
+        visitors=visitors,
+        intake=intake,
+        submissions=submissions,
+        data_request=asked.json()["request"],
+    )
+
+
+def opened(contest: Contest, owner: httpx.Client) -> str:
+    """The intake of the board of all items."""
     boards = [one for one in owner.get("/api/boards").json()["boards"] if one["judge"] != "people"]
-    terms = {"battles": 14, "reference_battles": 6, "policy": "Nobody trains on it."}
-    made = owner.post("/api/intakes", json={"board": boards[0]["board"], "terms": terms}, headers=scripted(owner))
+    whole = next(one for one in boards if items_on(owner, one["board"]) == ITEMS)
+    terms = {"battles": 14, "reference_battles": 6, "policy": "Nobody trains on it.", "per_team": 9}
+    made = owner.post("/api/intakes", json={"board": whole["board"], "terms": terms}, headers=scripted(owner))
     assert made.status_code == 201, made.text
-    intake = made.json()["intake"]
-    policy = team.get("/api/submit").json()["intakes"][0]["policy_hash"]
-    about = {"model": "Parrot", "version": "2", "team": "Birds", "policy_hash": policy}
+    return made.json()["intake"]
+
+
+def items_on(owner: httpx.Client, board: str) -> int:
+    return owner.get(f"/api/boards/{board}").json()["items"]
+
+
+def policy_of(team: httpx.Client) -> str:
+    return team.get("/api/submit").json()["intakes"][0]["policy_hash"]
+
+
+def confirmed(contest: Contest, team: httpx.Client, intake: str, model: str) -> str:
+    """A submission, after a file with faults was refused."""
+    about = {"model": model, "version": "2", "team": "Birds", "policy_hash": policy_of(team)}
     begun = team.post(f"/api/submit/{intake}", json=about, headers=scripted(team))
     assert begun.status_code == 201, begun.text
     submission = begun.json()["submission"]
     write_faulty(contest.folder / "faulty.jsonl")
-    write_predictions(contest.folder / "predictions.jsonl")
+    write_predictions(contest.folder / "predictions.jsonl", word=model)
     upload = 0
     for name in ("faulty.jsonl", "predictions.jsonl"):
         sent = team.put(
@@ -89,26 +159,17 @@ def judged(contest: Contest, url: str, owner: httpx.Client, visitors: dict[str, 
         )
         assert sent.status_code == 200, sent.text
         upload = sent.json()["upload"]
-    confirmed = team.post(f"/api/submissions/{submission}/confirm", json={"upload": upload}, headers=scripted(team))
-    assert confirmed.status_code == 200, confirmed.text
+    said = team.post(f"/api/submissions/{submission}/confirm", json={"upload": upload}, headers=scripted(team))
+    assert said.status_code == 200, said.text
+    return submission
+
+
+def judged(owner: httpx.Client, submission: str) -> None:
     until(owner, submission, lambda one: one["estimate"] is not None)
     word = {"word": "approve", "budget": 5}
     approved = owner.post(f"/api/submissions/{submission}/decide", json=word, headers=scripted(owner))
     assert approved.status_code == 200, approved.text
     until(owner, submission, lambda one: one["stage"] == "judged")
-    asked = team.post(
-        f"/api/submit/{intake}/data-request", json={"about": "why?", "policy_hash": policy}, headers=scripted(team)
-    )
-    assert asked.status_code == 201, asked.text
-    return Site(
-        contest=contest,
-        url=url,
-        owner=owner,
-        visitors=visitors,
-        intake=intake,
-        submission=submission,
-        data_request=asked.json()["request"],
-    )
 
 
 def until(owner: httpx.Client, submission: str, holds: Callable[[dict[str, Any]], bool]) -> None:
@@ -167,11 +228,11 @@ def known(site: Site) -> dict[str, list[str]]:
         for board in boards
         for one in site.owner.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json().get("battles", [])
     ]
-    models = ["amber", "blue", "coral", "reference", f"submission-{site.submission}"]
+    models = ["amber", "blue", "reference", *(f"submission-{one}" for one in site.submissions.values())]
     return {
         "board": boards,
         "intake": [site.intake],
-        "submission": [site.submission],
+        "submission": list(site.submissions.values()),
         "request": [site.data_request],
         "item": sorted({one["item"] for one in battles})[:2],
         "a": models,
@@ -182,9 +243,9 @@ def known(site: Site) -> dict[str, list[str]]:
     }
 
 
-def found_in(page: httpx.Response) -> list[str]:
-    words = page.text + json.dumps(dict(page.headers))
-    return [phrase for phrase in PLANTED if phrase in words]
+def found_in(page: httpx.Response, phrases: Sequence[str] = PLANTED) -> list[str]:
+    words = (page.text + json.dumps(dict(page.headers))).casefold()
+    return [phrase for phrase in phrases if phrase in words]
 
 
 def more_pages(site: Site, values: Mapping[str, list[str]]) -> list[str]:
@@ -204,14 +265,21 @@ def more_pages(site: Site, values: Mapping[str, list[str]]) -> list[str]:
         "/admin",
         "/admin/audit",
         "/admin/submissions",
-        f"/admin/submissions/{site.submission}",
         f"/admin/submissions/intakes/{site.intake}",
-        f"/submissions/{site.submission}",
-        f"/submissions/{site.submission}/receipt.json",
-        f"/submissions/{site.submission}/battles.jsonl",
+        *(
+            path.format(one)
+            for one in site.submissions.values()
+            for path in (
+                "/admin/submissions/{}",
+                "/submissions/{}",
+                "/submissions/{}/receipt.json",
+                "/submissions/{}/battles.jsonl",
+            )
+        ),
         f"/submit/{site.intake}/items.jsonl",
         f"/submit/{site.intake}/items.csv",
         f"/data-requests/{site.data_request}/items.jsonl",
+        f"/data-requests/{site.data_request}/ratings.jsonl",
         f"/boards/{board}/audit",
         f"/boards/{board}?category=nonsense",
         *battles,
@@ -221,8 +289,13 @@ def more_pages(site: Site, values: Mapping[str, list[str]]) -> list[str]:
 def test_the_owner_sees_what_was_planted(site: Site):
     """Else the walks of the others would prove nothing."""
     values = known(site)
-    seen = [found for path in more_pages(site, values) for found in found_in(site.owner.get(path))]
-    assert {CAPTION, REFERENCE} <= set(seen)
+    pages = [site.owner.get(path) for path in more_pages(site, values)]
+    seen = {found for page in pages for found in found_in(page, (*PLANTED, *UNPUBLISHED, PUBLISHED))}
+    assert {CAPTION, REFERENCE, *UNPUBLISHED, PUBLISHED} <= seen
+    done = site.contest.run("export", "--judgements", "--judge", RATER, "--out", "judgements.jsonl")
+    assert done.code == 0, done.err
+    rated = [json.loads(line) for line in (site.contest.folder / "judgements.jsonl").read_text().splitlines()]
+    assert [one["models"] for one in rated if one["rater"] == RATER] == [["amber", "blue"]] * ITEMS
 
 
 @pytest.mark.parametrize("who", ["somebody passing by", "an annotator", "the team", "another team"])
@@ -230,8 +303,18 @@ def test_nobody_else_reads_a_word_of_it_anywhere(site: Site, who: str):
     visitor, values = site.visitors[who], known(site)
     pages = walked(visitor, [*more_pages(site, values), *operations(site, values=values)])
     assert len(pages) > 100
-    assert {path: found_in(page) for path, page in pages.items() if found_in(page)} == {}
+    secret = PLANTED if who == "the team" else (*PLANTED, *UNPUBLISHED)
+    assert {path: found_in(page, secret) for path, page in pages.items() if found_in(page, secret)} == {}
     assert {page.status_code for page in pages.values()} <= {200, 303, 400, 401, 403, 404, 405, 409, 410, 422}
+    shown = {found for page in pages.values() for found in found_in(page, (*UNPUBLISHED, PUBLISHED))}
+    assert shown == ({*UNPUBLISHED, PUBLISHED} if who == "the team" else {PUBLISHED})
+
+
+def test_two_boards_share_items_and_a_people_study_runs(site: Site):
+    boards = site.owner.get("/api/boards").json()["boards"]
+    assert len({one["data"] for one in boards}) == 2
+    assert site.owner.get("/api/studies").json()["studies"]
+    assert "/compare/" in site.visitors["an annotator"].get("/compare").text
 
 
 def test_a_team_has_its_battles_without_the_reference_and_its_receipt(site: Site):
@@ -240,7 +323,7 @@ def test_a_team_has_its_battles_without_the_reference_and_its_receipt(site: Site
     receipt = team.get(f"/api/submissions/{site.submission}/receipt")
     assert (battles.status_code, receipt.status_code) == (200, 200)
     assert len(battles.text.splitlines()) == 8
-    assert "parrot says" in battles.text
+    assert f"{ANONYMOUS} says" in battles.text
     assert found_in(battles) == found_in(receipt) == []
 
 
@@ -279,7 +362,9 @@ def test_errors_about_files_quote_nothing_but_the_file(site: Site):
 
 def test_the_public_part_is_public_and_nothing_else(site: Site, tmp_path: Path):
     for name in ("public.jsonl", "public.csv"):
-        done = site.contest.run("export", "--public", "--benchmark", "visit-bench", "--out", name)
+        done = site.contest.run(
+            "export", "--public", "--data", "items.jsonl", "--benchmark", "visit-bench", "--out", name
+        )
         assert done.code == 0, done.err
         words = (site.contest.folder / name).read_text()
         assert "Which one is number 3?" in words
@@ -288,11 +373,40 @@ def test_the_public_part_is_public_and_nothing_else(site: Site, tmp_path: Path):
     assert len(served.splitlines()) == ITEMS
 
 
-def test_what_the_server_writes_about_itself_holds_nothing_of_it(tmp_path: Path):
-    folder = tmp_path / "here"
+def test_what_serve_and_worker_write_about_themselves_holds_nothing_of_it(tmp_path: Path):
     with server_process("--judge", "quotes by-quality") as judge:
-        contest = Contest(here=Workplace(folder), judge=judge)
+        contest = Contest(here=Workplace(tmp_path / "here"), judge=judge)
         contest.found()
-        process = contest.here.start("worker", "--once", *contest.serving, OPENAI_API_KEY="key-of-the-judge")
-        done = ended(process)
-    assert not [phrase for phrase in (*PLANTED, "key-of-the-judge") if phrase in done.out + done.err]
+        worker = contest.here.start("worker", *contest.serving, OPENAI_API_KEY="key-of-the-judge")
+        port = str(free_port())
+        server = contest.here.start("serve", "--port", port, "--no-worker")
+        try:
+            link = owner_link(server)
+            submission = submitted_by_script(contest, f"http://127.0.0.1:{port}", link)
+        finally:
+            worker.terminate()
+            server.terminate()
+            told = [ended(worker), ended(server)]
+    words = "".join(one.out + one.err for one in told)
+    assert submission
+    assert "Serving" in told[1].err
+    secret = (*PLANTED, ANONYMOUS, "key-of-the-judge", link.rpartition("/")[2])
+    assert not [phrase for phrase in secret if phrase in words.casefold()]
+
+
+def submitted_by_script(contest: Contest, url: str, link: str) -> str:
+    """Judged, and asked after by everybody: the submission's id."""
+    with ExitStack() as leaving:
+        owner, team = (leaving.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=60)) for _ in range(2))
+        came = owner.post(f"/api/join/{link.rpartition('/')[2]}", json={"name": "Olga"}).json()
+        owner.headers["Authorization"] = f"Bearer {came['token']}"
+        asked = team.post("/api/submit/request", json={"name": "Birds", "about": "We sing."}).json()
+        accepted = owner.post(f"/api/access-requests/{asked['request']}", json={"accepted": True})
+        assert accepted.status_code == 204, accepted.text
+        inside = team.post(f"/api/join/{asked['token']}", json={"name": "Birds"}).json()
+        team.headers["Authorization"] = f"Bearer {inside['token']}"
+        submission = confirmed(contest, team, opened(contest, owner), ANONYMOUS)
+        judged(owner, submission)
+        for path in ("", "/receipt", "/battles", "/nonsense"):
+            team.get(f"/api/submissions/{submission}{path}")
+        return submission

@@ -121,6 +121,16 @@ def until_there(page: Page, words: str) -> None:
         page.reload()
 
 
+def until_gone(page: Page, words: str) -> None:
+    """Reloads until the board is worked out anew."""
+    deadline = time.monotonic() + SECONDS
+    page.reload()
+    while words in page.content():
+        assert time.monotonic() < deadline, page.content()
+        page.wait_for_timeout(200)
+        page.reload()
+
+
 def sent(page: Page, path: Path) -> None:
     page.locator('input[type="file"]').set_input_files(path)
     page.get_by_role("button", name="Upload").click()
@@ -162,7 +172,7 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
         team.get_by_role("link", name="Begin a submission").first.click()
         team.get_by_label("Model", exact=True).fill("Parrot")
         team.get_by_label("Version", exact=True).fill("2")
-        team.get_by_label("Team", exact=True).fill("Birds")
+        expect(team.get_by_label("Team", exact=True)).to_have_value("Birds")
         team.get_by_role("checkbox").check()
         shown(team, "submission-new")
         team.get_by_role("button", name="Go on to the upload").click()
@@ -217,6 +227,16 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
         publish.get_by_role("button").click()
         until_there(board, "Parrot 2 (Birds)")
         shown(board, "boards-submitted")
+        team.reload()
+        team.get_by_text("Withdraw it").click()
+        withdraw = team.locator("form", has=team.get_by_role("button", name="Withdraw"))
+        withdraw.get_by_role("checkbox").check()
+        withdraw.get_by_role("button").click()
+        expect(main).to_contain_text(re.compile("withdrawn", re.IGNORECASE))
+        shown(team, "submission-withdrawn")
+        until_gone(board, "Parrot 2 (Birds)")
+        assert submission not in board.content()
+        expect(board.get_by_role("link", name="amber").first).to_be_visible()
         assert site.trouble == []
 
 

@@ -1,6 +1,7 @@
 """What one call may cost, also where it was in vain."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
@@ -21,10 +22,12 @@ ANSWER = Reply(text="A", usage=Usage(input=1, output=1))
 class Scripted:
     """A model at the seam: says these things, one after the other."""
 
-    def __init__(self, *said: Reply | Exception) -> None:
+    def __init__(self, *said: Reply | Exception, events: list[str | float]) -> None:
         self._said: Iterator[Reply | Exception] = iter(said)
+        self._events = events
 
     async def complete(self, request: Request) -> Reply:
+        self._events.append("try")
         said = next(self._said)
         if isinstance(said, Exception):
             raise said
@@ -50,16 +53,32 @@ def unusable(*, status: int | None = 200, usage: Usage | None = None) -> CallFai
     return CallFailure("No.", reason="empty-reply", transient=True, status=status, usage=usage)
 
 
-async def asked(most: float, *said: Reply | Exception) -> tuple[Budget, Tally, Reply | CallFailure]:
-    budget, tally = Budget(most), Tally()
+@dataclass(kw_only=True)
+class Told:
+    """What came of a call."""
+
+    budget: Budget
+    tally: Tally
+    said: Reply | CallFailure
+    events: list[str | float]
+    """Each try, and each charge that was put on record, as they came."""
+
+
+async def asked(most: float, *said: Reply | Exception) -> Told:
+    budget, tally, events = Budget(most), Tally(), list[str | float]()
     pacing = Pacing(retry=RetryRule(first_wait=0.0))
-    means = Means(client=Scripted(*said), pricing=Priced(), budget=budget, pacing=pacing)
-    caller = Caller(means, concurrency=Concurrency(4), tally=tally)
+    means = Means(client=Scripted(*said, events=events), pricing=Priced(), budget=budget, pacing=pacing)
+
+    async def charge(usd: float) -> None:
+        events.append(usd)
+
+    caller = Caller(means, concurrency=Concurrency(4), tally=tally, charge=charge)
     assert await budget.reserve(0.6)
     try:
-        return budget, tally, await caller.reply(REQUEST, 0.6)
+        outcome = await caller.reply(REQUEST, 0.6)
     except CallFailure as failure:
-        return budget, tally, failure
+        outcome = failure
+    return Told(budget=budget, tally=tally, said=outcome, events=events)
 
 
 @pytest.mark.parametrize(
@@ -73,21 +92,27 @@ async def asked(most: float, *said: Reply | Exception) -> tuple[Budget, Tally, R
 async def test_a_reply_that_cannot_be_used_is_paid_for_where_it_was_billed(
     in_vain: CallFailure, spent: float, unknown: int
 ) -> None:
-    budget, tally, reply = await asked(10, in_vain, ANSWER)
-    assert isinstance(reply, Reply)
-    assert budget.spent == pytest.approx(spent + 0.25)
-    assert tally.cost_unknown == unknown
+    told = await asked(10, in_vain, ANSWER)
+    assert isinstance(told.said, Reply)
+    assert told.budget.spent == pytest.approx(spent + 0.25)
+    assert told.tally.cost_unknown == unknown
+
+
+async def test_what_a_try_in_vain_cost_is_on_record_before_the_next_try() -> None:
+    told = await asked(10, unusable(usage=Usage(input=1, output=0)), unusable(), ANSWER)
+    assert told.events == ["try", 0.25, "try", 0.6, "try"]  # the answer's own cost goes on record with the answer
 
 
 async def test_another_try_needs_room_in_the_budget() -> None:
-    budget, _, failure = await asked(1.0, unusable(), ANSWER)
-    assert isinstance(failure, CallFailure)
-    assert failure.reason == "over-budget"
-    assert budget.spent == pytest.approx(0.6)
+    told = await asked(1.0, unusable(), ANSWER)
+    assert isinstance(told.said, CallFailure)
+    assert told.said.reason == "over-budget"
+    assert told.budget.spent == pytest.approx(0.6)
+    assert told.events == ["try", 0.6]
 
 
 async def test_an_image_that_cannot_be_read_fails_its_own_call_only() -> None:
-    _, _, failure = await asked(10, ImageError("It is gone."))
-    assert isinstance(failure, CallFailure)
-    assert failure.reason == "api-error"
-    assert "It is gone." in str(failure)
+    told = await asked(10, ImageError("It is gone."))
+    assert isinstance(told.said, CallFailure)
+    assert told.said.reason == "api-error"
+    assert "It is gone." in str(told.said)

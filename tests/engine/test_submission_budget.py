@@ -21,10 +21,11 @@ from evenhand.engine.retry import RetryRule
 from evenhand.ledger import schema
 from evenhand.ledger.placements import Progress, placing_progress
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import spent
+from evenhand.ledger.runs import runs
+from evenhand.ledger.submissions import run_command, spent
 from evenhand.ledger.worker_notes import worker_notes
 from tests.engine.contest import PRICE, TERMS, at_work, founded
-from tests.scripted_server import Canned, Script, ScriptedServer
+from tests.scripted_server import Body, Canned, Script, ScriptedServer
 from tests.web.house import url_in
 
 ONE_AT_A_TIME = Pacing(max_connections=1, retry=RetryRule(retries=0))
@@ -168,35 +169,69 @@ async def test_the_budget_holds_over_turns_where_the_endpoint_does_not_say_what_
     assert contest.stands(submission).stage == "stopped"
 
 
+EMPTY = Canned(
+    body={
+        "choices": [{"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 100},
+    }
+)
+"""Costs 20 cents."""
+
+
 async def test_replies_of_no_use_are_billed_and_stay_in_what_was_spent(ledger: Ledger):
-    usage = {"prompt_tokens": 100, "completion_tokens": 100}
-    message = {"role": "assistant", "content": ""}
-    empty = Canned(body={"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url)
         submission = await contest.approved(server.base_url, price=PRICE, budget=1000.0)
-        server.then(*[empty] * 3)
+        server.then(*[EMPTY] * 3)
         await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
     assert contest.stands(submission).failures
     with ledger.reading() as connection:
         useful = connection.execute(select(func.sum(schema.calls.c.cost_usd))).scalar_one()
     assert spent(ledger, submission) == pytest.approx(useful + 3 * 0.2)
+    (run,) = runs(ledger, command=run_command(submission))
+    assert run.outcome
+    assert run.outcome["charged_usd"] == pytest.approx(spent(ledger, submission))
+
+
+async def test_a_reply_of_no_use_is_on_record_when_it_is_asked_again(ledger: Ledger):
+    """So that a kill at any moment forgets no more than the calls in flight."""
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url)
+        submission = await contest.approved(server.base_url, price=PRICE, budget=1000.0)
+    seen: list[float] = []
+
+    def judge(_: Body) -> str:
+        seen.append(spent(ledger, submission))
+        return "Overall, Response A is better."
+
+    retrying = Pacing(max_connections=1, retry=RetryRule(first_wait=0.0))
+    async with ScriptedServer(Script(judge=judge)) as server:
+        server.then(EMPTY, EMPTY)
+        await contest.worked(server.base_url, price=PRICE, pacing=retrying)
+    assert contest.stands(submission).stage == "judged"
+    assert seen[0] == pytest.approx(0.4)
+    assert seen == sorted(set(seen))  # what each further call cost, before the next was asked
+    with ledger.reading() as connection:
+        dearest = connection.execute(select(func.max(schema.calls.c.cost_usd))).scalar_one()
+    assert seen[-1] < spent(ledger, submission) <= seen[-1] + dearest
 
 
 async def test_calls_of_a_killed_worker_whose_price_is_unknown_count_as_the_most_they_can_have_cost(ledger: Ledger):
+    silent = {"choices": [{"message": {"role": "assistant", "content": "Response A is better."}}]}
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url)
         submission = await contest.approved(server.base_url, price=PRICE, budget=3.0)
+        server.then(*[Canned(body=silent)] * 24)
         await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
         assert contest.stands(submission).stage == "stopped"
         with ledger.writing() as connection:  # as if it had been killed just before the end of its run
             connection.execute(schema.run_ends.delete())
-            connection.execute(schema.calls.update().values(cost_usd=None))
         before = server.stats()["requests"]
-        contest.say(submission, Raised(budget=3.5))
+        contest.say(submission, Raised(budget=3.0001))
         await contest.worked(server.base_url, price=PRICE, pacing=ONE_AT_A_TIME)
         assert server.stats()["requests"] == before
     first, last = [one.said for one in contest.said(submission, Stopped)]
     assert isinstance(first, Stopped)
     assert isinstance(last, Stopped)
-    assert last.spent > first.spent
+    assert last.spent == pytest.approx(first.spent)
+    assert first.spent > 2

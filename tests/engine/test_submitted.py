@@ -27,7 +27,7 @@ from evenhand.engine.worker import InPart, Stopping
 from evenhand.ledger import schema
 from evenhand.ledger.placements import Progress, placing_progress
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import spent
+from evenhand.ledger.submissions import receipt_on_record, spent
 from evenhand.ledger.work import claim_one, holder_name
 from tests.engine.contest import PRICE, TEAM, TERMS, founded
 from tests.scripted_server import Canned, Script, ScriptedServer
@@ -71,7 +71,9 @@ async def test_what_is_estimated_is_then_asked_and_judged_once(ledger: Ledger):
     assert stands.stage == "judged"
     assert stands.judged
     assert not stands.judged.partial
-    assert stands.judged.receipt["submission"] == submission
+    receipt = receipt_on_record(ledger, submission)
+    assert receipt
+    assert receipt["submission"] == submission
     assert estimated.cost_usd
     assert 0 < spent(ledger, submission) <= estimated.cost_usd
     assert placing_progress(ledger, contest.intake.board, label(submission)) == Progress(

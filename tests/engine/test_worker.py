@@ -15,9 +15,10 @@ from evenhand.domain.proposal import FIRST_WAIT, Caption, Instruction, Rules, Wo
 from evenhand.engine.reference_answers import Referring, WantedAnswer, run_command
 from evenhand.engine.worker import PRESENT, InPart, Rhythm, Stopping, Work, work
 from evenhand.ledger import schema
-from evenhand.ledger.growing import NewBenchmark, begin_growing, set_terms, spent_on
+from evenhand.ledger.growing import NewBenchmark, begin_growing, set_terms
 from evenhand.ledger.proposals import find_proposal, propose, say
 from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.runs import charged_to
 from evenhand.ledger.work import claim_calls, holder_name
 from evenhand.ledger.worker_notes import worker_notes
 from evenhand.models.errors import Misuse
@@ -181,13 +182,29 @@ async def test_the_budget_of_a_benchmark_holds_over_all_runs(plot: Plot):
         set_terms(plot.ledger, plot.growing, terms(max_cost=limit), by="owner")
         said = [await asked.act(asked.plan(time.time() + 100 * later), Stopping()) for later in range(5)]
         assert "does not allow another answer" in said[-1].sentence
-    spent = spent_on(plot.ledger, run_command(plot.growing))
+    spent = charged_to(plot.ledger, run_command(plot.growing))
     assert 0 < spent <= limit
     assert "answer" in plot.stages()
     set_terms(plot.ledger, plot.growing, terms(max_cost=None), by="owner")
     async with ScriptedServer() as model:
         await worked(plot.ledger, model.base_url)
     assert plot.stages() == ["verify"] * 6
+
+
+async def test_answers_of_no_use_count_towards_the_budget_of_a_benchmark(plot: Plot):
+    for number in range(6):
+        plot.caption(f"{number} dots.")
+    usage = {"prompt_tokens": 0, "completion_tokens": 1000}  # $1 each
+    message = {"role": "assistant", "content": ""}
+    empty = Canned(body={"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
+    set_terms(plot.ledger, plot.growing, terms(max_cost=4.0), by="owner")  # the next may cost $2.25
+    async with ScriptedServer() as model:
+        model.then(*[empty] * 6)
+        asked = reference_answers(plot.ledger, model.base_url, price=PRICE)
+        for later in range(5):
+            await asked.act(asked.plan(time.time() + 1e9 * later), Stopping())
+        assert model.stats()["requests"] == 2
+    assert charged_to(plot.ledger, run_command(plot.growing)) == pytest.approx(2.0)
 
 
 async def test_a_budget_without_a_price_is_refused_in_a_sentence(plot: Plot):

@@ -35,7 +35,6 @@ from evenhand.ledger.growing import (
     find_growing,
     growing_benchmarks,
     set_terms,
-    spent_on,
     versions,
 )
 from evenhand.ledger.grown import grown_version, item_of, publish
@@ -57,6 +56,7 @@ from evenhand.ledger.proposals import (
 )
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.runs import charged_to
 from evenhand.ledger.worker_notes import leave_note, worker_notes
 from tests.ledger.test_schema import UGLY, listening
 
@@ -379,7 +379,7 @@ def test_postgresql_would_take_every_statement(ledger: Ledger):
         unskip(ledger, "a", "x")
         leave_note(ledger, "w")
         worker_notes(ledger)
-        spent_on(ledger, "c")
+        charged_to(ledger, "c")
     assert len(statements) > 30
     locks = 0
     for statement in statements:

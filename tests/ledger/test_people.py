@@ -92,9 +92,9 @@ def test_sessions_and_tokens_are_not_taken_for_each_other(ledger: Ledger):
     joined = join(ledger, invite(ledger, Invite(role="owner")).token, "Ada")
     token = grant_token(ledger, joined.person.id, note="script").token
     assert person_with(ledger, token, kind="token") == joined.person
-    assert person_with(ledger, joined.session.token, kind="session") == joined.person
+    assert person_with(ledger, joined.key.token, kind="session") == joined.person
     assert person_with(ledger, token, kind="session") is None
-    assert person_with(ledger, joined.session.token, kind="token") is None
+    assert person_with(ledger, joined.key.token, kind="token") is None
 
 
 def test_access_ends_one_by_one_by_time_or_all_at_once(ledger: Ledger):

@@ -1,12 +1,18 @@
 """Claims about submissions on record: nothing is overwritten, limits hold, files are what their names say."""
 
+import json
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, select
 
+from evenhand.domain.identity import Json
 from evenhand.domain.submission import (
     Approved,
     Confirmed,
@@ -14,6 +20,7 @@ from evenhand.domain.submission import (
     Estimated,
     Judged,
     Published,
+    Raised,
     Stopped,
     Terms,
     Uploaded,
@@ -41,6 +48,7 @@ from evenhand.ledger.intakes import (
 )
 from evenhand.ledger.people import InvitationRefused, join, people
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submission_schema import submission_events
 from evenhand.ledger.submissions import (
     Submission,
     TooLate,
@@ -50,6 +58,7 @@ from evenhand.ledger.submissions import (
     entrants,
     find_submission,
     queue,
+    receipt_on_record,
     submissions_on_record,
     tell,
 )
@@ -159,6 +168,55 @@ def test_a_result_is_said_once_however_many_workers_say_it(ledger: Ledger):
     in_parallel(judge, times=6)
     assert len(late) == 5
     assert [type(event.said) for event in the(ledger, one.id).events].count(Judged) == 1
+
+
+RECEIPT: dict[str, Json] = {
+    "row": {"rating": 1012.5},
+    "moved": [],
+    "study": {"key": "s"},
+    "record": {"board_marks": "AAAA"},
+}
+SHOWN = {name: RECEIPT[name] for name in ("row", "moved", "study")}
+
+
+def test_a_receipt_comes_back_whole_and_the_event_keeps_what_is_shown(ledger: Ledger):
+    intake = an_intake(ledger)
+    one = approved(ledger, intake)
+    assert receipt_on_record(ledger, one.id) is None
+    told = tell(ledger, one.id, Judged(receipt={**RECEIPT, "row": {}}, partial=True), person=None)
+    assert told == the(ledger, one.id).standing
+    tell(ledger, one.id, Raised(budget=9.0), person="owner")
+    assert receipt_on_record(ledger, one.id) == {**RECEIPT, "row": {}}
+    tell(ledger, one.id, Judged(receipt=RECEIPT), person=None)
+    tell(ledger, one.id, Withdrawn(), person="team")
+    assert receipt_on_record(ledger, one.id) == RECEIPT
+    other = approved(ledger, intake)
+    tell(ledger, other.id, Judged(receipt={}), person=None)
+    assert receipt_on_record(ledger, one.id) == RECEIPT
+    assert the(ledger, one.id).standing.judged == Judged(receipt=SHOWN)
+    with ledger.reading() as connection:
+        written = connection.execute(select(submission_events.c.content)).scalars().all()
+    assert not any("board_marks" in content for content in written)
+
+
+def test_receipts_that_an_older_ledger_kept_in_its_events_are_moved(tmp_path: Path):
+    config = Config()
+    config.set_main_option("script_location", str(Path(upkeep.__file__).parent / "migrations"))
+    path = tmp_path / "old.db"
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0007")
+        connection.exec_driver_sql("INSERT INTO meta (name, value) VALUES ('ledger_id', 'ab')")
+        for kind, content in (("judged", {"partial": True, "receipt": RECEIPT}), ("published", {})):
+            connection.exec_driver_sql(
+                "INSERT INTO submission_events (submission, kind, content, at) VALUES ('5ab1', ?, ?, 0)",
+                (kind, json.dumps(content)),
+            )
+    with closing(Ledger(f"sqlite:///{path}")) as opened:
+        assert receipt_on_record(opened, "5ab1") == RECEIPT
+        with opened.reading() as connection:
+            written = connection.execute(select(submission_events.c.content)).scalars().all()
+    assert [json.loads(one) for one in written] == [{"partial": True, "receipt": SHOWN}, {}]
 
 
 def in_parallel(work: Callable[[], None], *, times: int) -> None:

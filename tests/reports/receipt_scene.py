@@ -72,6 +72,7 @@ class House:
     reference_battles: int = 4
     worth: dict[str, int] = field(default_factory=lambda: {"amber": 3, REFERENCE: 2, "blue": 0})
     """The judge mostly takes the one that is worth more."""
+    judge: Rater = JUDGE
     ledger: Ledger = field(init=False)
     run: str = field(init=False)
 
@@ -104,15 +105,15 @@ class House:
             BENCHMARK,
             answers,
             items=ITEMS,
-            judge=JUDGE,
+            judge=self.judge,
             model="judge",
-            showing=Showing(protocol=protocol, extractor=Extractor(rater=JUDGE, model="judge")),
+            showing=Showing(protocol=protocol, extractor=Extractor(rater=self.judge, model="judge")),
             matching=matching,
         )
         asking = prepared.asking
         extractor = None if asking.extraction is None else asking.extraction.extractor.rater
         self.ledger.register_study(
-            prepared.study, rater=JUDGE, condition=asking.condition, wanted=prepared.wanted, extractor=extractor
+            prepared.study, rater=self.judge, condition=asking.condition, wanted=prepared.wanted, extractor=extractor
         )
         for trial in list(prepared.trials())[:limit]:
             self._judge(prepared, trial, takes or self.mostly)
@@ -153,7 +154,7 @@ class House:
         entries.extend(asking.record(due, read, now))
         self.ledger.commit(entries)
 
-    def subject(self, placing: Prepared, submission: str, *, left_out: tuple[str, ...] = ()) -> ReceiptSubject:
+    def subject(self, placing: Prepared, submission: str, *, counted: tuple[str, ...] = ()) -> ReceiptSubject:
         found = find_submission(self.ledger, submission)
         assert found is not None
         assert found.standing.upload is not None
@@ -166,14 +167,16 @@ class House:
             board=self.board(placing),
             study=placing.study.key,
             approved=found.standing.approved,
-            left_out=left_out,
+            counted=counted,
         )
 
     @staticmethod
     def board(judged: Prepared) -> BoardIdentity:
         return BoardIdentity(data=judged.study.data, rater=judged.study.rater, condition=judged.study.condition)
 
-    def approved(self, intake: str, *, team: str = "The Team") -> Submission:
+    def approved(
+        self, intake: str, *, team: str = "The Team", opponents: Sequence[str] = ("amber", "blue", REFERENCE)
+    ) -> Submission:
         """A submission up to the owner's approval; the judge thinks it worth more than `blue`."""
         found = find_intake(self.ledger, intake)
         assert found is not None
@@ -189,10 +192,9 @@ class House:
         )
         standing = tell(self.ledger, submission, upload, person="p1")
         tell(self.ledger, submission, Confirmed(about=standing.upload_seq), person="p1")
-        opponents = ("amber", "blue", REFERENCE)
         approved = Approved(
             budget=777.125,
-            opponents=opponents,
+            opponents=tuple(opponents),
             battles=self.battles,
             reference_battles=self.reference_battles,
             seed=5,

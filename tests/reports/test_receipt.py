@@ -7,22 +7,33 @@ import sqlite3
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from evenhand.cli.submission_work import receipt_of
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.intakes import BoardIdentity
+from evenhand.domain.submission import Judged, Withdrawn
+from evenhand.ledger.intakes import BoardIdentity, intakes_on_record
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import studies
+from evenhand.ledger.submissions import find_submission, tell
 from evenhand.ledger.votes import judged_battles
+from evenhand.reports.board import Standing
 from evenhand.reports.ranking import rank
 from evenhand.reports.receipt import ReceiptSubject, make_receipt
+from evenhand.reports.receipt_check import verify
+from evenhand.reports.receipt_reading import read_receipt
+from evenhand.reports.receipt_row import moved
 from tests.reports.receipt_scene import (
     CAPTION,
     JUDGE,
     OTHER_TEAM,
+    PLAYERS,
     TRUTH,
     WORDS,
     House,
@@ -82,15 +93,62 @@ def test_rating_rank_and_the_others_before_and_after_are_those_of_the_boards(com
     ledger, label = complete.house.ledger, complete.subject.label
     now = {one.model: one for one in rank(judged_battles(ledger, studies(ledger))).models}
     before = {one.model: one for one in rank(judged_battles(ledger, studies(ledger), without=[label])).models}
+    # All stand in one component: the mean of the three others is set back to where it was.
+    others = ("amber", "blue", REFERENCE)
+    shift = sum((now[name].rating.value or 0) - (before[name].rating.value or 0) for name in others) / 3
+    assert abs(shift) > 10, "a newcomer below the mean lifts everybody"
     row, mine = of(complete.receipt, "row"), now[label]
     assert mine.rating.value is not None
     assert row["rating"] == pytest.approx(mine.rating.value, abs=0.051)
     assert (row["rank"], row["rank_lower"], row["rank_upper"]) == (mine.rank, mine.rank_lower, mine.rank_upper)
     assert (row["rank"], row["models"]) == (3, 4)
-    assert {one["model"] for one in of(complete.receipt, "moved")} == {"amber", "blue", REFERENCE}
-    for one in of(complete.receipt, "moved"):
-        for when, ratings in (("before", before), ("after", now)):
-            assert one[when] == pytest.approx(ratings[one["model"]].rating.value, abs=0.051)
+    told = of(complete.receipt, "moved")
+    assert {one["model"] for one in told} == {*others}
+    for one in told:
+        assert one["before"] == pytest.approx(before[one["model"]].rating.value, abs=0.051)
+        assert one["after"] == pytest.approx((now[one["model"]].rating.value or 0) - shift, abs=0.051)
+    assert sum(one["after"] for one in told) == pytest.approx(sum(one["before"] for one in told), abs=0.31)
+
+
+def _standing(model: str, rating: float | None, component: int | None = 1) -> Standing:
+    known = Estimate(value=rating) if rating is not None else Estimate(value=None, reason="no battles")
+    return Standing(
+        model=model, rank=1, rating=known, win_rate=known, wins=1, losses=1, ties=0, component=component
+    )  # fmt: skip
+
+
+def test_a_newcomer_that_only_shifts_the_scale_moves_nobody():
+    before = [_standing("a", 1010), _standing("b", 990)]
+    after = [_standing("a", 1060), _standing("b", 1040), _standing("new", 900)]
+    assert moved(before, after) == [
+        {"model": "a", "before": 1010, "after": 1010},
+        {"model": "b", "before": 990, "after": 990},
+    ]
+
+
+def test_components_that_a_newcomer_joins_keep_their_means_apart():
+    """Before, c and d were never compared with a and b: that they turn out weaker is no movement."""
+    before = [_standing("a", 1010), _standing("b", 990), _standing("c", 1005, 2), _standing("d", 995, 2)]
+    after = [
+        _standing("a", 1112),
+        _standing("b", 1088),
+        _standing("new", 1000),
+        _standing("c", 905),
+        _standing("d", 895),
+    ]
+    assert [(one["model"], one["before"], one["after"]) for one in cast(Any, moved(before, after))] == [
+        ("a", 1010, 1012),
+        ("b", 990, 988),
+        ("c", 1005, 1005),
+        ("d", 995, 995),
+    ]
+
+
+def test_who_has_no_rating_before_or_after_has_not_moved():
+    before = [_standing("a", 1000), _standing("b", None, None)]
+    after = [_standing("a", 950), _standing("b", 1050), _standing("c", 1000), _standing("new", 1000)]
+    assert moved(before, after) == [{"model": "a", "before": 1000, "after": 1000}]
+    assert moved(after, [_standing("a", None, None)]) == []
 
 
 def test_it_says_what_was_judged_how(complete: Receipted):
@@ -121,7 +179,7 @@ def test_it_says_what_was_judged_how(complete: Receipted):
 
 def test_it_holds_no_withheld_word_no_other_team_and_no_price(complete: Receipted):
     other = another_joins(complete)
-    again = make_receipt(complete.house.ledger, complete.subject)
+    again = make_receipt(complete.house.ledger, replace(complete.subject, counted=(other.label,)))
     for receipt in (complete.receipt, again):
         written = json.dumps(receipt)
         for phrase in (CAPTION, TRUTH, WORDS, OTHER_TEAM, "777.125", "usd", "cost", "says so"):
@@ -178,18 +236,69 @@ def test_a_model_without_a_verdict_has_a_row_without_a_rating(house: House):
     assert all(one["before"] == one["after"] for one in of(made.receipt, "moved"))
 
 
-def test_a_withdrawn_model_is_on_no_side_of_the_receipt(house: House):
+def test_a_model_that_does_not_count_is_on_no_side_of_the_receipt(house: House):
     made = receipted(house)
     other = another_joins(made)
-    both = make_receipt(house.ledger, made.subject)
-    without = make_receipt(house.ledger, house.subject(made.placing, made.subject.submission, left_out=(other.label,)))
+    both = make_receipt(house.ledger, replace(made.subject, counted=(other.label,)))
+    without = make_receipt(house.ledger, made.subject)
     assert other.label in {one["model"] for one in of(both, "moved")}
+    assert of(both, "counted") == [other.label]
     assert other.label not in {one["model"] for one in of(without, "moved")}
-    assert of(without, "left_out") == [other.label]
+    assert of(without, "counted") == []
     assert of(without, "row") == of(made.receipt, "row")
     assert of(without, "moved") == of(made.receipt, "moved")
     assert of(without, "record", "board_sha256") == of(made.receipt, "record", "board_sha256")
     assert of(both, "record", "board_sha256") != of(made.receipt, "record", "board_sha256")
+
+
+def judged_as_a_worker_does(house: House, submission: str, study: str) -> dict[str, Any]:
+    """Its receipt, which is told."""
+    (intake,) = intakes_on_record(house.ledger)
+    found = find_submission(house.ledger, submission)
+    assert found
+    receipt = dict(receipt_of(house.ledger, found, intake, study))
+    tell(house.ledger, submission, Judged(receipt=receipt), person=None)
+    return receipt
+
+
+def test_it_names_others_that_count_and_none_that_is_withdrawn_or_being_judged(house: House):
+    """A counts, B was withdrawn after C's approval named it as an opponent and they met, D is being judged."""
+    made = receipted(house)
+    first = made.subject.submission
+    judged_as_a_worker_does(house, first, made.subject.study)
+    (intake,) = intakes_on_record(house.ledger)
+    withdrawn, pending = another_joins(made), another_joins(made)
+    mine = house.approved(intake.id, opponents=(*PLAYERS, made.subject.label, withdrawn.label))
+    placing = house.judged([*PLAYERS, made.subject.label, withdrawn.label, mine.label], new=mine.label)
+    tell(house.ledger, withdrawn.id, Withdrawn(), person="p1")
+    receipt = judged_as_a_worker_does(house, mine.id, placing.study.key)
+    written = json.dumps(receipt)
+    assert withdrawn.label in placing.study.models
+    assert withdrawn.id not in written
+    assert pending.id not in written
+    assert receipt["counted"] == [made.subject.label]
+    assert receipt["approved"]["opponents"] == [*PLAYERS, made.subject.label]
+    sound = verify(house.ledger, read_receipt(written.encode()))
+    assert sound.verified, [one.differs for one in sound.checks]
+    # What becomes of the others since changes nothing.
+    tell(house.ledger, first, Withdrawn(), person="p1")
+    tell(house.ledger, pending.id, Judged(receipt={}), person=None)
+    assert verify(house.ledger, read_receipt(written.encode())).verified
+    lied = {**receipt, "counted": []}
+    told = " ".join(sentence for one in verify(house.ledger, read_receipt(json.dumps(lied).encode())).checks
+                    for sentence in one.differs)  # fmt: skip
+    assert "does not count on the board any more" in told
+
+
+def test_the_address_of_an_endpoint_of_ones_own_is_left_out(tmp_path: Path):
+    judge = Rater(kind="model", name="judge", endpoint="http://10.0.0.7:8000/v1")
+    house = House(folder=tmp_path, judge=judge)
+    made = receipted(house)
+    for who in ("judge", "extractor"):
+        assert of(made.receipt, who) == {"name": "judge", "endpoint": None, "settings": {}, "key": judge.key}
+    assert "10.0.0.7" not in json.dumps(made.receipt)
+    assert verify(house.ledger, read_receipt(json.dumps(made.receipt).encode())).verified
+    house.ledger.close()
 
 
 def test_a_study_that_is_not_on_record_has_no_receipt(complete: Receipted):

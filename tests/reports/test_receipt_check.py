@@ -269,8 +269,8 @@ LOOKED_UP = {
 }  # fmt: skip
 """By these the record is found, so that each is edited alone."""
 
-NOT_ON_RECORD = {("made", "at"), ("made", "evenhand"), ("seal",), ("left_out",), ("record", "board_marks")}
-"""Of these the seal alone tells; who is left out does not play."""
+NOT_ON_RECORD = {("made", "at"), ("made", "evenhand"), ("seal",), ("record", "board_marks")}
+"""Of these the seal alone tells."""
 
 
 @pytest.mark.parametrize("path", sorted(LOOKED_UP, key=str))

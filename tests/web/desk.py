@@ -15,7 +15,7 @@ from evenhand.domain.study import Study, wanted
 from evenhand.domain.submission import Approved, Estimated, Judged, Standing, Terms
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.intakes import BoardIdentity, open_intake
-from evenhand.ledger.people import grant_token, people
+from evenhand.ledger.people import find_person, grant_token, people
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.submissions import Submission, find_submission, tell
@@ -119,7 +119,9 @@ class Team:
         path = f"/submit/{self.desk.intake}/new"
         page = self.client.get(path).text
         accepted = page.partition('name="policy_hash" value="')[2].partition('"')[0]
-        given = {"model": "Parrot", "version": "2", "team": "Birds", "link": "https://birds.example", "sure": "yes"}
+        me = find_person(self.desk.ledger, self.id)
+        assert me is not None
+        given = {"model": "Parrot", "version": "2", "team": me.name, "link": "https://birds.example", "sure": "yes"}
         return self.post(path, **{"policy_hash": accepted, **given, **fields})
 
     def began(self, **fields: str) -> str:

@@ -20,7 +20,7 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.ledger.entrants import shown_names
+from evenhand.ledger.entrants import board_names, shown_names
 from evenhand.ledger.intakes import BoardIdentity, find_intake, open_intake
 from evenhand.ledger.opened import open_benchmark
 from evenhand.ledger.people import people
@@ -220,3 +220,15 @@ def test_two_published_under_one_name_say_which_is_which(house: House):
         one.label: f"{shown} [{one.submission}]",
         twin.label: f"{shown} [00000000]",
     }
+    assert shown_names({one.label: one}, others=["parrot-77  1 (birds)"]) == {one.label: f"{shown} [{one.submission}]"}
+
+
+def test_nobody_is_published_under_a_founding_models_name(house: House):
+    entry = entered(house)
+    tell(house.ledger, entry.submission, Published(), person=entry.person)
+    shown = f"{SECRET_NAME} 1 (Birds)"
+    assert board_names(house.ledger) == {entry.label: shown}
+    item = numbers(house.ledger).items[0].digest
+    house.ledger.add_responses([Response(item=item, model=shown.upper(), text="first")])
+    assert board_names(house.ledger) == {entry.label: f"{shown} [{entry.submission}]"}
+    assert f"{shown} [{entry.submission}]" in house.visitor().get(f"/boards/{entry.board}").text

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import httpx2 as httpx
 import pytest
 
+from evenhand.domain.rater import Rater
 from evenhand.domain.submission import Estimated, Judged, Stopped, Uploaded
 from evenhand.ledger.access_requests import ask_to_join
 from evenhand.ledger.intakes import intakes_on_record
@@ -13,7 +14,7 @@ from evenhand.ledger.people import people
 from evenhand.ledger.submissions import Submission, begin_submission, find_submission, tell
 from evenhand.ledger.submissions import confirm as confirm_upload
 from evenhand.web.submitting import entered
-from tests.web.house import SCRIPT, SECRETS, House, fill, form_token, links
+from tests.web.house import MODELS, SCRIPT, SECRETS, House, fill, form_token, links
 
 ESTIMATE = Estimated(
     opponents=("amber", "reference"),
@@ -136,7 +137,7 @@ def test_the_owner_sees_what_it_costs_and_approves_with_a_budget(office: Office)
     approved = office.the(one.id).standing.approved
     assert approved is not None
     assert (approved.budget, approved.opponents, approved.battles, approved.seed) == (4.5, ESTIMATE.opponents, 12, 0)
-    assert "approved a submission: $4.5" in office.house.logged()
+    assert "approved a submission: a budget of $4.50" in office.house.logged()
     assert office.post(f"/{one.id}", word="approve", budget="4.50").status_code == 409
 
 
@@ -229,11 +230,24 @@ def test_what_is_withheld_is_given_to_those_who_were_granted_it_and_marked_as_th
     assert all(secret in json.dumps(rows) for secret in SECRETS)
     assert {row["released_to"] for row in rows} == {"Birds"}
     assert {row["release"] for row in rows} == {request["request"]}
-    assert links(team.get(address), "/data-requests/") == [download]
-    assert office.house.logged().count("exported what is withheld") == 1
+    ratings = f"/data-requests/{request['request']}/ratings.jsonl"
+    assert links(team.get(address), "/data-requests/") == [download, ratings]
+    assert team.get(ratings).text == ""
+    fill(office.house.ledger, rater=Rater(kind="human", name="person-Zoe"))
+    rated = team.get(ratings).text
+    told = [json.loads(line) for line in rated.splitlines()]
+    assert len(told) == 6 * 12
+    assert {row["person"] for row in told} == {1}
+    assert {row["canary"] for row in told} == {row["canary"] for row in rows}
+    assert told[0]["verdict"] == {"kind": "preference", "value": 1, "levels": 3}
+    assert {model for row in told for model in row["models"]} == set(MODELS)
+    assert "Zoe" not in rated
+    assert team.get(f"/api{ratings}").text == rated
+    assert office.house.logged().count("exported what is withheld") == 4
     other = office.house.signed_in("team", "Others")
     assert other.get(download).status_code == 404
     assert other.get(f"/api{download}").status_code == 404
+    assert other.get(ratings).status_code == 404
     assert office.house.visitor().get(download).status_code == 401
     assert "refused: another's request" in office.house.logged()
     assert "refused: data not granted" in office.house.logged()
@@ -247,10 +261,22 @@ def test_the_owner_does_the_same_by_script(office: Office):
     script = office.house.visitor(Authorization=f"Bearer {token}")
     (told,) = script.get("/api/all-submissions").json()["submissions"]
     assert (told["stage"], told["estimate"]["cost_usd"]) == ("confirmed", 3.25)
-    done = script.post(f"/api/submissions/{one.id}/decide", json={"word": "approve", "budget": 2})
+    decide = f"/api/submissions/{one.id}/decide"
+    for said in ({}, {"budget": None}, {"unlimited": False}, {"budget": 2, "unlimited": True}):
+        refused = script.post(decide, json={"word": "approve", **said})
+        assert refused.status_code == 422
+        assert "unlimited" in refused.json()["error"]
+    assert script.post(decide, json={"word": "refuse", "reason": " "}).status_code == 422
+    assert office.stage(one.id) == "confirmed"
+    done = script.post(decide, json={"word": "approve", "budget": 2})
     assert (done.status_code, done.json()["stage"], done.json()["budget"]) == (200, "approved", 2)
     assert script.post("/api/submissions/none/decide", json={"word": "close"}).status_code == 404
     assert script.put(f"/api/intakes/{office.intake}", json={"open": False}).status_code == 204
     assert not intakes_on_record(office.house.ledger)[0].terms.open
+    assert script.post(decide, json={"word": "raise"}).status_code == 422
+    raised = script.post(decide, json={"word": "raise", "unlimited": True})
+    assert (raised.status_code, raised.json()["budget"]) == (200, None)
     asked = ask_to_join(office.house.ledger, name="Birds", about="x")
-    assert script.post(f"/api/access-requests/{asked.id}", json={"accepted": True}).status_code == 204
+    answer = f"/api/access-requests/{asked.id}"
+    assert script.post(answer, json={"accepted": False}).status_code == 422
+    assert script.post(answer, json={"accepted": True}).status_code == 204

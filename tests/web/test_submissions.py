@@ -214,7 +214,9 @@ def test_the_row_is_told_as_the_receipt_has_it(desk: Desk, team: Team):
         assert f"{one['model']} {one['before']:.1f} {one['after']:.1f} {one['after'] - one['before']:+.1f}" in told
     listed = words_of(team.client.get("/submissions").text)
     assert f"Judged {row['rating']:.0f} {row['rank']}" in listed
-    assert team.client.get(f"/submissions/{submission}/receipt.json").json() == receipt
+    given = team.client.get(f"/submissions/{submission}/receipt.json").json()
+    assert given["kind"] == "evenhand-receipt"
+    assert {name: given[name] for name in receipt} == receipt
 
 
 def test_it_is_anonymous_until_it_is_published_and_gone_when_withdrawn(desk: Desk, team: Team):
@@ -307,13 +309,23 @@ def test_only_teams_submit(desk: Desk):
 def test_a_confirmation_sent_twice_changes_nothing(desk: Desk, team: Team):
     submission = team.confirmed()
     before = desk.the(submission).events
-    assert team.confirm(submission).status_code == 409
+    again = team.confirm(submission)
+    assert (again.status_code, again.headers["location"]) == (303, f"/submissions/{submission}")
     assert desk.the(submission).events == before
+    assert desk.house.logged().count("confirmed a submission") == 1
+
+
+def test_nobody_submits_under_another_teams_name(desk: Desk):
+    crows = desk.team("Crows")
+    refused = crows.begin(team="Birds")
+    assert refused.status_code == 422
+    assert "This account is the team &#39;Crows&#39;" in refused.text
+    assert crows.begin(team="CROWS").status_code == 303
 
 
 def test_script_and_html_in_every_field_are_shown_as_text(desk: Desk):
     team = desk.team(f"Birds {SCRIPT}")
-    submission = team.began(model=f"M {SCRIPT}", version=f"V {SCRIPT}", team=f"T {SCRIPT}")
+    submission = team.began(model=f"M {SCRIPT}", version=f"V {SCRIPT}")
     team.upload(submission, jsonl([{"item": f"I {SCRIPT}", "response": f"R {SCRIPT}"}]), f'"><img src=x>{SCRIPT}.csv')
     team.upload(submission, jsonl([{"item": f"I {SCRIPT}", "response": f"R {SCRIPT}"}]))
     set_terms(desk.ledger, desk.intake, replace(TERMS, policy=f"P {SCRIPT}"), by="owner")

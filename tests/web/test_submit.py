@@ -132,7 +132,7 @@ def test_the_public_pages_tell_the_policy_the_limits_and_where_the_questions_are
     told = words_of(page.text)
     assert POLICY.replace("\n", " ") in told
     assert "6 questions with 1 image" in told
-    assert "about 12 battles, 3 of them against the reference" in told
+    assert "up to 12 battles, 3 of them against the reference" in told
     for link in links(page, f"/submit/{desk.intake}/"):
         assert visitor.get(link).status_code == 200
     assert visitor.get("/submit/none").status_code == 404

@@ -50,7 +50,11 @@ def backup(folder: Path, store: str) -> None:
 @options.as_json
 @click.pass_context
 def check(ctx: click.Context, store: str, as_json: bool) -> None:
-    """Is everything that the ledger names there and unchanged? Exit 1 if not."""
+    """Is everything that the ledger names by its content there and unchanged? Exit 1 if not.
+
+    That is items, answers, images, requests and submitted files. Replies and verdicts have no such name: a receipt
+    (`evenhand verify`) holds them.
+    """
     from evenhand.ledger import upkeep
     from evenhand.ledger.record import Ledger
 

@@ -49,6 +49,8 @@ def reported(flags: Mapping[str, Any]) -> dict[str, Json]:
 def written_page(report: Report, path: Path) -> Written:
     made = write_report(report, path)
     say(f"Written: {path} ({made.bytes / 1e6:.1f} MB); it opens in any browser, without a network.")
+    if not report.board.origin.sample:
+        say("Note: it holds captions, references and the judge's words, which `serve` withholds; mind who gets it.")
     if made.pictures_left_out:
         say(
             f"{made.pictures_left_out:,} images are left out, to keep the file small or because they cannot be decoded."

@@ -79,7 +79,7 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
     standing = submission.standing
     assert standing.upload is not None, "nothing else is judged"
     assert standing.approved is not None, "nothing else is judged"
-    others = set_aside(entrants(ledger)) - {submission.label}
+    found = entrants(ledger)
     subject = ReceiptSubject(
         submission=submission.id,
         label=submission.label,
@@ -88,6 +88,6 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
         board=intake.board,
         study=study,
         approved=standing.approved,
-        left_out=tuple(sorted(others)),
+        counted=tuple(sorted(found.keys() - set_aside(found) - {submission.label})),
     )
     return make_receipt(ledger, subject)

@@ -167,7 +167,8 @@ async def _waited(server: SubmissionServer, submission: str, every: float) -> Do
 
 async def _fetched(server: SubmissionServer, submission: str, document: Document, order: Order) -> None:
     wanted = {what: path for what, path in (("receipt", order.receipt), ("battles", order.battles)) if path}
-    if wanted and document.get("stage") != "judged":
+    # Once judged it has them, though it was withdrawn since, or is judged on.
+    if wanted and document.get("judged_at") is None:
         raise click.ClickException(
             f"There is no {' nor '.join(wanted)} yet: submission {submission} is not judged. --wait waits for it."
         )

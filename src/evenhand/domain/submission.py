@@ -86,6 +86,8 @@ class Approved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
+    """The owner's: it is not judged, or where it was its row goes, as where it broke the policy."""
+
     reason: str
 
 
@@ -234,8 +236,8 @@ def _by_owner(before: Standing, event: Event) -> Standing:
     match event.said:
         case Approved() as said if before.stage == "confirmed":
             return replace(before, stage="approved", approved=said, approval_seq=event.seq)
-        case Refused(reason=reason) if before.stage == "confirmed":
-            return replace(before, stage="refused", reason=reason)
+        case Refused(reason=reason) if before.stage not in ("draft", "refused", "withdrawn"):
+            return replace(before, stage="refused", reason=reason, published=False)
         case Raised(budget=budget) if before.approved is not None and _may_go_on(before):
             return replace(
                 before,

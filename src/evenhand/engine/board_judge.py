@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from evenhand.domain.call import Request
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.budget import Budget
 from evenhand.engine.calling import Means
@@ -52,11 +51,6 @@ class Seated:
     def unpriced(self) -> str | None:
         """The name of a model whose price is not known."""
         return next((one.name for one in (self.judge, self.extractor) if not one.quote.known), None)
-
-    def quote_for(self, request: Request) -> Quote:
-        """Of whichever of the two was asked."""
-        asked_judge = (request.endpoint, request.model) == (self.judge.endpoint, self.judge.model)
-        return self.judge.quote if asked_judge else self.extractor.quote
 
     def means(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> Means:
         judge = board.judge

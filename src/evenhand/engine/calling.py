@@ -1,6 +1,7 @@
 """One call: its turn, its pace, its tries, and what it cost, also where it was in vain."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -60,11 +61,21 @@ class Reserved:
     """In dollars; None where there is no limit."""
 
 
+Charge: TypeAlias = Callable[[float], Awaitable[None]]
+"""Puts on record so many dollars that a try in vain took off the budget; returns when they are on disk."""
+
+
+def off_the_budget(cost: float | None, estimate: float | None) -> float:
+    """Dollars: what a call cost, or the most it can have been where the endpoint does not say what it used."""
+    return (estimate if cost is None else cost) or 0.0
+
+
 class Caller:
     """Sends the requests of one run. The first try's cost is reserved by whoever begins a call."""
 
-    def __init__(self, means: Means, *, concurrency: Concurrency, tally: Tally) -> None:
+    def __init__(self, means: Means, *, concurrency: Concurrency, tally: Tally, charge: Charge) -> None:
         self._means = means
+        self._charge = charge
         self._concurrency = concurrency
         self._tally = tally
         self._requests_pace = Pace(means.pacing.rpm)
@@ -105,26 +116,26 @@ class Caller:
         return reply
 
     async def _paid(self, request: Request, estimate: float | None) -> Reply:
-        paid: float | None = None
+        paid = 0.0
         try:
             reply = await self._in_turn(request)
-            cost = self._means.pricing.cost(reply.usage)
-            # Where the endpoint does not say what it used, the budget takes it for the most it can have been.
-            paid = estimate if cost is None else cost
+            paid = off_the_budget(self.cost(reply), estimate)
         except CallFailure as failure:
             paid = self._paid_in_vain(failure, estimate)
+            # Before another try, so that a run that is killed forgets one try of each call at most.
+            await self._charge(paid)
             raise
         finally:
             self._means.budget.settle(estimate, paid)
         return reply
 
-    def _paid_in_vain(self, failure: CallFailure, estimate: float | None) -> float | None:
+    def _paid_in_vain(self, failure: CallFailure, estimate: float | None) -> float:
         """A reply that cannot be used is billed all the same; one that never came whole may have been."""
         if failure.usage is None and failure.status != 200 and failure.reason != "timeout":
-            return None
+            return 0.0
         cost = None if failure.usage is None else self._means.pricing.cost(failure.usage)
         self._tally.add_cost(cost)
-        return estimate if cost is None else cost
+        return off_the_budget(cost, estimate)
 
     async def _in_turn(self, request: Request) -> Reply:
         while True:  # a pause asked for while this call waited for its turn holds it back too

@@ -20,10 +20,11 @@ from evenhand.engine.item_errand import Addressee, nothing_said
 from evenhand.engine.retry import LongPause
 from evenhand.engine.session import run_errand
 from evenhand.engine.worker import InPart, Stopping
-from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks, spent_on
+from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks
 from evenhand.ledger.proposals import TooLate, say
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.runs import charged_to
 from evenhand.ledger.work import Claimed, claim_calls, held_now
 from evenhand.models.errors import Misuse
 
@@ -183,7 +184,7 @@ class ReferenceAnswers:
                 f"'{job.growing.name}' has a budget, and no price is known for {self.asked.name}; start the worker "
                 "with --price input=DOLLARS,output=DOLLARS (per million tokens), or take the budget away."
             )
-        means = self.means(Budget(limit, spent=0.0 if limit is None else spent_on(self.ledger, command)))
+        means = self.means(Budget(limit, spent=0.0 if limit is None else charged_to(self.ledger, command)))
         errand = Referring(asked=self.asked)
         chunks = [_affordable(chunk, means) for chunk in errand.plan(job.answers, self.ledger)]
         planned = sum(len(chunk.due) for chunk in chunks)

@@ -8,7 +8,7 @@ from typing import Generic
 
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.calling import Answer, Asked, Caller, Means, Reserved
+from evenhand.engine.calling import Answer, Asked, Caller, Means, Reserved, off_the_budget
 from evenhand.engine.errand import Circumstances, Due, Errand, PlannedChunk, R, S
 from evenhand.engine.limits import Concurrency
 from evenhand.engine.stopping import StopSign
@@ -59,14 +59,21 @@ class Runner(Generic[S, R]):
         self._writer = Writer(
             ledger, study=errand.study, holder=self._holder, in_flight=lambda: self.concurrency.in_flight
         )
-        self._caller = Caller(means, concurrency=self.concurrency, tally=self.tally)
+        self._caller = self._caller_with(means)
         self._second = self._caller
         """Asks what follows from a reply."""
         if means.second is not None:
-            self._second = Caller(means.second, concurrency=self.concurrency, tally=self.tally)
+            self._second = self._caller_with(means.second)
         self._asked = Asked()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
+
+    def _caller_with(self, means: Means) -> Caller:
+        return Caller(means, concurrency=self.concurrency, tally=self.tally, charge=self._charge)
+
+    async def _charge(self, usd: float) -> None:
+        if usd:
+            await self._writer.put(Entries(charges={self._run: usd}))
 
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
@@ -200,8 +207,8 @@ class Runner(Generic[S, R]):
     async def _keep(self, told: _Told) -> None:
         """Puts on record what was said so far: it was paid for, whatever comes of the next call."""
         if told.entries.calls:
-            await self._writer.put(Entries(calls=told.entries.calls))
-            told.entries.calls = []
+            # Taken first: an interrupt in the midst of it must not have them charged once more at the end.
+            await self._writer.put(told.entries.take_calls())
         self._tell_twins(told)
 
     def _tell_twins(self, told: _Told) -> None:
@@ -226,6 +233,7 @@ class Runner(Generic[S, R]):
         told.cost_usd = None if cost is None or before is None else before + cost
         self.tally.add_reply(reply, cost)
         told.entries.add_call(request, reply, run=self._run, at=time.time(), cost_usd=cost)
+        told.entries.charge(self._run, off_the_budget(cost, reserved.estimate))
         said = told.answers[request.key] = StoredCall(reply=reply, cost_usd=cost)
         return said
 

@@ -18,7 +18,7 @@ from evenhand.engine.stopping import StopSign
 from evenhand.engine.tally import Tally
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.runs import CHARGED
+from evenhand.ledger.runs import CHARGED, charged
 from evenhand.models.errors import Misuse
 
 
@@ -97,7 +97,6 @@ async def run_errand(
 ) -> Ended:
     """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit."""
     runner = Runner(errand, ledger=ledger, means=means, run=run, planned=planned, stop=stop)
-    spent_before = means.budget.spent
     try:
         with _little_garbage():
             async with around(runner):
@@ -117,7 +116,7 @@ async def run_errand(
             over_budget=means.budget.reached,
             error=stop.error,
         )
-        ledger.end_run(run, {**_outcome(ended), CHARGED: round(means.budget.spent - spent_before, 9)})
+        ledger.end_run(run, {**_outcome(ended), CHARGED: round(charged(ledger, run), 9)})
     return ended
 
 

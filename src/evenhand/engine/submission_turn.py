@@ -26,7 +26,6 @@ from evenhand.ledger.submissions import (
     run_command,
     spent,
     tell,
-    unpriced_requests,
 )
 from evenhand.ledger.work import renew
 from evenhand.models.errors import Misuse
@@ -105,7 +104,7 @@ class SubmissionTurn:
         self._tell(Judged(receipt=receipt, partial=bool(self._open())))
 
     def _budget(self, judges: Seated) -> Budget:
-        limit, submission = self.job.approved.budget, self.job.submission.id
+        limit = self.job.approved.budget
         if limit is None:
             return Budget(None)
         if judges.unpriced is not None:
@@ -113,11 +112,7 @@ class SubmissionTurn:
                 f"It has a budget, and no price is known for {judges.unpriced}; start the worker with --price "
                 "input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a budget."
             )
-        # Of a run that ended this is counted already: a call of unknown price, as the most it can have cost.
-        unknown = [
-            judges.quote_for(request).estimate(request) or 0.0 for request in unpriced_requests(self.ledger, submission)
-        ]
-        return Budget(limit, spent=spent(self.ledger, submission) + sum(unknown))
+        return Budget(limit, spent=spent(self.ledger, self.job.submission.id))
 
     @asynccontextmanager
     async def _watched(self, terms: Terms, stop: StopSign) -> AsyncGenerator[None]:

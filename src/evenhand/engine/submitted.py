@@ -4,10 +4,11 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import Estimated, Standing
+from evenhand.domain.submission import Terms as IntakeTerms
 from evenhand.engine.board_judge import ModelAtHand, Seated, seated
 from evenhand.engine.joining import Draw, JoinedBoard, joined_board, placing, submitted_answers
 from evenhand.engine.judging import Prepared
@@ -17,11 +18,23 @@ from evenhand.engine.submission_turn import MakeReceipt, SubmissionJob, Submissi
 from evenhand.engine.worker import InPart, Stopping
 from evenhand.images import ImageError
 from evenhand.ledger.entrants import may_be_shown
-from evenhand.ledger.intakes import intakes_on_record
+from evenhand.ledger.intakes import Intake, intakes_on_record
+from evenhand.ledger.placements import studies_count
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import Submission, TooLate, queue, tell, wanted_of_the_worker
+from evenhand.ledger.submissions import Submission, TooLate, last_change_of_sight, queue, tell, wanted_of_the_worker
 from evenhand.ledger.work import claim_one, held_now, holder_name, release_all
 from evenhand.models.errors import Misuse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grounds:
+    """What an estimate hangs on and may change while the owner thinks; by numbers, as it is looked at all the time."""
+
+    terms: IntakeTerms
+    studies: int
+    """On the board, from which its models follow."""
+    sight: int
+    """Of the last event that changed which submitted models everybody may see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +48,18 @@ class Submissions:
     turn_seconds: float = 60.0
     """After so long a run ends gently, so that other work has its turn; then it goes on."""
     name: str = field(default="submissions", init=False)
+    _estimated_on: dict[str, _Grounds] = field(default_factory=dict[str, _Grounds], init=False)
+    """By submission, those that this worker has estimated: another may have known no price, or other terms."""
 
     def plan(self, now: float) -> Sequence[SubmissionJob]:
         everyone = wanted_of_the_worker(self.ledger)
-        wanted = [one for one in everyone if _to_be_estimated(one.standing)]
-        wanted += [one for one in queue(everyone) if one.standing.next_try <= now]
-        if not wanted:
+        confirmed = [one for one in everyone if _is_confirmed(one.standing)]
+        approved = [one for one in queue(everyone) if one.standing.next_try <= now]
+        if not confirmed and not approved:
             return ()
         intakes = {one.id: one for one in intakes_on_record(self.ledger)}
+        grounds = {intake: _grounds(self.ledger, intakes[intake]) for intake in {one.intake for one in confirmed}}
+        wanted = [one for one in confirmed if self._estimated_on.get(one.id) != grounds[one.intake]] + approved
         held = held_now(self.ledger, [_claim(one) for one in wanted])
         free = [one for one in wanted if _claim(one) not in held]
         return [SubmissionJob(intake=intakes[one.intake], submission=one) for one in free]
@@ -71,6 +88,7 @@ class Submissions:
         return ""
 
     def _estimate(self, job: SubmissionJob) -> None:
+        grounds = _grounds(self.ledger, job.intake)
         board = joined_board(self.ledger, job.intake)
         judges = seated(board, self.judge, self.extractor)
         terms = job.intake.terms
@@ -83,8 +101,13 @@ class Submissions:
         )
         answers = submitted_answers(self.ledger, board, job.submission)
         said = self._estimated(placing(self.ledger, board, answers, draw, spoken=judges.spoken), judges)
-        with suppress(TooLate):  # withdrawn, or decided about, in this moment
-            tell(self.ledger, job.submission.id, said, person=None, allowed=_to_be_estimated)
+        with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
+
+            def allowed(standing: Standing) -> bool:
+                return _is_confirmed(standing) and _is_news(said, standing.estimated)
+
+            tell(self.ledger, job.submission.id, said, person=None, allowed=allowed)
+        self._estimated_on[job.submission.id] = grounds
 
     def _estimated(self, prepared: Prepared, judges: Seated) -> Estimated:
         quoted = dry_run(
@@ -155,8 +178,21 @@ class Submissions:
         )
 
 
-def _to_be_estimated(standing: Standing) -> bool:
-    return standing.stage == "confirmed" and standing.estimated is None
+def _grounds(ledger: Ledger, intake: Intake) -> _Grounds:
+    return _Grounds(
+        terms=intake.terms,
+        studies=studies_count(ledger, intake.board),
+        sight=last_change_of_sight(ledger),
+    )
+
+
+def _is_confirmed(standing: Standing) -> bool:
+    return standing.stage == "confirmed"
+
+
+def _is_news(said: Estimated, before: Estimated | None) -> bool:
+    """A worker that knows no price does not take back what one with a price has said."""
+    return before is None or said.cost_usd is not None or said != replace(before, cost_usd=None)
 
 
 def _claim(submission: Submission) -> str:

@@ -150,14 +150,6 @@ def versions(ledger: Ledger, growing: str) -> Sequence[Version]:
         return [Version(number=row.number, data=row.data, by=row.by, at=row.at) for row in connection.execute(query)]
 
 
-def spent_on(ledger: Ledger, command: str) -> float:
-    """Dollars that the calls of all runs of this command cost, as far as their price is known."""
-    calls, runs = schema.calls, schema.runs
-    query = select(func.sum(calls.c.cost_usd)).join(runs, runs.c.id == calls.c.run).where(runs.c.command == command)
-    with ledger.reading() as connection:
-        return connection.execute(query).scalar() or 0.0
-
-
 def _settings_row(growing: str, terms: Terms, by: str) -> dict[str, Any]:
     return {"growing": growing, "content": canonical_json(asdict(terms)), "by": by, "at": time.time()}
 

@@ -21,6 +21,7 @@ Fault: TypeAlias = Literal["unknown", "expired", "revoked", "used up"]
 
 DAY = 86_400.0
 SESSION_SECONDS = 30 * DAY
+TOKEN_SECONDS = 365 * DAY
 
 
 class InvitationRefused(Exception):
@@ -125,7 +126,8 @@ class Granted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
     person: Person
-    session: Granted
+    key: Granted
+    """A session, or a token for scripts."""
 
 
 def hashed(token: str) -> str:
@@ -186,17 +188,19 @@ def revoke_invitation(ledger: Ledger, invitation: str) -> bool:
         return connection.execute(asked).rowcount == 1
 
 
-def join(ledger: Ledger, token: str, name: str) -> Joined:
-    """Uses an invitation: a new person, or one who comes back, with a session; raises InvitationRefused."""
+def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session") -> Joined:
+    """Uses an invitation: a new person, or one who comes back, with a key of this kind; raises InvitationRefused."""
     table = schema.invitations
     with ledger.writing() as connection:
         found = _standing(connection, token)
         connection.execute(update(table).where(table.c.id == found.id).values(uses_left=table.c.uses_left - 1))
         person = None if found.person is None else _person_by_id(connection, found.person)
         if person is None:
-            person = _new_person(connection, found, name)
-        session = _open(connection, person.id, kind="session", note="", lasts=SESSION_SECONDS)
-    return Joined(person=person, session=session)
+            # What a team submits carries a name: the one it asked under, where it gives no other.
+            person = _new_person(connection, found, name or (found.note if found.role == "team" else ""))
+        lasts = SESSION_SECONDS if kind == "session" else TOKEN_SECONDS
+        key = _open(connection, person.id, kind=kind, note="", lasts=lasts)
+    return Joined(person=person, key=key)
 
 
 def people(ledger: Ledger) -> list[Person]:
@@ -263,7 +267,7 @@ def _last_owner(connection: Connection, person: str) -> bool:
     return set(connection.execute(query).scalars()) == {person}
 
 
-def grant_token(ledger: Ledger, person: str, *, note: str, lasts: float = 365 * DAY) -> Granted:
+def grant_token(ledger: Ledger, person: str, *, note: str, lasts: float = TOKEN_SECONDS) -> Granted:
     """A token for scripts."""
     with ledger.writing() as connection:
         return _open(connection, person, kind="token", note=note, lasts=lasts)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.rater import Rater
@@ -62,6 +62,12 @@ def studies_of(ledger: Ledger, board: BoardIdentity) -> list[Study]:
     with ledger.reading() as connection:
         found = [rows.study_from(one) for one in connection.execute(query).scalars()]
     return [one for one in found if one.variant == board.variant]
+
+
+def studies_count(ledger: Ledger, board: BoardIdentity) -> int:
+    """How many studies make up the boards that differ in the variant alone; none of them ever changes, or goes."""
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).select_from(_contents(board).subquery())).scalar_one()
 
 
 def judge_of(ledger: Ledger, board: BoardIdentity) -> BoardJudge | None:

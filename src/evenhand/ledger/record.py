@@ -58,9 +58,21 @@ class Entries:
     """Claims that end with this commit."""
     holder: str = ""
     """Whose claims those are: one that another run has taken over stays. Empty: whoever holds them."""
+    charges: dict[str, float] = field(default_factory=dict[str, float])
+    """Dollars off the budget, by run."""
 
     def add_call(self, request: Request, reply: Reply, *, run: str, at: float, cost_usd: float | None) -> None:
         self.calls.append(rows.call_row(request, reply, run=run, at=at, cost_usd=cost_usd))
+
+    def charge(self, run: str, usd: float) -> None:
+        if usd:
+            self.charges[run] = self.charges.get(run, 0.0) + usd
+
+    def take_calls(self) -> "Entries":
+        """The calls and what was charged for them, which are not here any more then."""
+        taken = Entries(calls=self.calls, charges=self.charges)
+        self.calls, self.charges = [], {}
+        return taken
 
     def extend(self, other: "Entries") -> None:
         self.trials += other.trials
@@ -69,6 +81,8 @@ class Entries:
         self.responses += other.responses
         self.links += other.links
         self.release += other.release
+        for run, usd in other.charges.items():
+            self.charge(run, usd)
 
 
 class Ledger:
@@ -335,6 +349,8 @@ class Ledger:
                 links += [{"study": entries.study, "trial": t.key} for t in entries.trials]
             self.insert_new(connection, schema.study_trials, links)
             self.insert_new(connection, schema.calls, entries.calls)
+            charges = [{"run": run, "usd": usd} for run, usd in entries.charges.items()]
+            self.insert_new(connection, schema.charges, charges)
             self._let_stand(connection, entries.responses)
             self.insert_new(connection, schema.judgements, [rows.judgement_row(j) for j in entries.judgements])
             for some in chunks(entries.release):

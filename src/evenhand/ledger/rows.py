@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request, Usage
+from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.item import Brief, Item
 from evenhand.domain.judgement import Judgement
@@ -140,28 +140,6 @@ def call_row(request: Request, reply: Reply, *, run: str, at: float, cost_usd: f
         "run": run,
         "at": at,
     }
-
-
-def request_from(content: str) -> Request:
-    """A call's `request`."""
-    fields: Fields = json.loads(content)
-    messages = [Message(role=role, parts=tuple(map(_part_from, parts))) for role, parts in fields["messages"]]
-    offer: list[Any] | None = fields["offer"]
-    return Request(
-        endpoint=fields["endpoint"],
-        model=fields["model"],
-        messages=tuple(messages),
-        settings=_settings_from(fields["settings"]),
-        offer=Offer(begin=offer[0], answers=tuple(offer[1])) if offer else None,
-        replicate=fields["replicate"],
-        attempt=fields["attempt"],
-    )
-
-
-def _part_from(content: str | Fields) -> Part:
-    if isinstance(content, str):
-        return content
-    return Picture(digest=content["image"], detail=content["detail"], max_edge=content["max_edge"])
 
 
 def reply_from(row: Row[Any]) -> Reply:

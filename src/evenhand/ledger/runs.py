@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from evenhand.ledger import schema
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 
 CHARGED = "charged_usd"
-"""In a run's outcome: what its calls took off the budget, replies of no use included; a call whose price is unknown
-counts, where there is a limit, as the most it can have cost."""
+"""In a run's outcome: what its calls took off the budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +47,26 @@ def find_run(ledger: Ledger, start: str) -> RunOnRecord:
         many = f"{len(rows)} runs begin with" if rows else "There is no run"
         raise LedgerError(f"{many} '{start}'; `evenhand runs` lists them.")
     return _run(rows[0])
+
+
+def charged(ledger: Ledger, run: str) -> float:
+    """Dollars that the run's calls took off the budget so far, replies of no use included.
+
+    A call whose price is unknown counts, where there is a limit, as the most it can have cost.
+    """
+    return _charged(ledger, schema.charges.c.run == run)
+
+
+def charged_to(ledger: Ledger, command: str) -> float:
+    """The same of all runs of a command, those that were killed too."""
+    begun = select(schema.runs.c.id).where(schema.runs.c.command == command)
+    return _charged(ledger, schema.charges.c.run.in_(begun))
+
+
+def _charged(ledger: Ledger, where: ColumnElement[bool]) -> float:
+    query = select(func.sum(schema.charges.c.usd)).where(where)
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar() or 0.0
 
 
 def _query() -> Select[Any]:

@@ -177,6 +177,15 @@ run_ends = Table(
     Column("at", Float, nullable=False),
 )
 
+# What the tries of a run took off its budget, those in vain included; a row sums up what was committed together.
+charges = Table(
+    "charges",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("run", Text, nullable=False, index=True),
+    Column("usd", Float, nullable=False),
+)
+
 # Replies only: a call that failed is a judgement's reason, never a cached answer.
 calls = Table(
     "calls",
@@ -401,9 +410,7 @@ people_studies = Table(
 )
 
 # Shares of people who left before the end, as studies on record: others were asked what they left.
-given_back = Table(
-    "given_back", metadata, Column("study", Text, primary_key=True), Column("at", Float, nullable=False)
-)
+given_back = Table("given_back", metadata, Column("study", Text, primary_key=True), Column("at", Float, nullable=False))
 
 # One person's share of a study; nobody's until somebody takes it, and only then part of the record.
 people_places = Table(

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
-from evenhand.domain.call import Request
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.submission import (
     Approved,
@@ -33,11 +32,9 @@ from evenhand.domain.submission import (
     label,
     standing,
 )
-from evenhand.ledger import schema
 from evenhand.ledger.intakes import Intake
 from evenhand.ledger.record import Ledger, chunks
-from evenhand.ledger.rows import request_from
-from evenhand.ledger.runs import CHARGED, runs
+from evenhand.ledger.runs import charged_to
 from evenhand.ledger.submission_schema import intakes, receipts, submission_events, submissions
 
 _KINDS: Mapping[str, type[Any]] = {
@@ -217,6 +214,14 @@ def entrants(ledger: Ledger) -> dict[str, Entrant]:
     return {one.label: one.entrant for one in _found(ledger, select(submissions)) if one.standing.approved is not None}
 
 
+def last_change_of_sight(ledger: Ledger) -> int:
+    """The number of the last event that showed a submitted model to everybody, or hid it again; 0 for none."""
+    kinds = [_NAMES[kind] for kind in (Published, Withdrawn)]
+    query = select(func.max(submission_events.c.seq)).where(submission_events.c.kind.in_(kinds))
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar() or 0
+
+
 def queue(found: Sequence[Submission]) -> Sequence[Submission]:
     """Those to be judged, in their turn: as they were approved."""
     waiting = [one for one in found if one.standing.stage == "approved"]
@@ -229,29 +234,8 @@ def run_command(submission: str) -> str:
 
 
 def spent(ledger: Ledger, submission: str) -> float:
-    """Dollars that its calls took off the budget; of a run that was killed those on record whose price is known."""
-    calls = schema.calls
-    begun = runs(ledger, command=run_command(submission))
-    query = select(calls.c.run, func.sum(calls.c.cost_usd)).group_by(calls.c.run)
-    known: dict[str, float | None] = {}
-    with ledger.reading() as connection:
-        for some in chunks(one.id for one in begun):
-            known.update(dict(connection.execute(query.where(calls.c.run.in_(some))).all()))
-    return sum(max(known.get(one.id) or 0.0, (one.outcome or {}).get(CHARGED, 0.0)) for one in begun)
-
-
-def unpriced_requests(ledger: Ledger, submission: str) -> Sequence[Request]:
-    """Those that were answered in runs that were killed, and whose price is unknown."""
-    killed = [one.id for one in runs(ledger, command=run_command(submission)) if one.outcome is None]
-    calls = schema.calls
-    with ledger.reading() as connection:
-        return [
-            request_from(content)
-            for some in chunks(killed)
-            for content in connection.execute(
-                select(calls.c.request).where(calls.c.run.in_(some), calls.c.cost_usd.is_(None))
-            ).scalars()
-        ]
+    """Dollars that its calls took off the budget."""
+    return charged_to(ledger, run_command(submission))
 
 
 def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:

@@ -1,12 +1,13 @@
 """A submission's receipt: what was judged how, what the row is, and hashes of all that is behind it.
 
-It names no caption, no reference and no word of the judge, no other team and no price: it is given to the team.
+It names no caption, no reference and no word of the judge, no other team, no submission that does not count on the
+board, no address of an endpoint and no price: it is given to the team.
 """
 
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -24,6 +25,7 @@ from evenhand.ledger.newest import newest
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import entrants
 from evenhand.ledger.traces import answer_numbers, judgement_numbers, traces
 from evenhand.ledger.votes import JudgedBattles, judged_battles
 from evenhand.reports.receipt_row import moved, placed, row_of, rows_with
@@ -46,8 +48,8 @@ class ReceiptSubject:
     study: str
     """Key of the study that places it."""
     approved: Approved
-    left_out: tuple[str, ...] = ()
-    """Labels of submissions that were withdrawn: the board is without them."""
+    counted: tuple[str, ...] = ()
+    """Labels of other submissions that count on the board; the receipt names none that does not."""
 
 
 def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
@@ -58,22 +60,26 @@ def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
     document: dict[str, Json] = {
         "schema": SCHEMA,
         "kind": KIND,
-        **said_of(subject),
+        **said_of(subject, uncounted(ledger, subject)),
         **told_by_the_record(ledger, subject, as_of, chosen),
         "made": {"at": _utc(datetime.now(UTC)), "evenhand": __version__},
     }
     return {**document, "seal": seal(ledger, document)}
 
 
-def said_of(subject: ReceiptSubject) -> dict[str, Json]:
-    """What team and owner said, which the numbers of the record do not tell."""
+def uncounted(ledger: Ledger, subject: ReceiptSubject) -> frozenset[str]:
+    """Labels of the submissions without which the board is: withdrawn, not judged at the time, or come since."""
+    return frozenset(entrants(ledger).keys() - {subject.label, *subject.counted})
+
+
+def said_of(subject: ReceiptSubject, unnamed: Collection[str]) -> dict[str, Json]:
+    """What team and owner said, which the numbers of the record do not tell; without models that are `unnamed`."""
     approved = asdict(subject.approved)
     del approved["budget"]  # nobody's business but the owner's
     return {
         "submission": {"id": subject.submission, "label": subject.label, **asdict(subject.entered)},
         "file_sha256": subject.file,
-        "approved": {**approved, "opponents": list(subject.approved.opponents)},
-        "left_out": sorted(subject.left_out),
+        "approved": {**approved, "opponents": _named(subject.approved.opponents, unnamed)},
     }
 
 
@@ -88,9 +94,10 @@ def told_by_the_record(
     if study is None or not chosen:
         raise LedgerError(f"The study {subject.study[:12]} that places {subject.label} is not on record.")
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
-    judged = judged_battles(ledger, chosen, without=subject.left_out, as_of=as_of)
+    without = uncounted(ledger, subject)
+    judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
     after = placed(subject.label, judged, items)
-    others = judged_battles(ledger, chosen, without=(*subject.left_out, subject.label), as_of=as_of)
+    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
     before = placed(subject.label, others, items)
     return {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
@@ -98,12 +105,13 @@ def told_by_the_record(
         "asked": _condition(chosen[0].condition),
         "extractor": None if chosen[0].extractor is None else _rater(chosen[0].extractor),
         "variant": subject.board.variant,
-        "study": _study(study),
+        "counted": sorted(_playing(judged) & {*subject.counted}),
+        "study": _study(study, without),
         "board_studies": sorted(one.key for one in chosen),
         "record": _record(ledger, judged, subject.label, as_of),
         "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
         "row": row_of(after),
-        "moved": moved(before.board, after.board, subject.label),
+        "moved": moved(before.board.models, after.board.models),
     }
 
 
@@ -158,8 +166,19 @@ def _record(ledger: Ledger, judged: JudgedBattles, label: str, as_of: AsOf) -> d
     }
 
 
+def _playing(judged: JudgedBattles) -> set[str]:
+    """The models that were judged, or are to be."""
+    return {*judged.results.models, *(model for one in judged.not_asked for model in one.models)}
+
+
+def _named(models: Iterable[str], unnamed: Collection[str]) -> list[Json]:
+    return [model for model in models if model not in unnamed]
+
+
 def _rater(rater: Rater) -> dict[str, Json]:
-    return {"name": rater.name, "endpoint": rater.endpoint, "settings": rater.settings.as_json(), "key": rater.key}
+    # An address of the owner's own is nobody's business; the key holds its hash.
+    endpoint = None if "://" in rater.endpoint else rater.endpoint
+    return {"name": rater.name, "endpoint": endpoint, "settings": rater.settings.as_json(), "key": rater.key}
 
 
 def _condition(condition: Condition) -> dict[str, Json]:
@@ -167,9 +186,10 @@ def _condition(condition: Condition) -> dict[str, Json]:
     return {name: getattr(condition, name) for name in names}
 
 
-def _study(study: Study) -> dict[str, Json]:
+def _study(study: Study, unnamed: Collection[str]) -> dict[str, Json]:
     names = ("key", "pairing", "new", "battles", "reference_battles", "orders", "replicates", "seed", "answers")
-    return {**{name: getattr(study, name) for name in names}, "models": list(study.models), "items": len(study.items)}
+    fields: dict[str, Json] = {name: getattr(study, name) for name in names}
+    return {**fields, "models": _named(study.models, unnamed), "items": len(study.items)}
 
 
 def _utc(moment: datetime) -> str:

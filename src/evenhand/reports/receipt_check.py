@@ -112,7 +112,7 @@ class _Held:
 
     def submission(self) -> Check:
         submission = submission_on_record(self.ledger, self.receipt)
-        said = said_on_record(submission, self.receipt)
+        said = said_on_record(self.ledger, submission, self.receipt)
         differs = [*self._otherwise(said), *other_answers(self.ledger, submission, self.receipt)]
         found = "Team, model and approval are as they are on record, and the answers judged are those of the file."
         return Check(name="submission", found=found, differs=tuple(differs))
@@ -146,17 +146,20 @@ class _Held:
     def row(self) -> Check:
         receipt, chosen = self.receipt, self._studies()
         told = told_by_the_record(self.ledger, receipt.subject, receipt.as_of, chosen)
-        differs = (*self._counting(told), *self._otherwise(told))
-        made = receipt.document.get("made")
-        version = cast(Mapping[str, Json], made).get("evenhand") if isinstance(made, Mapping) else None
-        by = "" if version == __version__ else f" (made by evenhand {version}, checked by {__version__})"
+        differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
         found = (
             f"The row comes out to the last digit: {row['model']}, rating {row['rating']} ({row['rating_lower']} to "
             f"{row['rating_upper']}), rank {row['rank']} ({row['rank_lower']} to {row['rank_upper']}) of "
-            f"{row['models']}{by}."
+            f"{row['models']}."
         )
-        return Check(name="row", found=found, differs=differs)
+        if differs and (version := self._made_by()) != __version__:
+            differs.append(f"The receipt was made by evenhand {version}, and is checked by {__version__}.")
+        return Check(name="row", found=found, differs=tuple(differs))
+
+    def _made_by(self) -> Json:
+        made = self.receipt.document.get("made")
+        return cast(Mapping[str, Json], made).get("evenhand") if isinstance(made, Mapping) else None
 
     def _otherwise(self, told: Mapping[str, Json]) -> list[str]:
         return [

@@ -125,7 +125,7 @@ def _subject(look: "_Looking") -> ReceiptSubject:
             reference_battles=look.of(int, "approved", "reference_battles"),
             seed=look.of(int, "approved", "seed"),
         ),
-        left_out=look.texts("left_out"),
+        counted=look.texts("counted"),
     )
 
 

@@ -1,9 +1,8 @@
 """A model's row on a board as a receipt tells it: rounded, so that a repeated calculation gives the same digits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from statistics import fmean
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
@@ -12,12 +11,13 @@ from evenhand.domain.response import REFERENCE
 from evenhand.ledger.results import Mask, Results
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
+from evenhand.ratings.win_rate import WinRate, win_rates
 from evenhand.reliability import Coverage
-from evenhand.reports.board import Board
+from evenhand.reports.board import Board, Standing
 from evenhand.reports.evidence import of_record
 from evenhand.reports.ranking import board
 from evenhand.reports.scores.visit_bench import VISIT_PROTOCOLS, Asked, visit_score
+from evenhand.reports.win_rates_by import against_reference, by_category, categories_of
 
 POINTS, SHARES = 1, 3
 """Digits after the point."""
@@ -59,17 +59,34 @@ def row_of(one: Placed) -> dict[str, Json]:
     }
 
 
-def moved(before: Board, after: Board, joined: str) -> list[Json]:
-    """How the other models' ratings changed when this one joined, in the order in which they stand now."""
-    earlier = {one.model: one.rating.value for one in before.models}
-    return [
-        {
-            "model": one.model,
-            **rounded({"before": earlier.get(one.model), "after": one.rating.value}, POINTS),
-        }
-        for one in after.models
-        if one.model != joined
+def moved(before: Sequence[Standing], after: Sequence[Standing]) -> list[Json]:
+    """How the ratings of the models that stand on both boards changed when another joined, in the order after.
+
+    A fit has its mean at the start value, so that a newcomer alone shifts everybody. Here `after` too has its mean over
+    the models that stood before: over each component of theirs, as components cannot be compared.
+    """
+    earlier = {one.model: one for one in before}
+    both = [
+        _Changed(model=one.model, component=old.component, before=old.rating.value, after=one.rating.value)
+        for one in after
+        if (old := earlier.get(one.model)) is not None and old.rating.value is not None and one.rating.value is not None
     ]
+    shift = {
+        component: fmean(one.after - one.before for one in both if one.component == component)
+        for component in {one.component for one in both}
+    }
+    return [
+        {"model": one.model, **rounded({"before": one.before, "after": one.after - shift[one.component]}, POINTS)}
+        for one in both
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Changed:
+    model: str
+    component: int | None
+    before: float
+    after: float
 
 
 def rows_with(results: Results, model: str) -> Mask:
@@ -103,25 +120,23 @@ def _counts(one: WinRate | None) -> Json:
 
 def _against_reference(one: Placed) -> dict[str, Json]:
     """A tie is half a win."""
-    name, shown = "win_vs_reference", one.board.findings.shown
-    if REFERENCE not in shown.models:
-        return Estimate(value=None, reason="the reference did not play").as_json(name)
-    met = next((rate for rate in win_rates_against(shown, REFERENCE) if rate.model == one.model), None)
-    return rounded((Estimate(value=None, reason="never met it") if met is None else met.win_rate).as_json(name), SHARES)
+    shown = one.board.findings.shown
+    met = against_reference(shown).get(one.model)
+    if met is not None:
+        rate = met.win_rate
+    elif REFERENCE in shown.models:
+        rate = Estimate(value=None, reason="never met it")
+    else:
+        rate = Estimate(value=None, reason="the reference did not play")
+    return rounded(rate.as_json("win_vs_reference"), SHARES)
 
 
 def _by_category(one: Placed) -> list[Json]:
-    votes = one.judged.votes.rows(rows_with(one.judged.results, one.model)[one.judged.voting])
-    # Numbers of items are given in the order in which votes name them.
-    shown, named = votes.comparisons(), votes.item.in_order_of_rows().names
-    categories = [one.items[digest].category for digest in named]
+    rates = by_category(one.judged, {digest: item.category for digest, item in one.items.items()})
     found: list[Json] = []
-    for category in sorted({name for name in categories if name}):
-        within = np.array([name == category for name in categories], dtype=np.bool_)
-        rate = _rate(shown.rows(within[shown.item]), one.model)
-        if rate is not None:
-            fields = {name: value for name, value in rate.as_json().items() if name != "model"}
-            found.append({"category": category, **rounded(fields, SHARES)})
+    for each in categories_of(one.model, rates):
+        fields = {name: value for name, value in each.rate.as_json().items() if name != "model"}
+        found.append({"category": each.category, **rounded(fields, SHARES)})
     return found
 
 

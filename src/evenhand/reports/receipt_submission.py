@@ -9,7 +9,7 @@ from evenhand.ledger.intakes import find_intake
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import Submission, find_submission
-from evenhand.reports.receipt import ReceiptSubject, said_of
+from evenhand.reports.receipt import ReceiptSubject, said_of, uncounted
 from evenhand.reports.receipt_reading import Receipt
 
 
@@ -21,8 +21,8 @@ def submission_on_record(ledger: Ledger, receipt: Receipt) -> Submission:
     return found
 
 
-def said_on_record(submission: Submission, receipt: Receipt) -> dict[str, Json]:
-    """What the receipt must say of it. Which others were withdrawn at the time only the receipt tells."""
+def said_on_record(ledger: Ledger, submission: Submission, receipt: Receipt) -> dict[str, Json]:
+    """What the receipt must say of it. Which others counted at the time only the receipt tells."""
     upload, approved = submission.standing.upload, submission.standing.approved
     subject = ReceiptSubject(
         submission=submission.id,
@@ -32,9 +32,9 @@ def said_on_record(submission: Submission, receipt: Receipt) -> dict[str, Json]:
         board=receipt.subject.board,
         study=receipt.subject.study,
         approved=approved or Approved(budget=None, opponents=(), battles=0, reference_battles=0, seed=0),
-        left_out=receipt.subject.left_out,
+        counted=receipt.subject.counted,
     )
-    return said_of(subject)
+    return said_of(subject, uncounted(ledger, subject))
 
 
 def other_answers(ledger: Ledger, submission: Submission, receipt: Receipt) -> Iterator[str]:

@@ -31,6 +31,7 @@ from evenhand.web import (
     growing_admin_api,
     joining,
     pictures,
+    request_api,
     request_pages,
     study_pages,
     submission_admin,
@@ -70,6 +71,7 @@ ROUTERS = (
     compare_api.routes,
     grow_api.routes,
     growing_admin_api.routes,
+    request_api.routes,
     submit_api.routes,
     submission_admin_api.routes,
 )

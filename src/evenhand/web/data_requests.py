@@ -1,22 +1,25 @@
 """Requests for what is withheld: a team asks and accepts the policy, the owner decides, each download is marked."""
 
-import json
 import time
+from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.exchange.withheld_export import Recipient, withheld_rows
-from evenhand.ledger.access_requests import AccessRequest, ask_for_data, find_request, requests_on_record
+from evenhand.exchange.tables import Table
+from evenhand.exchange.withheld_export import Recipient, ratings_table, withheld_table
+from evenhand.ledger.access_requests import ask_for_data, find_request, requests_on_record
+from evenhand.ledger.entrants import board_names
 from evenhand.ledger.intakes import Intake, find_intake
 from evenhand.ledger.projection import items_of
-from evenhand.ledger.record import Ledger
 from evenhand.web.offers import offer_of
 from evenhand.web.proposed import plain
 from evenhand.web.refusal import Refusal
 from evenhand.web.request_pages import ABOUT_LONGEST
 from evenhand.web.service import SentForm, Service, Serving, Visiting
+from evenhand.web.submit_pages import table_file
+from evenhand.web.visibility import sight
 from evenhand.web.visitor import Visitor
 
 pages = APIRouter(include_in_schema=False)
@@ -88,28 +91,57 @@ async def request_data(serving: Service, visitor: Visitor, intake: Intake, *, ab
 
 
 @pages.get("/data-requests/{request_id}/items.jsonl")
-async def download(serving: Serving, visiting: Visiting, request_id: str) -> Response:
-    return await released(serving, visiting, request_id)
+async def download_items(serving: Serving, visiting: Visiting, request_id: str) -> Response:
+    return await released_items(serving, visiting, request_id)
 
 
-async def released(serving: Service, visitor: Visitor, request_id: str) -> Response:
-    """Everything of the benchmark, marked for whom it is; raises Refusal unless the owner has granted it."""
+@pages.get("/data-requests/{request_id}/ratings.jsonl")
+async def download_ratings(serving: Serving, visiting: Visiting, request_id: str) -> Response:
+    return await released_ratings(serving, visiting, request_id)
+
+
+async def released_items(serving: Service, visitor: Visitor, request_id: str) -> Response:
+    """All that the benchmark's items hold, marked for whom it is; raises Refusal unless the owner has granted it."""
+    grant = await _grant(serving, visitor, request_id)
+    items = await run_in_threadpool(items_of, serving.ledger, grant.data)
+    return await _given(serving, visitor, withheld_table(items, grant.recipient), f"withheld-{request_id}.jsonl")
+
+
+async def released_ratings(serving: Service, visitor: Visitor, request_id: str) -> Response:
+    """People's judgements on the items, likewise; without studies that still run, and models that are not published."""
+    grant = await _grant(serving, visitor, request_id)
+    boards = [one for one in await serving.boards() if one.human and one.data == grant.data]
+    chosen = [study for one in boards for study in one.studies]
+
+    def rated() -> Table:
+        hidden = sight(serving.ledger, visitor, data=grant.data, sample=False).hidden
+        return ratings_table(serving.ledger, chosen, grant.recipient, hidden=hidden, names=board_names(serving.ledger))
+
+    return await _given(serving, visitor, await run_in_threadpool(rated), f"ratings-{request_id}.jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grant:
+    data: str
+    """Digest of the benchmark's data."""
+    recipient: Recipient
+
+
+async def _grant(serving: Service, visitor: Visitor, request_id: str) -> _Grant:
+    """Raises Refusal."""
     person = visitor.must_be("team")
     found = await run_in_threadpool(find_request, serving.ledger, request_id)
     if found is None or found.person != person.id or found.kind != "data":
         raise Refusal(404, "There is no such request of yours.", attack="refused: another's request", about=request_id)
     if not found.accepted:
         raise Refusal(403, "The owner has not granted this request.", attack="refused: data not granted")
-    words = await run_in_threadpool(_marked, serving.ledger, found)
-    await serving.watch.note(visitor, "exported what is withheld", f"request {found.id}")
-    name = f"withheld-{found.id}.jsonl"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(words, media_type="application/x-ndjson", headers=headers)
-
-
-def _marked(ledger: Ledger, found: AccessRequest) -> bytes:
-    intake = find_intake(ledger, found.intake or "")
+    intake = await run_in_threadpool(find_intake, serving.ledger, found.intake or "")
     assert intake is not None
     recipient = Recipient(name=found.name, release=found.id, at=found.decided or time.time())
-    rows = withheld_rows(items_of(ledger, intake.board.data), recipient)
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return _Grant(data=intake.board.data, recipient=recipient)
+
+
+async def _given(serving: Service, visitor: Visitor, table: Table, name: str) -> Response:
+    answer = await run_in_threadpool(table_file, table, name)
+    await serving.watch.note(visitor, "exported what is withheld", name)
+    return answer

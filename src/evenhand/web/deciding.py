@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from evenhand.domain.submission import Approved, Closed, Raised, Refused, Said, Standing, Terms
 from evenhand.ledger.access_requests import decide
 from evenhand.ledger.intakes import IntakeTaken, open_intake
-from evenhand.ledger.submissions import TooLate, find_submission, tell
+from evenhand.ledger.submissions import TooLate, find_submission, spent, tell
 from evenhand.reports.scores.creation_choosing import FACTUALITY
 from evenhand.web.listing import BoardOnRecord, found_board
 from evenhand.web.offers import identity_of
@@ -96,6 +96,9 @@ async def approve(serving: Service, owner: Visitor, submission: str, *, budget: 
 
 async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
     """Raises Refusal."""
+    gone = await run_in_threadpool(spent, serving.ledger, submission)
+    if budget is not None and budget <= gone:
+        raise Refusal(422, f"${gone:.2f} of it are spent already; the budget is for all of it, so give more than that.")
     return await _told(serving, owner, submission, Raised(budget=budget), f"raised a budget: {limit(budget)}")
 
 

@@ -15,7 +15,7 @@ from evenhand.ledger.intakes import find_intake
 from evenhand.ledger.placements import Progress, placing_progress
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import Submission, queue, submissions_on_record
+from evenhand.ledger.submissions import Submission, queue, receipt_on_record, submissions_on_record
 from evenhand.web.offers import Offer
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service

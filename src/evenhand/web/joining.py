@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from evenhand.ledger.people import (
     SESSION_SECONDS,
+    AccessKind,
     InvitationRefused,
     Joined,
     Role,
@@ -46,12 +47,21 @@ async def invited(request: Request, serving: Serving, visiting: Visiting, token:
 @pages.post("/join/{token}")
 async def come_in(serving: Serving, visiting: Visiting, form: SentForm, token: str) -> Response:
     name = form.text("name", most=NAME_LONGEST)
+    return _signed_in(serving, await came_in(serving, visiting, token, name, kind="session"))
+
+
+async def came_in(serving: Service, visiting: Visitor, token: str, name: str, *, kind: AccessKind) -> Joined:
+    """With a session of the pages, or a token for scripts. Raises Refusal."""
+
+    def use() -> Joined:
+        return join(serving.ledger, token[:_TOKEN_LONGEST], name, kind=kind)
+
     try:
-        joined = await run_in_threadpool(join, serving.ledger, token[:_TOKEN_LONGEST], name)
+        joined = await run_in_threadpool(use)
     except InvitationRefused as refused:
         raise refused_invitation(refused) from refused
     await serving.watch.note(visiting, "joined", f"{joined.person.role} {joined.person.id}")
-    return _signed_in(serving, joined)
+    return joined
 
 
 def refused_invitation(refused: InvitationRefused) -> Refusal:
@@ -65,7 +75,7 @@ def _signed_in(serving: Service, joined: Joined) -> Response:
     site = serving.site
     response.set_cookie(
         session_cookie(site),
-        joined.session.token,
+        joined.key.token,
         max_age=int(SESSION_SECONDS),
         secure=site.secure,
         httponly=True,

@@ -236,6 +236,12 @@ def sent_by_script_or_own_page(request: Request) -> Visitor:
     return visitor
 
 
+def sent_by_anybody(request: Request) -> Visitor:
+    """For the API's changes that need no account and touch nobody's; raises Refusal where another site's page asks."""
+    _same_origin(request, service_of(request).site)
+    return visitor_of(request)
+
+
 def _same_origin(request: Request, site: Site) -> None:
     origin = request.headers.get("origin")
     if origin is not None and origin.lower() not in site.origins:
@@ -334,3 +340,4 @@ Known = Annotated[Visitor, Depends(known_visitor)]
 Owner = Annotated[Visitor, Depends(owner_of)]
 SentForm = Annotated[Form, Depends(sent_form)]
 Changing = Annotated[Visitor, Depends(sent_by_script_or_own_page)]
+Asking = Annotated[Visitor, Depends(sent_by_anybody)]

@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
-from evenhand.domain.response import REFERENCE
 from evenhand.ledger.entrants import board_names, counted_battles
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
@@ -17,13 +16,13 @@ from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.joining import joined
 from evenhand.ratings.ranks import rank_ranges
-from evenhand.ratings.win_rate import WinRate, win_rates, win_rates_against
 from evenhand.reliability import Coverage, Summary
 from evenhand.reports.beside import length_controlled
 from evenhand.reports.board import Board, Standing
 from evenhand.reports.evidence import Origin, of_record
 from evenhand.reports.methods import Method
 from evenhand.reports.ranking import Ranking, board
+from evenhand.reports.win_rates_by import InCategory, against_reference, by_category, categories_of
 from evenhand.web.agreement import Agreement, together, votes_in
 from evenhand.web.listing import PEOPLE, BoardOnRecord
 
@@ -49,12 +48,6 @@ class Asked:
     @property
     def plain(self) -> bool:
         return self == self.whole
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InCategory:
-    category: str
-    rate: WinRate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,8 +147,8 @@ def standings(
         notes=notes,
         categories=_categories(judged, items) if categories is None else categories,
         people=together(votes_in(judged)) if on_record.human else None,
-        against_reference=_against_reference(made.findings.shown),
-        by_category={} if shown is None else _by_category(shown, named, items),
+        against_reference={model: one.win_rate for model, one in against_reference(made.findings.shown).items()},
+        by_category=_by_category(made, judged, items) if asked.plain else {},
         index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
@@ -193,20 +186,6 @@ def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]
     return tuple(sorted({item.category for item in items if item.category and item.digest in seen}))
 
 
-def _against_reference(shown: Comparisons) -> dict[str, Estimate]:
-    if REFERENCE not in shown.models:
-        return {}
-    return {one.model: one.win_rate for one in win_rates_against(shown, REFERENCE) if one.win_rate.value is not None}
-
-
-def _by_category(shown: Comparisons, named: Sequence[str], items: Sequence[Item]) -> dict[str, list[InCategory]]:
-    assert shown.item is not None
-    category_of = {item.digest: item.category for item in items}
-    categories = [category_of.get(digest) for digest in named]
-    found: dict[str, list[InCategory]] = {}
-    for category in sorted({name for name in categories if name}):
-        within = np.array([name == category for name in categories], dtype=np.bool_)
-        for rate in win_rates(shown.rows(within[shown.item])):
-            if rate.win_rate.value is not None:
-                found.setdefault(rate.model, []).append(InCategory(category=category, rate=rate))
-    return found
+def _by_category(made: Board, judged: JudgedBattles, items: Sequence[Item]) -> dict[str, list[InCategory]]:
+    rates = by_category(judged, {item.digest: item.category for item in items})
+    return {one.model: categories_of(one.model, rates) for one in made.models}

@@ -35,6 +35,7 @@ from evenhand.web.proposed import plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
 from evenhand.web.submission_words import STAGES, history
+from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 
@@ -141,8 +142,14 @@ async def change_intake(serving: Serving, owner: Owner, form: SentForm, intake: 
 
 @pages.get("/{submission}")
 async def one(request: Request, serving: Serving, owner: Owner, submission: str) -> Response:  # noqa: ARG001
+    return await _page(request, serving, submission)
+
+
+async def _page(request: Request, serving: Service, submission: str, *, fault: Refusal | None = None) -> Response:
     context = await run_in_threadpool(_one, serving.ledger, submission)
-    return serving.pages.page(request, "submission_admin.html", context)
+    context["fault"] = None if fault is None else fault.sentence
+    status = 200 if fault is None else fault.status_code
+    return serving.pages.page(request, "submission_admin.html", context, status=status)
 
 
 def _one(ledger: Ledger, submission: str) -> dict[str, Any]:
@@ -158,6 +165,7 @@ def _one(ledger: Ledger, submission: str) -> dict[str, Any]:
         "place": seen.place,
         "receipt": seen.receipt,
         "spent": spent(ledger, found.id),
+        "same": _same_file(ledger, found),
         "history": history(found.events),
         "names": names_of(ledger),
         "stages": STAGES,
@@ -166,8 +174,32 @@ def _one(ledger: Ledger, submission: str) -> dict[str, Any]:
     }
 
 
+def _same_file(ledger: Ledger, found: Submission) -> list[Submission]:
+    """Others with the very file of this one."""
+    upload = found.standing.upload
+    return [
+        one
+        for one in submissions_on_record(ledger)
+        if upload is not None
+        and one.id != found.id
+        and one.standing.confirmed is not None
+        and one.standing.upload is not None
+        and one.standing.upload.file == upload.file
+    ]
+
+
 @pages.post("/{submission}")
-async def decide(serving: Serving, owner: Owner, form: SentForm, submission: str) -> Response:
+async def decide(request: Request, serving: Serving, owner: Owner, form: SentForm, submission: str) -> Response:
+    try:
+        await _decide(serving, owner, form, submission)
+    except Refusal as refusal:
+        if refusal.status_code == 404:
+            raise
+        return await _page(request, serving, submission, fault=refusal)
+    return RedirectResponse(f"/admin/submissions/{submission}", 303)
+
+
+async def _decide(serving: Service, owner: Visitor, form: Form, submission: str) -> None:
     match form.choice("word", ("approve", "refuse", "raise", "close")):
         case "approve":
             await approve(serving, owner, submission, budget=_budget(form))
@@ -178,7 +210,6 @@ async def decide(serving: Serving, owner: Owner, form: SentForm, submission: str
             await refuse(serving, owner, submission, reason=reason)
         case _:
             await close(serving, owner, submission)
-    return RedirectResponse(f"/admin/submissions/{submission}", 303)
 
 
 def _budget(form: Form) -> float | None:

@@ -12,7 +12,7 @@ from evenhand.ledger.access_requests import AccessRequest, requests_on_record
 from evenhand.ledger.intakes import set_terms
 from evenhand.ledger.submissions import Submission, spent, submissions_on_record
 from evenhand.web.api import Document, Id
-from evenhand.web.data_requests import released, request_data
+from evenhand.web.data_requests import released_items, released_ratings, request_data
 from evenhand.web.deciding import (
     POLICY,
     POLICY_LONGEST,
@@ -180,8 +180,15 @@ async def my_requests(serving: Serving, visiting: Visiting) -> Document:
 @routes.get(
     "/data-requests/{request}/items.jsonl", summary="What is withheld, marked for my team", response_class=Response
 )
-async def download(serving: Serving, visiting: Visiting, request: Id) -> Response:
-    return await released(serving, visiting, request)
+async def download_items(serving: Serving, visiting: Visiting, request: Id) -> Response:
+    return await released_items(serving, visiting, request)
+
+
+@routes.get(
+    "/data-requests/{request}/ratings.jsonl", summary="People's ratings, marked for my team", response_class=Response
+)
+async def download_ratings(serving: Serving, visiting: Visiting, request: Id) -> Response:
+    return await released_ratings(serving, visiting, request)
 
 
 def _request(one: AccessRequest) -> Document:

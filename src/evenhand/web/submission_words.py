@@ -24,7 +24,7 @@ from evenhand.domain.submission import (
 STAGES: Mapping[Stage, str] = {
     "draft": "draft",
     "confirmed": "waits for you",
-    "approved": "is judged",
+    "approved": "being judged",
     "stopped": "asks for more",
     "judged": "judged",
     "refused": "refused",

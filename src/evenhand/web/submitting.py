@@ -108,8 +108,12 @@ async def own_submission(serving: Service, visitor: Visitor, submission: str) ->
 
 async def begin(serving: Service, visitor: Visitor, offer: Offer, said: Entered, *, policy_hash: str) -> str:
     """The new submission's id. Raises Refusal where the policy accepted is not the one that stands."""
-    person = visitor.must_be("team").id
+    account = visitor.must_be("team")
+    person = account.id
     _must_be_open(offer)
+    if account.name and said.team.casefold() != account.name.casefold():
+        # Else anybody could publish under anybody's name.
+        raise Refusal(422, f"This account is the team '{account.name}'; what it submits carries that name.")
     if policy_hash != offer.intake.policy_hash:
         raise Refusal(
             409, "The policy that was accepted is not the one that stands here now; read it again, and accept that."

@@ -17,7 +17,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import RunOnRecord, runs
 from evenhand.ledger.spending import Spent, Terms, endpoints_said, spending, terms_of
 from evenhand.ledger.votes import JudgedBattles
-from evenhand.ratings.win_rate import WinRate, win_rates
+from evenhand.ratings.win_rate import WinRate
 from evenhand.reports.audit_on_record import Audits, latest_audits
 from evenhand.reports.board import Board
 from evenhand.reports.page.cases import MOST, CaseList, case_list
@@ -25,6 +25,7 @@ from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.ranking import rank
 from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score
 from evenhand.reports.scores.visit_bench import Asked, VisitScore, visit_score
+from evenhand.reports.win_rates_by import by_category
 
 Score: TypeAlias = CreationScore | VisitScore
 
@@ -75,21 +76,11 @@ class Report:
     @cached_property
     def by_category(self) -> dict[str, dict[str, WinRate]]:
         """Of each category, the commonest first, the models' win rates; empty where items have no categories."""
-        category = {item.digest: item.category for item in self.items}
-        votes = self.judged.votes
-        rows = votes.comparisons()
-        names = votes.item.in_order_of_rows().names
-        if rows.item is None or not any(category.get(name) for name in names):
-            return {}
-        of_item = np.array([category.get(name) or "" for name in names], dtype=object)
-        of_row = of_item[rows.item]
-        found, counts = np.unique(of_row.astype(str), return_counts=True)
-        order = sorted(zip((-counts).tolist(), found.tolist(), strict=True))
-        return {
-            name: {one.model: one for one in win_rates(rows.rows(of_row == name)) if one.win_rate.value is not None}
-            for _, name in order
-            if name
+        found = by_category(self.judged, {item.digest: item.category for item in self.items})
+        counts = {
+            name: sum(one.wins + one.losses + one.ties for one in rates.values()) for name, rates in found.items()
         }
+        return {name: found[name] for name in sorted(found, key=lambda name: -counts[name])}
 
     @cached_property
     def swapped(self) -> Swapped:

@@ -20,8 +20,18 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("event"),
     )
     op.create_index(op.f("ix_receipts_submission"), "receipts", ["submission"], unique=False)
-    events = sa.table("submission_events", *(sa.column(name) for name in ("seq", "submission", "kind", "content")))
-    connection = op.get_bind()
+    if not op.get_context().as_sql:
+        _move(op.get_bind(), receipts)
+
+
+def _move(connection: sa.Connection, receipts: sa.Table) -> None:
+    events = sa.table(
+        "submission_events",
+        sa.column("seq", sa.BigInteger()),
+        sa.column("submission", sa.Text()),
+        sa.column("kind", sa.Text()),
+        sa.column("content", sa.Text()),
+    )
     judged = sa.select(events.c.seq, events.c.submission).where(events.c.kind == "judged")
     for event, submission in connection.execute(judged).all():
         written = connection.execute(sa.select(events.c.content).where(events.c.seq == event)).scalar_one()
