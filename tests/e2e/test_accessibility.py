@@ -17,6 +17,8 @@ from tests.scripted_server import server_process
 from tests.web.test_serve import owner_link, serving
 
 SERIOUS = ("serious", "critical")
+OUT_OF_TURN = "[...document.querySelectorAll('[tabindex]')].some(one => one.tabIndex > 0)"
+"""Without such elements the focus follows the order of the page, which is that of the eye."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class Inspector:
                     if one["impact"] in SERIOUS
                     for node in one["nodes"]
                 )
+            if page.evaluate(OUT_OF_TURN):
+                self.findings.append(f"{name}, {width}: the keyboard goes another way than the eye")
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > size["width"]:
                 self.findings.append(f"{name}, {width}: {wide} pixels wide")
@@ -171,3 +175,68 @@ def test_the_pages_where_a_benchmark_grows(site: Site, owner: Visit, inspector: 
     owner.page.goto(pipeline)
     owner.page.get_by_role("link", name="gardening tips").first.click()
     inspector.looks_at(owner.page, "growing-skill")
+
+
+def test_the_pages_where_teams_submit(site: Site, owner: Visit, inspector: Inspector):
+    page = owner.go("/admin/submissions")
+    inspector.looks_at(page, "submissions-admin")
+    page.get_by_role("button", name="Open it").click()
+    inspector.looks_at(page, "intake")
+    intake = page.url.rpartition("/")[2]
+    outsider = site.browser.new_context().new_page()
+    for name, path in (
+        ("submit", "/submit"),
+        ("submit-board", f"/submit/{intake}"),
+        ("submit-request", "/submit/request"),
+    ):
+        outsider.goto(f"{site.url}{path}")
+        inspector.looks_at(outsider, name)
+    outsider.get_by_label("Name of your team").fill("Birds")
+    outsider.get_by_label("Who you are, and what for").fill("We make parrots.")
+    outsider.get_by_role("button", name="Send it to the owner").click()
+    inspector.looks_at(outsider, "submit-request-sent")
+    outsider.goto(outsider.get_by_text(f"{site.url}/submit/request/").first.inner_text())
+    inspector.looks_at(outsider, "submit-request-waiting")
+    inspector.looks_at(owner.go("/admin/submissions"), "submissions-waiting")
+    owner.page.get_by_role("button", name="Accept Birds").click()
+    outsider.reload()
+    outsider.get_by_role("link", name="Come in as Birds").click()
+    inspector.looks_at(outsider, "join-team")
+    outsider.get_by_role("button", name="Come in").click()
+    inspector.looks_at(outsider, "submissions")
+    for name, path in (("submission-new", f"/submit/{intake}/new"), ("data-request", f"/submit/{intake}/data")):
+        outsider.goto(f"{site.url}{path}")
+        inspector.looks_at(outsider, name)
+    outsider.goto(f"{site.url}/submit/{intake}/new")
+    outsider.get_by_label("Model", exact=True).fill("Parrot")
+    outsider.get_by_label("Version", exact=True).fill("2")
+    outsider.get_by_role("checkbox").check()
+    outsider.get_by_role("button", name="Go on to the upload").click()
+    inspector.looks_at(outsider, "submission-draft")
+    faulty = b'{"item": "s01", "response": "one"}\n{"item": "s01", "response": "two"}\n{"item": "x", "response": ""}\n'
+    outsider.locator('input[type="file"]').set_input_files(
+        {"name": "faulty.jsonl", "mimeType": "text/plain", "buffer": faulty}
+    )
+    outsider.get_by_role("button", name="Upload").click()
+    inspector.looks_at(outsider, "submission-faults")
+    inspector.looks_at(owner.go(f"/admin/submissions/{outsider.url.rpartition('/')[2]}"), "submission-admin")
+    outsider.context.close()
+
+
+def test_the_keyboard_reaches_everything_in_the_order_of_the_page(site: Site, owner: Visit):
+    for path in ("/", "/admin", "/submit/request", "/compare"):
+        page = owner.go(path)
+        page.evaluate(FOCUSABLE)
+        count = page.evaluate("window.focusable.length")
+        assert count > 5
+        for number in range(count):
+            page.keyboard.press("Tab")
+            assert page.evaluate(f"document.activeElement === window.focusable[{number}]"), (path, number)
+
+
+FOCUSABLE = """
+window.focusable = [...document.querySelectorAll(
+  'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')]
+  .filter(one => !one.disabled && one.checkVisibility({visibilityProperty: true}))
+"""
+"""As they stand in the page, those that can be seen; a radio's group is one stop, and none is on these pages."""
