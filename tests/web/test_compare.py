@@ -475,7 +475,7 @@ def test_the_owners_pages_of_studies_are_there(stocked: Stocked):
     assert "&lt;b&gt;bold&lt;/b&gt;" in owner.get("/admin/studies").text
     assert owner.get("/admin/studies/nothing").status_code == 404
     assert owner.get("/admin/studies/new?data=nothing").status_code == 404
-    assert "/api/comparisons/{place}/{number}" in owner.get("/api").text
+    assert "/api/comparisons/{comparison}/{number}" in owner.get("/api").text
 
 
 @pytest.mark.parametrize("odd", ["\ud83d", "\x00", "'; DROP TABLE people; --", "x" * 5000, "../../admin", "％00"])
