@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.e2e.browser import browsing
 from tests.e2e.contest_world import ITEMS, PLANTED, Contest, write_faulty, write_predictions
-from tests.e2e.test_growing import DESKTOP, shown
+from tests.e2e.test_growing import DESKTOP, shown, until_there
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 from tests.web.test_serve import owner_link, serving
@@ -109,16 +109,6 @@ def accepted(owner: Page, site: Site, team: str) -> None:
     owner.goto(f"{site.url}/admin/submissions")
     shown(owner, "submissions-waiting")
     owner.get_by_role("button", name=f"Accept {team}").click()
-
-
-def until_there(page: Page, words: str) -> None:
-    """Reloads until the worker has done its part."""
-    deadline = time.monotonic() + SECONDS
-    page.wait_for_load_state()
-    while words not in page.content():
-        assert time.monotonic() < deadline, page.content()
-        page.wait_for_timeout(200)
-        page.reload()
 
 
 def until_gone(page: Page, words: str) -> None:
