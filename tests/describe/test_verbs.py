@@ -40,6 +40,12 @@ def test_a_plain_order_gives_its_verb_and_noun(reader: VerbReader, instruction: 
         ("Help me write a caption for this image.", ("write", "caption")),
         ("Imagine you are the chef in this image. Write a recipe for the dish.", ("write", "recipe")),
         ("Given a set of five images, the task is to select the images that fit.", ("select", "image")),
+        ("Given four images, which of them best conveys the meaning of this idiom: count sheep", ("convey", "meaning")),
+        (
+            "Given a triplet of images (A, A', B), the task is to select an image candidate B’ that completes the "
+            "analogy (A to A’ is like B to what?) out of the four available.",
+            ("select", None),
+        ),
         ("You will be provided with two images. Please study the images.", ("study", "image")),
         ("Can you explain the joke in this meme?", ("explain", "joke")),
         ("Picture yourself in this room.", ("picture", None)),

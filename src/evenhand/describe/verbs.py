@@ -14,6 +14,7 @@ _NAMES = ("NOUN", "PROPN")
 # "Help me write a caption", "the task is to write one": what is asked for comes within.
 _PASSING_ON = ("help", "be", "need", "want")
 _WITHIN = ("ccomp", "xcomp")
+_FINITE = ("VB", "VBP", "VBZ", "VBD")
 # What may stand right behind an order and never behind a noun that opens a sentence.
 _AFTER_AN_ORDER = ("DET", "NUM", "PRON")
 
@@ -89,13 +90,28 @@ def _asked(parsed: Any) -> Asked | None:
 
 def _of_sentence(sentence: Any) -> Asked | None:
     order = _order(sentence)
-    verb = sentence.root if order is None else order
-    if verb.lemma_.lower() in _PASSING_ON:
-        verb = next((child for child in verb.children if child.dep_ in _WITHIN and child.pos_ == "VERB"), verb)
+    verb = _handed_on(_behind_what_is_given(sentence) if order is None else order)
     if order is None and (verb.pos_ != "VERB" or _passive(verb)):
         return None
     # The lemma of a noun that is a verb here keeps its capital.
     return Asked(verb=str(verb.lemma_).lower(), noun=_noun_of(verb, sentence))
+
+
+def _behind_what_is_given(sentence: Any) -> Any:
+    """The root; or where it opens the sentence the first finite verb behind it: "Given two images, which shows …"."""
+    root = sentence.root
+    if root.i != sentence.start or not _passive(root):
+        return root
+    return next((token for token in sentence if token.pos_ == "VERB" and token.tag_ in _FINITE), root)
+
+
+def _handed_on(verb: Any) -> Any:
+    while verb.lemma_.lower() in _PASSING_ON:
+        within = next((one for one in verb.children if one.dep_ in _WITHIN and one.pos_ in ("VERB", "AUX")), None)
+        if within is None:
+            break
+        verb = within
+    return verb
 
 
 def _passive(verb: Any) -> bool:
@@ -119,6 +135,6 @@ def _noun_of(verb: Any, sentence: Any) -> str | None:
     if direct is None and verb.pos_ != "VERB":
         # The parser saw no verb, so no object either: the noun phrase behind it is meant.
         direct = next((chunk.root for chunk in sentence.noun_chunks if chunk.root.i > verb.i), None)
-    if direct is None or direct.pos_ not in _NAMES:
-        return None
+    if direct is None or direct.pos_ not in _NAMES or len(direct) == 1:
+        return None  # a single letter names something ("select candidate B") and tells nothing
     return str(direct.lemma_).lower()

@@ -197,7 +197,10 @@ def _visit_paper(score: VisitScore, category: str | None) -> Paper:
     counted = "" if category is None else f" in {category}"
     boards = [
         PaperTable(
-            caption=f"Elo and wins against the verified reference{counted}, ties left out; {part.items:,} items",
+            caption=(
+                f"Elo and wins against the verified reference{counted}, both orders one battle, ties left out; "
+                f"{part.items:,} items"
+            ),
             headings=("Elo", "Matches", "Won against reference", "Met", "Ties"),
             rows=_visit_rows(part),
         )
