@@ -100,6 +100,16 @@ def test_the_interval_decides_not_the_share(pairs: int, conclusion: str):
     assert full(kept_in(pairs, 100)).conclusion == conclusion
 
 
+def test_a_judge_that_mostly_holds_but_leans_is_said_to_lean():
+    leaning = judged(400, lambda item: (1, 1) if item < 40 else (1, -1))
+    summary = full(leaning)
+    assert summary.order.first_position_share.lower is not None
+    assert 0.5 < summary.order.first_position_share.lower < 0.6
+    assert summary.conclusion == "a small leaning to one place"
+    assert "leans a little" in summary.reading[0]
+    assert "favours the answer shown first" in summary.reading[2]
+
+
 def test_a_slip_does_not_win_a_better_word_than_none():
     def judge(slips: int) -> list[Vote]:
         pairs = [(str(item), models) for models in ("XY", "XZ") for item in range(16)]

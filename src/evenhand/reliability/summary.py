@@ -13,7 +13,9 @@ from evenhand.reliability.coverage import Coverage
 from evenhand.reliability.order_bias import OrderBias, order_bias
 from evenhand.reliability.showings import Showings
 
-Conclusion: TypeAlias = Literal["not to be trusted", "undecided", "no sign of trouble in what was measured"]
+Conclusion: TypeAlias = Literal[
+    "not to be trusted", "undecided", "a small leaning to one place", "no sign of trouble in what was measured"
+]
 
 CONSISTENT_ENOUGH = 0.8
 """Four verdicts of five kept when the answers change places. Guessing keeps at most half of what it decides, so at
@@ -80,7 +82,7 @@ def _conclusion(order: OrderBias, coverage: Coverage) -> Conclusion:
     if _below(order.swap_consistency_without_ties, CONSISTENT_ENOUGH) or _far_from_even(order):
         return "not to be trusted"
     if _consistent(order) and coverage.share is not None and coverage.share >= ENOUGH_COVERAGE:
-        return "no sign of trouble in what was measured"
+        return "a small leaning to one place" if _leans(order) else "no sign of trouble in what was measured"
     return "undecided"
 
 
@@ -109,9 +111,18 @@ def _far_from_even(order: OrderBias) -> bool:
     )
 
 
+def _leans(order: OrderBias) -> bool:
+    return any(
+        _below(share, COIN) or (share.lower is not None and share.lower > COIN)
+        for share in (order.first_position_share, order.first_position_share_without_ties)
+    )
+
+
 def _headline(conclusion: Conclusion, order: OrderBias) -> str:
     if conclusion == "not to be trusted":
         return "This judge is not to be trusted: its verdicts do not hold when the answers change places."
+    if conclusion == "a small leaning to one place":
+        return "Its verdicts mostly hold when the answers change places, but it leans a little to one place."
     if conclusion != "undecided":
         return "No sign of trouble in what was measured."
     if _below(order.swap_consistency, CONSISTENT_ENOUGH):

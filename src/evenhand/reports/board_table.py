@@ -23,6 +23,7 @@ MANY = 100
 """Models beyond which only the first SHOWN are printed."""
 SHOWN = 50
 _SENTENCES = 12
+_TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
 _RANGES = (
     "range: the ranks a model may hold; tier 1: nobody is surely better, tier 2: only models of tier 1 are, and so on. "
     "Ranges are wide where few"
@@ -242,7 +243,7 @@ def print_reliability(board: Board, console: Console) -> None:
         console.print(_unknown(board))
         return
     order = summary.order
-    style = {"not to be trusted": "bold red", "undecided": "bold yellow"}.get(summary.conclusion, "bold green")
+    style = _TRUST.get(summary.conclusion, "bold yellow")
     rows: list[tuple[str, Estimate, str]] = [
         ("swap consistency", order.swap_consistency, "pairs"),
         ("first-position share", order.first_position_share, "verdicts"),

@@ -24,7 +24,7 @@ _SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 _LARGER = 1.2
 _KEPT_INK = "#1f2932"
 """The ink of numbers on coloured cells, which stay as they are when the page is dark."""
-_TRUST = {"not to be trusted": "bad", "undecided": "unsure"}
+_TRUST = {"not to be trusted": "bad", "undecided": "unsure", "a small leaning to one place": "unsure"}
 
 
 def shown(text: str) -> str:
