@@ -20,12 +20,13 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.ledger.entrants import board_names, shown_names
+from evenhand.ledger.entrants import board_names, counted_battles, shown_names
 from evenhand.ledger.intakes import BoardIdentity, find_intake, open_intake
 from evenhand.ledger.opened import open_benchmark
 from evenhand.ledger.people import people
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import begin_submission, entrants, tell
+from evenhand.web.listing import boards_on_record
 from tests.web.house import CONDITION, JUDGE, House, fill, judge, numbers
 
 SECRET_NAME = "Parrot-77"
@@ -151,6 +152,18 @@ def test_published_it_stands_under_its_name_with_its_link(house: House):
     assert ANSWER in house.visitor().get(entry.battle()).text
     table = csv.DictReader(io.StringIO(house.visitor().get(f"/boards/{entry.board}/board.csv").text))
     assert {row["name"] for row in table} == {"", shown}
+
+
+def test_a_board_on_which_it_never_played_does_not_name_it(house: House):
+    entry = entered(house)
+    tell(house.ledger, entry.submission, Published(), person=entry.person)
+    half = replace(numbers(house.ledger), name="half", items=numbers(house.ledger).items[:3])
+    house.ledger.register_benchmark(half)
+    answers = house.ledger.responses_to(item.digest for item in half.items)
+    judge(house.ledger, half, [one for one in answers if one.model != entry.label], models=("amber", "reference"))
+    found = {one.benchmark: one for one in boards_on_record(house.ledger)}
+    names = {name: counted_battles(house.ledger, one.studies).names for name, one in found.items()}
+    assert names == {"half": {}, "numbers": {entry.label: f"{SECRET_NAME} 1 (Birds)"}}
 
 
 def test_while_it_is_judged_the_board_is_as_before(house: House):

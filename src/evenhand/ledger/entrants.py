@@ -20,8 +20,10 @@ def counted_battles(
 ) -> JudgedBattles:
     """What makes a board: without submissions that are still being judged, or were withdrawn."""
     found = entrants(ledger)
-    published = {label: name for label, name in board_names(ledger, found).items() if found[label].standing.published}
-    return replace(judged_battles(ledger, chosen, items=items, without=set_aside(found)), names=published)
+    judged = judged_battles(ledger, chosen, items=items, without=set_aside(found))
+    names = board_names(ledger, found)
+    playing = [label for label in names if found[label].standing.published and label in judged.results.models]
+    return replace(judged, names={label: names[label] for label in playing})
 
 
 def may_be_shown(ledger: Ledger, models: Iterable[str]) -> frozenset[str]:

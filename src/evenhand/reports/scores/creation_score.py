@@ -127,10 +127,11 @@ def creation_score(evidence: CreationEvidence) -> CreationScore:
     records = model_records(evidence.preference, evidence.factuality, evidence.baseline, evidence.answers)
     parts, wanted = _Parts.of(evidence.items), _wanted(evidence)
     models = _ranked([_model_score(record, parts, wanted) for record in records])
-    study = evidence.judgings[0].study
+    first = evidence.judgings[0]
+    study = first.study
     return CreationScore(
         benchmark=study.benchmark,
-        judge=study.rater.name,
+        judge=first.judge,
         baseline=evidence.baseline,
         baseline_vfs=graded([one for record in records for one in record.factuality], baseline=True),
         variant=study.variant,
