@@ -16,6 +16,18 @@ PLAIN = {
     "Plan a trip to this place.": ("plan", "trip"),
     "Provide step-by-step instructions to make this dish": ("provide", "instruction"),
 }
+BARE = {
+    "List differences between the two images.": ("list", "difference"),
+    "Name animals in the picture.": ("name", "animal"),
+    "Count people in the photo.": ("count", "people"),
+    "Compare images of the two rooms.": ("compare", "image"),
+    "Plan dinner for two.": ("plan", "dinner"),
+    "Label parts of the engine.": ("label", "part"),
+    "Detail key features.": ("detail", "feature"),
+    "Estimate calories in this meal.": ("estimate", "calorie"),
+    "Rank dishes by price.": ("rank", "dish"),
+    "List 3 differences between the images.": ("list", "difference"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +41,7 @@ def read(reader: VerbReader, instruction: str) -> tuple[str, str | None] | None:
     return None if found is None else (found.verb, found.noun)
 
 
-@pytest.mark.parametrize(("instruction", "expected"), PLAIN.items())
+@pytest.mark.parametrize(("instruction", "expected"), {**PLAIN, **BARE}.items())
 def test_a_plain_order_gives_its_verb_and_noun(reader: VerbReader, instruction: str, expected: tuple[str, str]):
     assert read(reader, instruction) == expected
 
@@ -41,6 +53,7 @@ def test_a_plain_order_gives_its_verb_and_noun(reader: VerbReader, instruction: 
         ("Imagine you are the chef in this image. Write a recipe for the dish.", ("write", "recipe")),
         ("Given a set of five images, the task is to select the images that fit.", ("select", "image")),
         ("Given four images, which of them best conveys the meaning of this idiom: count sheep", ("convey", "meaning")),
+        ("Given two images, which of them conveys the meaning of the idiom: lift a finger", ("convey", "meaning")),
         (
             "Given a triplet of images (A, A', B), the task is to select an image candidate B’ that completes the "
             "analogy (A to A’ is like B to what?) out of the four available.",
@@ -52,6 +65,10 @@ def test_a_plain_order_gives_its_verb_and_noun(reader: VerbReader, instruction: 
         ("What is the person holding?", ("hold", None)),
         ("Are there any differences?", None),
         ("Caption: a person on a wall", None),
+        ("Image 1: a dog", None),
+        ("Which caption fits? Water bottle on a table", ("fit", None)),
+        ("Questions about the image.", None),
+        ("Color is important here.", None),
         ("", None),
     ],
 )

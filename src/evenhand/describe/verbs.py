@@ -1,7 +1,7 @@
 """What instructions ask for: the verb and its direct noun, as in VisIT-Bench's Fig. 10."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ _PASSING_ON = ("help", "be", "need", "want")
 _WITHIN = ("ccomp", "xcomp")
 _FINITE = ("VB", "VBP", "VBZ", "VBD")
 # What may stand right behind an order and never behind a noun that opens a sentence.
-_AFTER_AN_ORDER = ("DET", "NUM", "PRON")
+_AFTER_AN_ORDER = ("DET", "PRON")
+_PHRASE = ("NOUN", "PROPN", "ADJ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +54,13 @@ class VerbReader:
             ) from missing
         load: Any = vars(model)["load"]
         self._language: Any = load(exclude=["ner"])
+        self._verbs: frozenset[str] = frozenset(
+            self._language.get_pipe("lemmatizer").lookups.get_table("lemma_index")["verb"]
+        )
 
     def read(self, instructions: Iterable[str]) -> list[Asked | None]:
         """One for each instruction; None where no verb is found."""
-        return [_asked(parsed) for parsed in self._language.pipe(instructions)]
+        return [_asked(parsed, self._verbs) for parsed in self._language.pipe(map(_opened, instructions))]
 
 
 def verb_counts(asked: Sequence[Asked | None]) -> tuple[VerbCount, ...]:
@@ -77,19 +81,24 @@ def _commonest(counted: tuple[str, int]) -> tuple[int, str]:
     return -counted[1], counted[0]
 
 
-def _asked(parsed: Any) -> Asked | None:
+def _opened(instruction: str) -> str:
+    """What follows a colon is another sentence: an idiom or a caption that is quoted, not what is asked."""
+    return instruction.replace(": ", ". ")
+
+
+def _asked(parsed: Any, verbs: Collection[str]) -> Asked | None:
     """Of the first sentence whose verb has a noun; else of the first that has a verb."""
     found: Asked | None = None
     for sentence in parsed.sents:
-        one = _of_sentence(sentence)
+        one = _of_sentence(sentence, verbs)
         if one is not None and one.noun is not None:
             return one
         found = found or one
     return found
 
 
-def _of_sentence(sentence: Any) -> Asked | None:
-    order = _order(sentence)
+def _of_sentence(sentence: Any, verbs: Collection[str]) -> Asked | None:
+    order = _order(sentence, verbs)
     verb = _handed_on(_behind_what_is_given(sentence) if order is None else order)
     if order is None and (verb.pos_ != "VERB" or _passive(verb)):
         return None
@@ -119,15 +128,25 @@ def _passive(verb: Any) -> bool:
     return verb.tag_ == "VBN" and not any(child.dep_ == "aux" and child.lemma_ == "have" for child in verb.children)
 
 
-def _order(sentence: Any) -> Any:
+def _order(sentence: Any, verbs: Collection[str]) -> Any:
     """The word that opens the sentence where it is an order that the tagger took for a noun; else None.
 
-    "List three differences": a base form before a noun phrase is the verb, whatever its tag.
+    "List three differences", "List differences": a base form before a noun phrase is the verb, whatever its tag.
     """
     words = [token for token in sentence if token.lower_ not in ("please", ",")]
-    if len(words) < 2 or words[0].pos_ not in (*_NAMES, "ADJ") or words[0].tag_ == "NNS":
+    if len(words) < 2 or words[0].pos_ not in (*_NAMES, "ADJ") or words[0].lower_ not in verbs:
         return None
-    return words[0] if words[1].pos_ in _AFTER_AN_ORDER else None
+    if words[1].pos_ == "NUM":  # "List 3 differences", not "Image 1: a dog"
+        return words[0] if len(words) > 2 and words[2].pos_ in _PHRASE else None
+    if words[1].pos_ in _AFTER_AN_ORDER:
+        return words[0]
+    return words[0] if words[1].pos_ in _PHRASE and _bare(sentence) else None
+
+
+def _bare(sentence: Any) -> bool:
+    """Whether it says nothing but a noun phrase; of a single thing ("Plan dinner") only where it opens all, as behind
+    that it may be a caption that is quoted ("Water bottle")."""
+    return sentence.root.pos_ in _NAMES and (sentence.root.tag_ in ("NNS", "NNPS") or sentence.start == 0)
 
 
 def _noun_of(verb: Any, sentence: Any) -> str | None:
