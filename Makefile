@@ -22,6 +22,7 @@ check: $(INSTALLED)
 # The pages of docs/ as HTML, to be opened from disk: build/docs/index.html.
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --strict --quiet
+	@echo "Written: build/docs/index.html"
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
@@ -30,6 +31,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.ratings
 	$(BIN)/python -m bench.coverage
 	$(BIN)/python -m bench.grading
+	$(BIN)/python -m bench.report
 	$(BIN)/python -m bench.web_board
 	$(BIN)/python -m bench.web
 	$(BIN)/python -m bench.web_growing
@@ -40,6 +42,7 @@ soak: $(INSTALLED)
 
 $(INSTALLED): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Evenhand needs Python 3.11 or newer; say which with make PYTHON=python3.12.")'
+	@echo "Installing into .venv, about two minutes …"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -17,9 +17,14 @@ class Figure:
     def row(self) -> tuple[str, str, str, str, str]:
         unit = f" {self.unit}" if self.unit else ""
         if self.at_most is None:
-            return self.what, f"{self.value:.3g}{unit}", "", "", self.note
+            return self.what, f"{_digits(self.value)}{unit}", "", "", self.note
         met = "met" if self.value <= self.at_most else "NOT MET"
-        return self.what, f"{self.value:.3g}{unit}", f"at most {self.at_most:g}{unit}", met, self.note
+        return self.what, f"{_digits(self.value)}{unit}", f"at most {self.at_most:g}{unit}", met, self.note
+
+
+def _digits(value: float) -> str:
+    """Three that count; from a thousand up all before the point."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
 def print_table(figures: Sequence[Figure]) -> None:

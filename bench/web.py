@@ -35,6 +35,7 @@ SEEN_BY = 20
 """People who see each comparison."""
 _TOKEN = re.compile(r'name="csrf" value="(\w+)"')
 _AFTER = re.compile(r'name="after" value="(\d+)"')
+_SHOWING = re.compile(r'name="showing" value="(\w+)"')
 
 
 @dataclass(kw_only=True)
@@ -122,11 +123,12 @@ async def comparing(
     page = await asked(client, person, seen, number)
     while page is not None and number <= person.tasks and clock() < ends:
         await asyncio.sleep(pause)
-        token, after = _TOKEN.search(page), _AFTER.search(page)
+        token, after, showing = _TOKEN.search(page), _AFTER.search(page), _SHOWING.search(page)
         assert token
         assert after
+        assert showing
         choice = "AB"[number % 2]
-        fields = {"csrf": token[1], "after": after[1], "choice": choice, "go": "next"}
+        fields = {"csrf": token[1], "after": after[1], "showing": showing[1], "choice": choice, "go": "next"}
         if await sent(client, person, seen, number, fields):
             person.acknowledged[number] = choice
             number += 1

@@ -159,7 +159,8 @@ def test_an_installed_benchmark_never_takes_a_bundled_name(tmp_path: Path, monke
     ("package", "files", "words"),
     [
         ("far_a", {"init_dot_py": "import no_such_module"}, ["`far-bench` cannot be imported", "no_such_module"]),
-        ("far_b", {"init_dot_py": ""}, ["benchmark.toml", "cannot be read"]),
+        ("far_j", {"init_dot_py": "1 / 0"}, ["`far-bench` cannot be imported", "division by zero"]),
+        ("far_b", {"init_dot_py": ""}, ["`far-bench` cannot be used", "benchmark.toml", "cannot be read"]),
         ("far_c", {"init_dot_py": "", "benchmark_dot_toml": "x = ["}, ["benchmark.toml", "cannot be read"]),
         ("far_d", {"init_dot_py": "", "benchmark_dot_toml": "x = 1"}, ["no [[benchmark]] table"]),
         ("far_e", {"init_dot_py": "", "benchmark_dot_toml": TOML.replace("MIT", "")}, ["`licence`", "must be text"]),

@@ -104,12 +104,12 @@ def test_every_fault_of_one_file_is_named_at_once() -> None:
         "Items with two different answers: 1: dog (rows 1, 4). Keep one answer for each.",
         "visit-bench has no such item: 1: dgo (row 2; near: `dog`). Correct or leave them out.",
         "Items without an answer: 1 of 4 (story).",
-        "Empty answers: 1 (items cat).",
+        "Empty answers: 1 (item cat).",
         "Answers that are another tool's failure text: 1 "
-        '(items poem; the first reads "Failed to obtain answer via API.").',
+        '(item poem; the first reads "Failed to obtain answer via API.").',
         "Of 4 items none may be left without a usable answer; give the others too.",
         "There is no answer that can be judged.",
-        "Rows that say the same again were passed over: 1 (rows 6).",
+        "Rows that say the same again were passed over: 1 (row 6).",
     )
 
 
@@ -166,7 +166,7 @@ def test_a_row_that_says_the_same_again_is_only_noted() -> None:
     assert (found.faults, found.answered, found.notes) == (
         0,
         4,
-        ("Rows that say the same again were passed over: 1 (rows 5).",),
+        ("Rows that say the same again were passed over: 1 (row 5).",),
     )
 
 
@@ -232,6 +232,31 @@ def test_what_is_no_text_of_rows_is_told_in_one_sentence(data: bytes, words: str
     assert found.missing == ()  # what was not read is not called missing
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_sheet_that_is_not_separated_by_commas_is_told_as_such_though_its_answers_hold_commas(mark: str) -> None:
+    data = f"item{mark}response\ndog{mark}A dog, a big one.\ncat{mark}A cat, too.\n"
+    found = check(data, "p.csv")
+    assert "separate the cells of a .csv file by commas" in only_fault(found)
+    assert found.missing == ()
+
+
+def test_a_file_whose_ending_is_wrong_is_told_so() -> None:
+    assert "let it end .jsonl" in only_fault(check(jsonl(*full()), "p.csv"))
+    assert "let it end .jsonl" in only_fault(check("\ufeff\n" + jsonl(*full()), "p.csv"))
+    assert "let it end .csv" in only_fault(check(sheet(full()), "p.jsonl"))
+    broken = check("dog, what?\n" + jsonl(*full()))  # a bad row is no header
+    assert (broken.faults, broken.answered) == (1, len(full()))
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_a_number_too_large_to_be_written_is_no_answer(number: str) -> None:
+    rows = jsonl(*full()).replace('"response": "', f'"response": {number}, "was": "', 1)
+    found = check(rows)
+    assert found.faults > 0
+    assert any("must be text and is a number too large to be written" in one for one in found.sentences())
+    assert not {"inf", "-inf"} & {*texts(found).values()}
+
+
 def test_a_wrong_byte_far_into_a_file_is_found_on_its_line() -> None:
     line = b'{"item": "x", "response": "' + "é".encode() * 50 + b'"}\n'
     before = line * 20_000
@@ -284,7 +309,7 @@ def test_rows_with_the_same_fault_are_told_together() -> None:
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_cells_that_are_not_separated_by_commas_are_told_as_such(mark: str) -> None:
     found = check(f"item{mark}response\ndog{mark}x\n", "p.csv")
-    assert only_fault(found).endswith("Separate the cells of a .csv file by commas.")
+    assert only_fault(found).endswith("separate the cells of a .csv file by commas.")
 
 
 def test_a_row_of_cells_too_few_is_named_by_its_row() -> None:
@@ -388,7 +413,7 @@ def test_what_a_spreadsheet_would_run_stays_text_and_is_noted(name: str, start: 
     assert texts(found)["dog"] == f"{start}HYPERLINK(1)"
     assert found.faults == 0
     assert found.notes == (
-        "Answers that begin like a spreadsheet's formula: 1 (items dog); they are kept as the text they are.",
+        "Answers that begin like a spreadsheet's formula: 1 (item dog); they are kept as the text they are.",
     )
 
 

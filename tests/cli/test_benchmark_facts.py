@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.test_catalog import BUNDLED, LOAD, TOML, install
 from tests.exchange.world import run
 
 MULTI = Path(__file__).parents[3] / "shared/data/visit_bench_multi_images.csv"
@@ -67,3 +68,26 @@ def test_data_that_is_wanted_or_not_taken_is_a_sentence(sheet: Path) -> None:
     lacking = run("benchmarks", "show", "visit-bench", "--reference", "given")
     assert lacking.code != 0
     assert "visit-bench needs its data (--data PATH)" in lacking.err
+
+
+def test_one_broken_package_is_named_and_the_other_benchmarks_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, package="far_broken", init_dot_py="")
+    listed = run("benchmarks")
+    assert listed.code == 0
+    assert "visit-bench-sample" in listed.out
+    assert "Note: The installed benchmark `far-bench` cannot be used: " in listed.err
+    document = run("benchmarks", "--json").document
+    assert [one["benchmark"] for one in document["benchmarks"]] == list(BUNDLED)
+    (note,) = document["notes"]
+    assert "`far-bench`" in note
+
+
+def test_a_benchmark_without_an_address_prints_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch, package="far_nowhere", init_dot_py="", benchmark_dot_toml=TOML, load_dot_py=LOAD)
+    shown = run("benchmarks", "show", "far-bench")
+    assert shown.code == 0
+    assert "licence    MIT" in shown.out
+    assert "None" not in shown.out
+    assert "source     http" in run("benchmarks", "show", "visit-bench").out

@@ -170,3 +170,9 @@ def test_the_commands_of_the_reference_page_run(shell: Shell):
     for command in commands:
         shell.run(*command.split())
     assert (shell.folder / "describe.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_benchmark_without_its_data_is_told_how_describe_takes_it(shell: Shell):
+    _, err = shell.run("describe", "visit-bench", expect=2)
+    assert "visit-bench needs its data: write visit-bench=PATH." in err
+    assert "--data" not in err

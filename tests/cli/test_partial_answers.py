@@ -190,3 +190,35 @@ def test_the_scripted_judge_speaks_both_protocols_of_creation_mmbench(tmp_path: 
         done = run("judge", "creation-mmbench-sample", *judging, "--store", store_in(tmp_path), "--json")
     assert done.code == 0, done.err
     assert [(one["planned"], one["verdicts"]) for one in done.document["runs"]] == [(6, 6), (6, 6)]
+
+
+def test_what_is_refused_replaces_no_answer_and_a_named_model_is_found_on_record(tmp_path: Path) -> None:
+    def answers(name: str, **texts: str) -> Path:
+        rows = [
+            {"item": item, "model": model, "response": f"{text} on {item}"}
+            for item in ("s01", "s02")
+            for model, text in texts.items()
+        ]
+        return write_lines(tmp_path / name, rows)
+
+    def kept() -> str:
+        out = tmp_path / "kept.jsonl"
+        run("export", "--responses", "--benchmark", "visit-bench-sample", "--store", store, "--out", out, "--force")
+        return out.read_text(encoding="utf-8")
+
+    store = store_in(tmp_path)
+    with served(Script()) as server:
+        judging = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--items", "s01", "--items", "s02")
+        ask = ("judge", "visit-bench-sample", *judging, "--store", store, "--json", "--responses")
+        assert run(*ask, answers("first.jsonl", ada="One", bel="Two")).code == 0
+        before, asked = kept(), len(server.requests)
+        anew = answers("anew.jsonl", ada="Three")
+        for named in ("nobody", "bel"):  # of one model alone there is nothing to compare
+            refused = run(*ask, anew, "--models", named, "--replace")
+            assert refused.code == 2, refused.err
+            assert kept() == before
+        assert "Three" not in before
+        assert len(server.requests) == asked
+        done = run(*ask, anew, "--models", "bel", "--models", "ada", "--replace")
+        assert (done.code, done.document["verdicts"]) == (0, 4), done.err
+    assert "Three on s01" in kept()

@@ -12,12 +12,13 @@ from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
 from evenhand.domain.rater import Rater
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
-from evenhand.ledger.comparing import find_place, say
+from evenhand.ledger.comparing import find_place
 from evenhand.ledger.people import Invite, invite, join
 from evenhand.ledger.people_changes import set_people_study
 from evenhand.ledger.people_studies import make_people_study, take_place
 from evenhand.ledger.record import Ledger
 from tests.cli.shell import Shell
+from tests.ledger.test_people_studies import say
 
 CREATION = "creation-mmbench-sample"
 

@@ -1,6 +1,8 @@
 """`evenhand submit`: a team's answers go to a server, and what becomes of them comes back."""
 
 import json
+import socketserver
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -47,6 +49,7 @@ def test_a_good_file_is_begun_uploaded_and_confirmed(shell: Shell, office: Offic
     _, said = shell.run("submit", office.url, good(shell), *ENTERED, "--link", "https://e.org/ada", "--accept-policy",
                         "--confirm")  # fmt: skip
     assert office.asked == [
+        "GET /api/submissions",
         "GET /api/submit",
         "POST /api/submit/i1",
         "PUT /api/submissions/5ab1/file?name=p.jsonl",
@@ -108,7 +111,7 @@ def test_the_policy_is_shown_and_nothing_sent_until_it_is_accepted(shell: Shell,
     said = shell.refused("submit", office.url, good(shell), *ENTERED)
     assert POLICY in said
     assert "--accept-policy" in said
-    assert office.asked == ["GET /api/submit"]
+    assert office.asked == ["GET /api/submissions", "GET /api/submit"]
 
 
 def test_a_policy_that_is_not_the_hashed_one_is_not_accepted(shell: Shell, office: Office) -> None:
@@ -200,14 +203,66 @@ def test_a_server_that_is_not_there_is_a_sentence(shell: Shell) -> None:
     with open_office() as gone:
         url = gone.url
     _, said = shell.run("submit", url, "--status", "5ab1", expect=1)
-    assert "127.0.0.1 could not be asked (ClientConnectorError)" in " ".join(said.split())
+    where = url.removeprefix("http://")
+    assert f"Nothing answers at {where}; is the address right, and does the server run?" in " ".join(said.split())
+    assert "Error" not in said.removeprefix("Error: ")
+
+
+def test_a_server_that_breaks_off_is_a_sentence(shell: Shell) -> None:
+    with socketserver.TCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        where = f"127.0.0.1:{server.server_address[1]}"
+        _, said = shell.run("submit", f"http://{where}", "--status", "5ab1", expect=1)
+        server.shutdown()
+        thread.join()
+    assert f"{where} did not answer to its end" in " ".join(said.split())
+
+
+def test_a_wrong_token_is_told_before_the_policy_is_shown(
+    shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENHAND_TOKEN", "wrong")
+    said = shell.refused("submit", office.url, good(shell), *ENTERED)
+    assert "Is the token right" in said
+    assert POLICY not in said
+
+
+def test_the_same_file_confirmed_again_counts_once_and_is_said_to(shell: Shell, office: Office) -> None:
+    shell.run("submit", office.url, good(shell), *ENTERED, "--accept-policy", "--confirm")
+    begun = len(office.asked)
+    _, said = shell.run("submit", office.url, good(shell), "--status", "5ab1", "--confirm")
+    assert said.splitlines() == [
+        "p.jsonl is the file that was confirmed before; it counts once.",
+        "Submission 5ab1 waits for the owner's approval.",
+    ]
+    assert not any(one.startswith("PUT") for one in office.asked[begun:])
+
+
+def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_done(
+    shell: Shell, office: Office
+) -> None:
+    shell.run("submit", office.url, good(shell), *ENTERED, "--accept-policy", "--confirm")
+    other = shell.file("other.jsonl", '{"item": "dog", "response": "A wolf."}', '{"item": "cat", "response": "A cat."}')
+    said = " ".join(shell.refused("submit", office.url, other, "--status", "5ab1", "--confirm").split())
+    assert "waits for the owner's approval. Its file is another one, and cannot be sent to it any more" in said
+    assert "begin a new submission" in said
+    assert office.submission
+    office.submission["stage"] = "withdrawn"
+    said = " ".join(shell.refused("submit", office.url, good(shell), "--status", "5ab1", "--confirm").split())
+    assert "is withdrawn. This file cannot be sent to it any more; begin a new submission" in said
 
 
 @pytest.mark.parametrize(
     ("document", "words"),
     [
         ({"stage": "confirmed", "place": 4}, "waits for the owner's approval; its place in the queue is 4."),
-        ({"stage": "approved", "wanted": 1400, "done": 12}, "12 of 1400 trials are judged."),
+        (
+            {"stage": "approved", "wanted": 1400, "done": 12, "place": 1},
+            "5ab1 is approved, and is being judged; 12 of 1400 trials are judged.",
+        ),
+        ({"stage": "approved", "place": 2}, "is approved, and waits its turn; its place in the queue is 2."),
+        ({"stage": "judged", "published": True, "row": None}, "is judged, and published."),
         ({"stage": "stopped", "wanted": 1400, "done": 12}, "has reached its budget; the owner is asked"),
         ({"stage": "refused", "reason": "Too early."}, "was refused by the owner: Too early."),
         ({"stage": "judged", "row": ROW}, "Rating 1012.3 (990.1 to 1031.0), rank 3 (2 to 5) of 12."),
@@ -235,6 +290,10 @@ def test_it_is_waited_for_and_its_files_are_fetched(shell: Shell, office: Office
     assert Path("r.json").read_bytes() == RECEIPT
     assert Path("b.jsonl").read_bytes() == BATTLES
     assert sorted(path.name for path in Path().iterdir()) == ["b.jsonl", "r.json"]
+    again = ("submit", office.url, "--status", "5ab1", "--force", "--receipt", "r.json", "--battles", "b.jsonl")
+    told = shell.run(*again)[1]
+    assert "The receipt is in r.json." in told
+    assert "The battles are in b.jsonl." in told
 
 
 def test_while_it_is_waited_for_only_news_are_told(shell: Shell, office: Office) -> None:
@@ -301,7 +360,10 @@ def test_a_file_that_does_not_come_leaves_nothing_and_the_old_one_stays(shell: S
     )
 
 
-@pytest.mark.parametrize(("word", "told"), [("publish", "is judged"), ("withdraw", "is withdrawn")])
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [("publish", "It is published now: its name stands on the board."), ("withdraw", "It is withdrawn now")],
+)
 def test_a_team_publishes_or_withdraws(shell: Shell, office: Office, word: str, told: str) -> None:
     submitted(office, stage="judged")
     _, said = shell.run("submit", office.url, "--status", "5ab1", f"--{word}")

@@ -35,6 +35,8 @@ def test_a_team_submits_from_its_terminal_and_receives_its_files(desk: Desk, she
     faulty = shell.document("submit", url, "faulty.jsonl", *entered, "--accept-policy", "--confirm", expect=2)
     assert (faulty["faults"], faulty["check"]["empty"]["entries"][0]["item"]) == (1, "item 1")
     submission = faulty["submission"]
+    _, said = shell.run("submit", url, "faulty.jsonl", "--status", submission, "--confirm", expect=2)
+    assert "answers to 5 of 6 items, 1 fault." in said
     _, said = shell.run("submit", url, "good.jsonl", "--status", submission)
     assert "answers to 6 of 6 items, no fault" in said
     confirmed = shell.document("submit", url, "--status", submission, "--confirm")
@@ -56,7 +58,10 @@ def test_a_team_submits_from_its_terminal_and_receives_its_files(desk: Desk, she
     out, _ = shell.run("verify", "receipt.json", "--predictions", "good.jsonl", "--store", desk.ledger.url)
     assert "agrees with the ledger" in out
     assert shell.document("submit", url, "--status", submission, "--withdraw")["stage"] == "withdrawn"
-    shell.run("submit", url, "--status", submission, "--receipt", "again.json", "--battles", "battles-again.jsonl")
+    again = "--receipt", "again.json", "--battles", "battles-again.jsonl"
+    _, said = shell.run("submit", url, "--status", submission, *again)
+    assert "The receipt is in again.json." in said
+    assert "The battles are in battles-again.jsonl." in said
     assert Path("again.json").read_bytes() == Path("receipt.json").read_bytes()
 
 

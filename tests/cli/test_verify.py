@@ -38,7 +38,7 @@ def test_a_receipt_that_agrees_says_what_was_found_and_ends_well(shell: Shell):
     assert err == ""
     lines = out.splitlines()
     assert [line.split(":")[0] for line in lines[:-1]] == [
-        f"ok      {name}" for name in ("seal", "file", "submission", "numbers", "judgements", "row")
+        f"ok      {name}" for name in ("seal", "file", "submission", "shown", "numbers", "judgements", "row")
     ]
     assert "20 judgements behind the row and 56 behind the board are unchanged" in out
     assert lines[-1].startswith("The receipt agrees with the ledger at sqlite:///")
@@ -87,7 +87,37 @@ def test_the_teams_own_copy_of_the_file_is_compared(shell: Shell, made: Receipte
     path = submitted(made)
     assert "ok      predictions" in shell.run("verify", "receipt.json", "--predictions", path)[0]
     other = shell.file("other.jsonl", path.read_text(encoding="utf-8"))
-    assert "FAILED  predictions" in shell.run("verify", "receipt.json", "--predictions", other, expect=1)[0]
+    out, _ = shell.run("verify", "receipt.json", "--predictions", other, expect=1)
+    assert "FAILED  predictions" in out
+    last = out.splitlines()[-1]
+    assert last.startswith("The receipt agrees with the ledger at ")
+    assert last.endswith("other.jsonl is NOT the file that was submitted.")
+
+
+def test_a_team_without_the_ledger_compares_its_file_and_is_told_who_verifies(shell: Shell, made: Receipted):
+    mine = submitted(made).read_bytes()
+    Path("mine.jsonl").write_bytes(mine)
+    Path("other.jsonl").write_bytes(mine + b"x")
+    alone = ("verify", "receipt.json", "--store", "sqlite:///nowhere.db")
+    out, _ = shell.run(*alone, "--predictions", "mine.jsonl")
+    assert out.splitlines() == [
+        "ok      predictions: The file given is the one that was submitted.",
+        "There is no ledger here, so the file alone was compared; whoever holds the ledger verifies the rest.",
+    ]
+    assert "FAILED  predictions" in shell.run(*alone, "--predictions", "other.jsonl", expect=1)[0]
+    assert shell.document(*alone, "--predictions", "mine.jsonl")["verified"] is None
+    _, err = shell.run(*alone, expect=1)
+    assert "is verified by whoever holds the ledger" in " ".join(err.split())
+    assert "evenhand judge" not in err
+    assert not Path("nowhere.db").exists()
+
+
+def test_a_large_number_in_a_receipt_is_a_sentence(shell: Shell, made: Receipted):
+    for name in ("judgement", "answer"):
+        receipt: Any = json.loads(json.dumps(made.receipt))
+        receipt["record"][name] = 10**30
+        shell.file("other.json", json.dumps(receipt))
+        assert f"`record.{name}` is no number that a ledger has" in shell.refused("verify", "other.json")
 
 
 @pytest.mark.usefixtures("made")

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.domain.item import Benchmark
 from evenhand.domain.proposal import Answer, Caption, Instruction, Verification
 from evenhand.ledger.growing import Example, NewBenchmark, Skill, Terms, begin_growing, find_growing
 from evenhand.ledger.grown import publish
+from evenhand.ledger.projection import benchmarks, items_of
 from evenhand.ledger.proposals import propose, say
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.worker_notes import worker_notes
@@ -29,10 +32,13 @@ def opened(shell: Shell) -> Ledger:
     return Ledger(f"sqlite:///{shell.folder}/.evenhand/ledger.db")
 
 
-def grown(shell: Shell, name: str = "garden", *, published: bool = True) -> str:
+def grown(shell: Shell, name: str = "garden", *, published: bool = True, base: Benchmark | None = None) -> str:
     with closing(opened(shell)) as ledger:
         skill = Skill(name="counting", example=Example(instruction="i", output="o"))
-        asked = NewBenchmark(name=name, licence="CC0", base=None, terms=Terms(skills=(skill,)))
+        if base is not None:
+            ledger.register_benchmark(base)
+        terms = Terms(skills=(skill,))
+        asked = NewBenchmark(name=name, licence="CC0", base=base.digest if base else None, terms=terms)
         growing = begin_growing(ledger, asked, by="owner")
         image = ledger.images.put(PNG).digest
         said = Instruction(skill="counting", text="How many?", licence="CC0", image=image)
@@ -98,6 +104,23 @@ def test_what_is_judged_of_a_grown_benchmark_stands_under_its_own_name(shell: Sh
         page = house.visitor().get("/").text
         assert "Garden and kitchen" in page
         assert "visit-bench" not in page
+
+
+def test_without_an_item_of_its_base_a_benchmark_is_put_on_record_as_a_new_base(shell: Shell):
+    base = load_benchmark("visit-bench-sample")
+    grown(shell, "Garden and kitchen", base=base)
+    shell.run(*documented("export --grown"))
+    sample = documented("sample")
+    lines = (shell.folder / "grown" / "items.jsonl").read_text("utf-8").splitlines(keepends=True)
+    assert json.loads(lines[0])["item"] == base.items[0].label
+    (shell.folder / sample[-1]).write_text("".join(lines[1:]), "utf-8")
+    _, err = shell.run(*sample)
+    assert "has 1 item, fewer" in err
+    with closing(opened(shell)) as ledger:
+        (new,) = [one for one in benchmarks(ledger) if one.name == "garden-base"]
+        labels = [item.label for item in items_of(ledger, new.data)]
+        assert labels[:-1] == [item.label for item in base.items[1:]]
+        assert labels[-1].startswith("counting-")  # what was written here
 
 
 def test_a_benchmark_without_a_version_is_told_so(shell: Shell):

@@ -1,9 +1,12 @@
 """The page of JSON documents lists exactly the fields that the commands print."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import click
 import pytest
 
+from evenhand.cli.main import COMMANDS, evenhand
 from tests.docs.documents import documents, page
 from tests.docs.pages import text_of
 
@@ -28,3 +31,29 @@ def test_a_field_that_comes_or_goes_changes_the_page(found: dict[str, list[Any]]
     assert "`new_field`" in page(more)
     less = {**found, "doctor": [{"schema": 1}]}
     assert "`findings[]`" not in page(less).partition("## doctor")[2]
+
+
+def with_json(command: click.Command, name: str) -> Iterator[str]:
+    """This command and those below it that print a document."""
+    if any("--json" in parameter.opts for parameter in command.params):
+        yield name
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            assert found is not None
+            yield from with_json(found, f"{name} {below}")
+
+
+def test_every_command_that_prints_a_document_stands_on_the_page() -> None:
+    text = text_of("docs/reference/json.md")
+    names = [
+        name
+        for one in COMMANDS
+        if (found := evenhand.get_command(click.Context(evenhand), one)) is not None
+        for name in with_json(found, one)
+    ]
+    assert len(names) > 25
+    for name in names:
+        # Its own section, or a sentence that says where its fields are.
+        assert f"    evenhand {name} " in text or f"`{name}`" in text, name

@@ -1,15 +1,19 @@
 """What the tutorial and the how-to pages tell a reader to type works, in the order in which it is told."""
 
 import os
+import re
 import subprocess
-import tomllib
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from platformdirs import user_cache_path
 
 from evenhand.models.local_weights import smollm2_path
-from tests.docs.pages import ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
+from tests.docs.pages import EVENHAND, ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
+from tests.scripted_server import server_process
 
 TUTORIAL = "docs/tutorial/first-report.md"
 
@@ -56,27 +60,77 @@ def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: st
     assert (tmp_path / made).stat().st_size > 0
 
 
-def install(folder: Path) -> None:
-    """What `pip install .` would leave of the package whose pyproject.toml lies in the folder."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    facts = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    groups = [
-        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
-        for group, points in project["entry-points"].items()
+def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of_the_tutorial(tmp_path: Path) -> None:
+    text = text_of(TUTORIAL)
+    (variable,) = re.findall(r"^export (\w+)=http://127.0.0.1:\d+/v1$", text, flags=re.MULTILINE)
+    commands = [one for one in commands_of(text) if "openai/gpt-4o" in one]
+    assert [one.split()[1] for one in commands] == ["doctor", "judge", "judge", "audit"]
+    commands += [
+        "evenhand grade --benchmark visit-bench-sample --judge openai/gpt-4o --limit 2 --quiet",
+        "evenhand answer visit-bench-sample --model openai/gpt-4o --name own --limit 2 --quiet",
     ]
-    (facts / "entry_points.txt").write_text("\n".join(groups))
+    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_BASE_URL"))}
+    with server_process("--judge", "prefers-longer") as base_url:
+        for command in commands:
+            words = command.replace("openai/gpt-4o", "openai/own-judge").split()[1:]
+            done = subprocess.run(
+                [EVENHAND, *words],
+                cwd=tmp_path,
+                env={**kept, variable: base_url},
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 
-def test_the_package_of_the_page_on_benchmarks_is_found_and_judged(
+def workflow_steps() -> list[dict[str, Any]]:
+    (printed,) = re.findall(r"```yaml\n(.*?)```", text_of("docs/how-to/use-it-in-ci.md"), flags=re.DOTALL)
+    return yaml.safe_load(printed)["jobs"]["judge"]["steps"]
+
+
+def test_the_commands_of_the_workflow_end_with_0_on_a_fair_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files_of(text_of("docs/how-to/rank-my-models.md"), tmp_path)
+    monkeypatch.setenv("EVENHAND_JUDGE", "openai/gpt-4o")
+    # The scripted server is nobody whose price is known.
+    monkeypatch.setenv("EVENHAND_PRICE", "input=2.5,output=10")
+    commands = [step["run"] for step in workflow_steps() if step.get("run", "").startswith("evenhand ")]
+    assert [command.split()[1] for command in commands] == ["audit", "judge", "report"]
+    run(commands, tmp_path, judge="by-quality")
+    assert (tmp_path / "report.html").stat().st_size > 0
+
+
+def test_the_workflow_installs_evenhand_from_a_checkout_of_its_own() -> None:
+    steps = workflow_steps()
+    (place,) = [number for number, step in enumerate(steps) if step.get("run", "").startswith("pip ")]
+    folders = [step["with"]["path"] for step in steps[:place] if "repository" in step.get("with", {})]
+    assert [f"pip install './{folder}[report]'" for folder in folders] == [steps[place]["run"]]
+
+
+@pytest.mark.parametrize("page", ["docs/how-to/use-it-in-ci.md", "docs/how-to/test-my-judge.md"])
+def test_no_audit_is_shown_that_could_ask_any_number_of_trials(page: str) -> None:
+    audits = re.findall(r"evenhand audit .*", text_of(page))
+    assert audits
+    assert [one for one in audits if not re.search("--budget|--max-cost|--dry-run", one)] == []
+
+
+def test_the_package_of_the_page_on_benchmarks_is_installed_as_printed_found_and_judged(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = text_of("docs/how-to/add-a-benchmark.md")
     write_files_of(page, tmp_path)
+    typed = [line for line in shell_lines_of(page) if not line.startswith("evenhand ")]
+    assert typed == ["touch drawings_bench/__init__.py", "pip install ."]
     (tmp_path / "drawings_bench/__init__.py").touch()
-    install(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    target = tmp_path_factory.mktemp("installed")
+    offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
+    pip = [sys.executable, "-m", "pip", "install", *offline, "--target", str(target), "."]
+    subprocess.run(pip, cwd=tmp_path, check=True, timeout=240)
+    monkeypatch.setenv("PYTHONPATH", str(target))
     said = run(commands_of(page), tmp_path)
+    assert "What simple drawings show" in said["evenhand benchmarks"]
     assert "What simple drawings show" in said["evenhand benchmarks show drawings"]
     assert "heron" in said["evenhand rank --benchmark drawings"]

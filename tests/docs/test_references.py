@@ -87,3 +87,10 @@ def test_the_how_to_pages_and_the_tutorial_are_all_run() -> None:
     tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     for page in (*ROOT.glob("docs/how-to/*.md"), *ROOT.glob("docs/tutorial/*.md")):
         assert str(page.relative_to(ROOT)) in tests
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_file_to_be_saved_is_named_in_the_text_where_every_reader_sees_it(page: str) -> None:
+    text = text_of(page)
+    for name in re.findall(r"^```\w+ (\S+)$", text, flags=re.MULTILINE):
+        assert re.search(rf"`{re.escape(name)}`:\n\n```\w+ {re.escape(name)}\n", text), name

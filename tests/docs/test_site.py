@@ -75,8 +75,11 @@ def test_a_browser_without_a_network_opens_every_page_and_asks_nobody(site: Path
         complaints: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
         for path in sorted(site.rglob("*.html")):
             page.goto(path.as_uri())
+            # What needs a worker or a request would fail from disk.
+            assert page.locator("input[type=text], input[type=search]").count() == 0, path.name
         assert len(asked) > 100
         assert not [address for address in asked if not address.startswith((site.as_uri(), "data:"))]
         assert not complaints
@@ -88,7 +91,7 @@ def test_the_program_files_beside_the_pages_are_not_in_the_site(site: Path) -> N
 
 def test_a_file_that_a_page_shows_by_name_is_a_block_of_code_under_that_name(site: Path) -> None:
     page = (site / "elo-2023.html").read_text(encoding="utf-8")
-    assert "<p><code>battles.csv</code>:</p>" in page
+    assert "<p>Save as <code>battles.csv</code>:</p>" in page
     assert "time,model_a,model_b,winner" in re.findall(r"<pre><code[^>]*>(.*?)</code></pre>", page, flags=re.DOTALL)[0]
     assert "```" not in page
 
@@ -96,3 +99,20 @@ def test_a_file_that_a_page_shows_by_name_is_a_block_of_code_under_that_name(sit
 def test_no_page_shows_a_fence_that_was_not_understood(site: Path) -> None:
     for page in site.rglob("*.html"):
         assert "```" not in page.read_text(encoding="utf-8"), page.name
+
+
+def test_a_long_command_is_shown_whole_on_a_narrow_screen(site: Path) -> None:
+    with browsing() as browser:
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        page.goto((site / "how-to/add-a-provider.html").as_uri())
+        cut = "all => all.filter(block => block.scrollWidth > block.clientWidth + 1).length"
+        assert page.locator("pre").count() >= 4
+        assert page.eval_on_selector_all("pre, pre code", cut) == 0
+
+
+@pytest.mark.parametrize("name", ["commands", "settings", "json"])
+def test_a_reader_of_a_generated_page_is_not_told_how_it_is_made(site: Path, name: str) -> None:
+    with browsing() as browser:
+        page = browser.new_page()
+        page.goto((site / f"reference/{name}.html").as_uri())
+        assert "do not edit" not in page.inner_text("body")

@@ -126,7 +126,12 @@ def test_a_wrong_answer_is_made_once_more_and_then_the_proposal_is_rejected():
     story.answer("Three.")
     assert story.now.opinions == ()
     assert story.verify(follows=False, fault="answer").stage == "rejected"
-    assert "2 answers" in story.now.reason
+    assert story.now.reason == "The caption is fine, and 2 answers made from it were wrong."
+
+
+def test_where_one_answer_is_all_that_is_tried_the_reason_speaks_of_one():
+    rejected = answered().verify(follows=False, fault="answer", attempts=1)
+    assert rejected.reason == "The caption is fine, and the answer made from it was wrong."
 
 
 def test_where_neither_is_at_fault_it_is_rejected():
@@ -151,6 +156,29 @@ def test_a_flag_stops_it_until_the_owner_clears_it():
     assert story.verify(offensive=True).stage == "flagged"
     assert story.say("owner", Joined(version=1, item="i")).stage == "flagged"
     assert story.say("owner", Word(word="cleared")).stage == "accepted"
+
+
+def test_a_clearing_holds_for_the_marks_that_were_there():
+    story = answered()
+    story.verify("a", offensive=True, verifiers=2)
+    assert story.say("owner", Word(word="cleared")).stage == "verify"
+    assert story.verify("a", offensive=True, follows=False, fault="answer", verifiers=2).stage == "verify"  # as before
+    assert story.verify("b", offensive=True, verifiers=2).stage == "flagged"
+    assert story.say("owner", Word(word="cleared")).stage == "verify"  # one yes, one no
+    assert story.verify("c", verifiers=2).stage == "accepted"
+    assert story.verify("d", offensive=True, verifiers=2).stage == "flagged"  # even after it was accepted
+    assert story.say("owner", Joined(version=1, item="i")).stage == "flagged"
+    assert story.verify("d", verifiers=2).stage == "accepted"  # taken back
+    assert story.verify("b", verifiers=2).stage == "accepted"
+    assert story.verify("b", offensive=True, verifiers=2).stage == "flagged"  # marked anew
+
+
+def test_another_answer_is_judged_afresh_whatever_was_cleared_before():
+    story = answered()
+    story.verify("a", offensive=True, follows=False, fault="answer")
+    assert story.say("owner", Word(word="cleared")).stage == "answer"
+    story.answer("Three.")
+    assert story.verify("a", offensive=True).stage == "flagged"
 
 
 def test_one_person_counts_once_with_what_they_said_last():
@@ -357,7 +385,7 @@ def test_what_is_accepted_was_verified_by_enough_people_and_none_of_its_makers(d
     assert len(yes) > len(no)
     assert len(yes) + len(no) >= rules.verifiers
     assert len({*yes, *no}) == len(yes) + len(no)
-    assert now.cleared or not any(one.verification.offensive for one in now.opinions)
+    assert {one.by for one in now.opinions if one.verification.offensive} == now.cleared
     assert now.caption is not None
     if not rules.alone:
         assert now.caption.by != now.instruction.by

@@ -143,6 +143,15 @@ def test_the_pages_where_people_compare(site: Site, owner: Visit, inspector: Ins
     inspector.looks_at(page, "compare-overview")
     page.get_by_role("link", name="Begin with number 1").click()
     inspector.looks_at(page, name)
+    if title == FIVE_LEVELS:
+        page.set_viewport_size({"width": 1280, "height": 800})
+        criteria, bar = (
+            page.get_by_role("region", name="Criteria").bounding_box(),
+            page.locator(".choosing").bounding_box(),
+        )
+        assert criteria
+        assert bar
+        assert criteria["y"] + criteria["height"] <= bar["y"]
 
 
 def test_the_pages_where_a_benchmark_grows(site: Site, owner: Visit, inspector: Inspector):
@@ -166,6 +175,11 @@ def test_the_pages_where_a_benchmark_grows(site: Site, owner: Visit, inspector: 
     inspector.looks_at(eve, "grow")
     eve.get_by_role("link", name="Verify").first.click()
     inspector.looks_at(eve, "grow-verify")
+    yes, no = (eve.get_by_label(word, exact=True).bounding_box() for word in ("Yes", "No"))
+    assert yes
+    assert no
+    assert yes["y"] == no["y"]
+    assert yes["x"] < no["x"]
     eve.get_by_label("Yes").check()
     eve.get_by_role("button", name="Send").click()
     owner.page.goto(pipeline)

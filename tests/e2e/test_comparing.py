@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses
+from evenhand.ledger.people_changes import renew_answers
+from evenhand.ledger.people_studies import people_studies
 from evenhand.ledger.record import Ledger
 from tests.e2e.workplace import Workplace, drawn
 from tests.scripted_server import server_process
@@ -333,6 +335,25 @@ def test_a_second_window_is_shown_what_the_first_one_chose(site: Site):
     other.get_by_role("radio", name="Equally good").check()
     expect(other.get_by_role("status")).to_have_text("Saved: Left=Right")
     assert said(site) == ["1", "0"]
+
+
+def test_a_comparison_that_changed_under_ones_eyes_is_shown_anew_and_nothing_is_saved(site: Site):
+    page = at_five_levels(site).page
+    with closing(Ledger(f"sqlite:///{site.here.ledger}")) as ledger:
+        benchmark = load_benchmark(CREATION)
+        answers = [one for path in bundled_answers(benchmark) for one in read_responses(path, benchmark).responses]
+        ledger.add_responses([replace(one, text="An answer nobody has seen.") for one in answers], replace=True)
+        (study,) = people_studies(ledger)
+        assert renew_answers(ledger, study.id) == 2
+    press(page, "2")
+    expect(page.get_by_role("alert")).to_contain_text("Not saved: this comparison has changed since you opened it")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
+    expect(page.get_by_text("An answer nobody has seen.").first).to_be_visible()
+    assert said(site) == []
+    listens(page)
+    press(page, "2")
+    expect(page.get_by_role("status")).to_have_text("Saved: Left>Right")
+    assert said(site) == ["1"]
 
 
 def test_a_laptop_shows_picture_question_and_both_answers_above_the_choices(site: Site):

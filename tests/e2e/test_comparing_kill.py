@@ -14,7 +14,7 @@ from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.responses_file import read_responses
 from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
 from evenhand.ledger import schema
-from evenhand.ledger.comparing import Place, choices, find_place
+from evenhand.ledger.comparing import Place, choices, find_place, find_task
 from evenhand.ledger.people import Invite, grant_token, invite, join
 from evenhand.ledger.people_studies import make_people_study, take_place
 from evenhand.ledger.record import Ledger
@@ -41,8 +41,10 @@ def begun(ledger: Ledger) -> tuple[Place, str]:
 class Annotator:
     """Goes through the tasks round and round, and sends what was not acknowledged again."""
 
-    def __init__(self, place: Place, token: str) -> None:
+    def __init__(self, ledger: Ledger, place: Place, token: str) -> None:
         self.times = [0] * place.tasks
+        tasks = [find_task(ledger, place, number) for number in range(1, place.tasks + 1)]
+        self._showings = [task.showing for task in tasks if task is not None]
         self._place = place
         self._headers = {"Authorization": f"Bearer {token}"}
         self._turn = 0
@@ -54,7 +56,8 @@ class Annotator:
         with httpx.Client(base_url=url, headers=self._headers, trust_env=False, timeout=30) as client:
             while True:
                 task = self._turn % self._place.tasks
-                document = {"choice": self.choice(task, self.times[task]), "after": self.times[task]}
+                choice, after = self.choice(task, self.times[task]), self.times[task]
+                document = {"choice": choice, "showing": self._showings[task], "after": after}
                 try:
                     answer = client.put(f"/api/comparisons/{self._place.id}/{task + 1}", json=document)
                 except httpx.TransportError:
@@ -73,7 +76,7 @@ def test_no_judgement_is_lost_or_doubled_when_the_server_is_killed(tmp_path: Pat
     lots = random.Random(4)
     with closing(Ledger(store)) as ledger:
         place, token = begun(ledger)
-        annotator = Annotator(place, token)
+        annotator = Annotator(ledger, place, token)
         for _ in range(LIVES):
             with serving(tmp_path, "--store", store, "--no-worker") as (process, url):
                 killer = threading.Timer(lots.uniform(0.05, 2.0), process.kill)

@@ -258,6 +258,11 @@ def test_from_a_case_one_gets_to_any_part_of_the_report(reader: Reader, sample: 
     page.get_by_role("navigation", name="Parts of the report").get_by_role("link", name="Cost").click()
     expect(page.locator("#case")).to_be_hidden()
     expect(page.get_by_role("heading", name="What it cost")).to_be_in_viewport()
+    linked = page.locator("nav[aria-label='Parts of the report'] a").evaluate_all(
+        "all => all.map(one => one.hash.slice(1))"
+    )
+    parts = page.locator("main > section").evaluate_all("all => all.map(one => one.id)")
+    assert linked == parts, "every part can be gone to, in the order of the page"
 
 
 def test_what_models_and_people_wrote_is_never_run(reader: Reader, tmp_path: Path):
@@ -317,6 +322,24 @@ def test_on_paper_stand_tables_and_charts_but_not_the_list(reader: Reader, sampl
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+def test_a_dark_system_prints_black_on_white(reader: Reader, sample: Path):
+    page = reader.opens(sample)
+    page.emulate_media(media="print", color_scheme="dark")
+    style = "getComputedStyle(document.{}).{}"
+    assert page.evaluate(style.format("body", "backgroundColor")) == "rgb(255, 255, 255)"
+    assert page.evaluate(style.format("body", "color")) == "rgb(0, 0, 0)"
+    assert page.evaluate(style.format("querySelector('.frame')", "backgroundColor")) == "rgb(255, 255, 255)"
+    page.get_by_role("button", name="Show in light colours", include_hidden=True).evaluate("one => one.click()")
+    assert page.evaluate(style.format("body", "color")) == "rgb(0, 0, 0)", "so does a chosen theme"
+
+
+def test_on_paper_a_tables_head_is_not_larger_than_its_body(reader: Reader, sample: Path):
+    page = reader.opens(sample)
+    page.emulate_media(media="print")
+    size = "parseFloat(getComputedStyle(document.querySelector('.frame {}')).fontSize)"
+    assert page.evaluate(size.format("thead th")) <= page.evaluate(size.format("tbody td"))
+
+
 @pytest.mark.parametrize("address", ["", "#show=disagree"])
 def test_the_page_and_a_case_have_no_serious_fault_for_those_who_hear_or_type(
     browser: Browser, sample: Path, address: str
@@ -340,4 +363,7 @@ def test_on_a_phone_nothing_stands_out_of_the_page(browser: Browser, sample: Pat
     page.goto(f"file://{sample}")
     expect(page.locator("#rows li")).to_have_count(48)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    picture = page.locator("#board figure:visible")
+    expect(picture).to_have_count(1)
+    assert picture.evaluate("one => one.scrollWidth <= one.clientWidth"), "the leader's dot is in sight"
     context.close()

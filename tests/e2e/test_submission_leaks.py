@@ -5,7 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -14,8 +14,10 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx2 as httpx
 import pytest
+from sqlalchemy import Column, select
 
 from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
+from evenhand.ledger import schema
 from evenhand.ledger.people import people
 from evenhand.ledger.people_studies import make_people_study, take_place
 from evenhand.ledger.record import Ledger
@@ -166,7 +168,8 @@ def confirmed(contest: Contest, team: httpx.Client, intake: str, model: str) -> 
 
 def judged(owner: httpx.Client, submission: str) -> None:
     until(owner, submission, lambda one: one["estimate"] is not None)
-    word = {"word": "approve", "budget": 5}
+    found = {one["submission"]: one for one in owner.get("/api/all-submissions").json()["submissions"]}
+    word = {"word": "approve", "estimate": found[submission]["estimate"]["number"], "budget": 5}
     approved = owner.post(f"/api/submissions/{submission}/decide", json=word, headers=scripted(owner))
     assert approved.status_code == 200, approved.text
     until(owner, submission, lambda one: one["stage"] == "judged")
@@ -308,6 +311,46 @@ def test_nobody_else_reads_a_word_of_it_anywhere(site: Site, who: str):
     assert {page.status_code for page in pages.values()} <= {200, 303, 400, 401, 403, 404, 405, 409, 410, 422}
     shown = {found for page in pages.values() for found in found_in(page, (*UNPUBLISHED, PUBLISHED))}
     assert shown == ({*UNPUBLISHED, PUBLISHED} if who == "the team" else {PUBLISHED})
+    hashes = hashes_of_what_is_withheld(site)
+    named = {path: sorted(hashes & starts_of_hashes(path, page)) for path, page in pages.items()}
+    assert {path: found for path, found in named.items() if found} == {}
+
+
+def test_a_battle_is_not_found_by_its_items_digest_but_by_the_owner(site: Site):
+    board, item = known(site)["board"][0], sorted(digests(site))[0]
+    query = urlencode({"item": item, "a": "amber", "b": "blue"})
+    for path in (f"/boards/{board}/battle?{query}", f"/api/boards/{board}/battle?{query}"):
+        assert {who: visitor.get(path).status_code for who, visitor in site.visitors.items()} == dict.fromkeys(
+            site.visitors, 404
+        )
+    labels = [one["item"] for one in battles_on(site.visitors["somebody passing by"], board)]
+    assert labels
+    assert all(re.fullmatch(r"q\d+", label) for label in labels)
+
+
+def battles_on(visitor: httpx.Client, board: str) -> list[dict[str, Any]]:
+    return visitor.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json()["battles"]
+
+
+def digests(site: Site) -> set[str]:
+    """Of the items."""
+    return stored(site, schema.items.c.digest)
+
+
+def stored(site: Site, *columns: Column[str]) -> set[str]:
+    with closing(Ledger(f"sqlite:///{site.contest.here.ledger}")) as ledger, ledger.reading() as connection:
+        return {value for column in columns for value in connection.execute(select(column)).scalars()}
+
+
+def hashes_of_what_is_withheld(site: Site) -> set[str]:
+    """How the unkeyed hashes over references, captions and what holds them begin: who guesses those makes these."""
+    columns = (schema.items.c.digest, schema.responses.c.digest, schema.trials.c.key, schema.calls.c.key)
+    return {value[:12] for value in stored(site, *columns)}
+
+
+def starts_of_hashes(path: str, page: httpx.Response) -> set[str]:
+    words = f"{path} {page.text} {json.dumps(dict(page.headers))}"
+    return {found[:12] for found in re.findall(r"(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])", words)}
 
 
 def test_two_boards_share_items_and_a_people_study_runs(site: Site):

@@ -152,7 +152,7 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
         accepted(owner, site, "Birds")
         team.reload()
         team.get_by_role("link", name="Come in as Birds").click()
-        team.get_by_label("Name of your team").fill("Birds")
+        expect(team.get_by_label("Name of your team")).to_have_value("Birds")
         team.get_by_role("button", name="Come in").click()
 
         # It reads the policy, enters the model, and a faulty file is told fault by fault.

@@ -55,6 +55,21 @@ async def test_opponents_are_the_founding_models_and_published_submissions_alone
     assert contest.stands(later).stage == "judged"
 
 
+async def test_a_teams_own_other_submission_is_no_opponent_of_it(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url)
+        earlier = contest.submitted(team="birds")
+        await contest.worked(server.base_url)
+        contest.approve(earlier)
+        await contest.worked(server.base_url)
+        contest.say(earlier, Published(), person="birds")
+        later, other = contest.submitted(team="birds"), contest.submitted(team="fish")
+        await contest.worked(server.base_url)
+        met = [contest.stands(one).estimated for one in (later, other)]
+    assert all(met)
+    assert [label(earlier) in one.opponents for one in met if one] == [False, True]
+
+
 async def test_an_opponent_withdrawn_in_the_middle_is_replaced_and_progress_is_of_the_last_placing(ledger: Ledger):
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url)

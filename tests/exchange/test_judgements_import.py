@@ -100,14 +100,14 @@ def test_importing_twice_adds_nothing(tmp_path: Path, world: tuple[str, str]) ->
     assert take(file, world).code == 0
     before = counts(world[0])
     again = take(file, world)
-    assert "0 judgements of 1 raters on asked imported, 3 were known." in again.err
+    assert "0 judgements of 1 rater on asked imported, 3 were known." in again.err
     assert counts(world[0]) == before
 
 
 def test_a_row_said_twice_counts_once(tmp_path: Path, world: tuple[str, str]) -> None:
     file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq1,ann,ada,bel,A>B\n")
     done = take(file, world)
-    assert "1 judgements of 1 raters on asked imported, 0 were known, 1 rows repeat others." in done.err
+    assert "1 judgement of 1 rater on asked imported, 0 were known, 1 row repeats others." in done.err
 
 
 def test_another_verdict_than_the_one_on_record_needs_replace(tmp_path: Path, world: tuple[str, str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.public_export import COLUMNS, on_record, public_rows, public_table, write_images
+from evenhand.exchange.public_export import COLUMNS, on_record, public_rows, write_images
 from evenhand.exchange.tables import Table, write_table
 from evenhand.exchange.withheld_export import COLUMNS as WITHHELD_COLUMNS
 from evenhand.exchange.withheld_export import Recipient, canary, withheld_rows, withheld_table
@@ -104,17 +104,17 @@ def test_a_benchmark_on_record_is_told_with_what_the_ledger_knows_of_its_images(
         ledger.images.addresses.add(other)
         ledger.images.addresses.add(FetchedAddress(url=URL, digest=digest, at=1.0, licence="CC0"))
         ledger.images.addresses.add(FetchedAddress(url=URL, digest=digest, at=2.0))
-        table = public_table(ledger, BENCHMARK.digest)
-        assert public_table(ledger, "nothing").rows == []
+        rows = public_rows(on_record(ledger, BENCHMARK.digest))
+        assert public_rows(on_record(ledger, "nothing")) == []
         found = on_record(ledger, BENCHMARK.digest)
     assert dict(found.addresses) == {URL: BLUE_DIGEST}
     assert dict(found.licences) == {URL: "CC0"}
     assert found.name == "asked"
-    assert [row["item"] for row in table.rows] == ["dog", "poem"]
-    assert table.rows[0]["image_sha256"] == [BLUE_DIGEST, RED_DIGEST]
-    assert table.rows[0]["image_licences"] == ["CC0", None]
-    assert table.rows[0]["licence"] == "CC BY 4.0"
-    assert PHRASE not in json.dumps([dict(row) for row in table.rows])
+    assert [row["item"] for row in rows] == ["dog", "poem"]
+    assert rows[0]["image_sha256"] == [BLUE_DIGEST, RED_DIGEST]
+    assert rows[0]["image_licences"] == ["CC0", None]
+    assert rows[0]["licence"] == "CC BY 4.0"
+    assert PHRASE not in json.dumps(rows)
 
 
 def test_an_image_that_people_gave_has_the_licence_they_said(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_an_image_that_people_gave_has_the_licence_they_said(tmp_path: Path) -> 
         second = publish(ledger, found, by="owner")
         assert first
         assert second
-        assert public_table(ledger, first.data).rows[0]["image_licences"] == ["CC0"]
-        rows = public_table(ledger, second.data).rows
+        assert public_rows(on_record(ledger, first.data))[0]["image_licences"] == ["CC0"]
+        rows = public_rows(on_record(ledger, second.data))
     assert [row["image_licences"] for row in rows] == [["CC0"], ["CC0"]]
     assert "One." not in json.dumps([dict(row) for row in rows])  # the caption
 

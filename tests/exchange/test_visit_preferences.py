@@ -205,7 +205,7 @@ def test_levels_other_than_two_are_refused(tmp_path: Path) -> None:
 
 def test_the_models_are_named_and_a_name_that_is_new_is_told(tmp_path: Path) -> None:
     first = take(tmp_path, [choice(1, "xy", "A")])
-    assert "1 judgements of people without names on visit-bench imported, 0 were known." in first.err
+    assert "1 judgement of people without names on visit-bench imported, 0 were known." in first.err
     assert "Models: x, y. New to the ledger: x, y." in first.err
     rows = [choice(2, "xy", "A"), {**choice(2, "xy", "B"), "B_model": "yy", "B": "other"}]
     later = take(tmp_path, rows)

@@ -3,16 +3,19 @@
 import random
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from sqlalchemy import ClauseElement, Select, select
+from sqlalchemy import ClauseElement, Select, event, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.domain.proposal import (
     Answer,
     Caption,
+    CaptionOrAnswer,
     ImageCame,
     Instruction,
     Joined,
@@ -21,6 +24,8 @@ from evenhand.domain.proposal import (
     Word,
 )
 from evenhand.ledger import schema
+from evenhand.ledger.audit_log import Event as Noted
+from evenhand.ledger.audit_log import events
 from evenhand.ledger.drafts import drop_draft, find_draft, save_draft
 from evenhand.ledger.growing import (
     Example,
@@ -29,17 +34,15 @@ from evenhand.ledger.growing import (
     Skill,
     Terms,
     Version,
-    VersionTaken,
-    add_version,
     begin_growing,
     find_growing,
     growing_benchmarks,
     set_terms,
     versions,
 )
-from evenhand.ledger.grown import grown_version, item_of, publish
+from evenhand.ledger.grown import NothingLeft, grown_version, item_of, publish
 from evenhand.ledger.people import Invite, erase_name, invite, join
-from evenhand.ledger.projection import items_of
+from evenhand.ledger.projection import benchmarks, items_of
 from evenhand.ledger.proposals import (
     TooLate,
     events_since,
@@ -167,25 +170,103 @@ def test_of_two_captions_sent_at_once_one_stands(ledger: Ledger):
     assert len(after.events) == 2
 
 
-def test_a_version_that_was_cut_off_before_its_items_joined_is_finished_by_the_next_call(ledger: Ledger):
+def test_what_a_version_holds_already_joins_it_without_another(ledger: Ledger):
+    growing = begun(ledger)
+    accepted(ledger, growing)
+    benchmark = find_growing(ledger, growing)
+    assert benchmark
+    made = publish(ledger, benchmark, by="owner")
+    assert made
+    same = accepted(ledger, growing, person="x")
+    assert publish(ledger, benchmark, by="owner") is None
+    assert versions(ledger, growing) == [made]
+    joined = find_proposal(ledger, growing, same)
+    assert joined
+    assert joined.standing.joined == Joined(version=1, item=item_of(joined).digest)
+    assert [item.digest for item in items_of(ledger, made.data)] == [item_of(joined).digest]
+
+
+@pytest.mark.parametrize("fault", ["caption", "answer", "neither"])
+def test_what_is_said_the_moment_a_version_is_made_leaves_no_item_that_cannot_be_taken_out(
+    ledger: Ledger, fault: CaptionOrAnswer
+):
+    growing = begun(ledger)
+    kept, one = accepted(ledger, growing, person="x", text="How few?"), accepted(ledger, growing)
+    benchmark, found = find_growing(ledger, growing), find_proposal(ledger, growing, one)
+    assert benchmark
+    assert found
+    no = Verification(about=found.standing.answer_seq, follows=False, fault=fault, offensive=True)
+    elsewhere = Ledger(str(ledger.engine.url))  # another process: it waits for nobody but the database
+
+    def speak() -> None:
+        with suppress(TooLate):
+            say(elsewhere, growing, one, no, person="d")
+
+    with closing(elsewhere), once_free_after(ledger, "growing_versions", speak):
+        first = publish(ledger, benchmark, by="owner")
+    assert first
+    assert len(items_of(ledger, first.data)) == 2
+    assert say(ledger, growing, one, Word(word="removed", reason="Offensive."), person="owner").stage == "removed"
+    second = publish(ledger, benchmark, by="owner")
+    assert second
+    assert [item.label for item in items_of(ledger, second.data)] == [f"counting-{kept}"]
+
+
+@contextmanager
+def once_free_after(ledger: Ledger, table: str, then: Callable[[], None]) -> Generator[None]:
+    """The first time that others can write again after a row was added to this table."""
+    waits = [False]
+
+    def added(*executed: Any) -> None:
+        waits[0] = waits[0] or executed[2].startswith(f"INSERT INTO {table} ")
+
+    def free(*_: Any) -> None:
+        if waits[0]:
+            waits[0] = False
+            then()
+
+    event.listen(ledger.engine, "before_cursor_execute", added)
+    event.listen(ledger.engine, "checkin", free)
+    try:
+        yield
+    finally:
+        event.remove(ledger.engine, "before_cursor_execute", added)
+        event.remove(ledger.engine, "checkin", free)
+
+
+def test_of_several_who_make_a_version_at_once_one_makes_it(ledger: Ledger):
+    growing = begun(ledger)
+    accepted(ledger, growing)
+    benchmark = find_growing(ledger, growing)
+    assert benchmark
+    ready, made = threading.Barrier(4), list[Version | None]()
+
+    def make() -> None:
+        ready.wait()
+        made.append(publish(ledger, benchmark, by="owner"))
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one.number for one in made if one) == [1]
+    assert [(one.number, one.items) for one in versions(ledger, growing)] == [(1, 1)]
+
+
+def test_where_all_items_were_taken_out_no_version_is_made_and_nothing_half(ledger: Ledger):
     growing = begun(ledger)
     one = accepted(ledger, growing)
     benchmark = find_growing(ledger, growing)
-    proposal = find_proposal(ledger, growing, one)
     assert benchmark
-    assert proposal
-    made = publish(ledger, benchmark, by="owner")
-    assert made
-    # As if it had ended right after the version was made: the event is not there yet.
-    with ledger.writing() as connection:
-        table = schema.proposal_events
-        connection.execute(table.delete().where(table.c.kind == "joined"))
-    assert publish(ledger, benchmark, by="owner") is None
+    publish(ledger, benchmark, by="owner")
+    say(ledger, growing, one, Word(word="removed", reason="Asked for."), person="owner")
+    on_record = benchmarks(ledger)
+    with pytest.raises(NothingLeft, match="one at least"):
+        publish(ledger, benchmark, by="owner")
     assert len(versions(ledger, growing)) == 1
-    joined = find_proposal(ledger, growing, one)
-    assert joined
-    assert joined.standing.joined == Joined(version=1, item=item_of(proposal).digest)
-    assert [item.digest for item in items_of(ledger, made.data)] == [item_of(proposal).digest]
+    assert benchmarks(ledger) == on_record
+    assert grown_version(ledger, benchmark, 7) is None
 
 
 def test_two_proposals_of_one_content_are_one_item(ledger: Ledger):
@@ -198,19 +279,6 @@ def test_two_proposals_of_one_content_are_one_item(ledger: Ledger):
     assert made
     assert len(items_of(ledger, made.data)) == 1
     assert [one.standing.stage for one in proposals(ledger, growing)] == ["joined", "joined"]
-
-
-def test_a_version_number_is_given_once(ledger: Ledger):
-    growing = begun(ledger)
-    first = Version(number=1, data="d", by="owner", at=1.0)
-    add_version(ledger, growing, first)
-    for number in (1, 3):
-        with pytest.raises(VersionTaken):
-            add_version(ledger, growing, replace(first, number=number, data="e"))
-    assert versions(ledger, growing) == [first]
-    benchmark = find_growing(ledger, growing)
-    assert benchmark
-    assert grown_version(ledger, benchmark, 7) is None
 
 
 def test_a_lease_is_one_persons_until_they_take_another_or_it_ends(ledger: Ledger):
@@ -316,6 +384,28 @@ def test_only_what_was_said_since_is_read_and_to_propose_reads_nobody_elses(ledg
         assert [proposal for proposal, _ in events_since(connection, growing, last)] == [
             proposals(ledger, growing)[-1].id
         ]
+
+
+def test_another_benchmarks_proposal_of_the_same_id_is_not_taken_for_ones_own(ledger: Ledger):
+    growing, other = begun(ledger), begun(ledger, "other")
+    one = proposed(ledger, growing, person="a", text="How many?")
+    table = schema.proposal_events
+    with ledger.writing() as connection:
+        row = connection.execute(select(table).where(table.c.proposal == one)).mappings().one()
+        elsewhere = {**row, "seq": row["seq"] + 1, "growing": other, "person": "b"}
+        connection.execute(table.insert(), [elsewhere])
+    with pytest.raises(TooLate):
+        proposed(ledger, growing, person="a", text="How many more?")
+
+
+def test_an_audit_line_stands_beside_a_proposal_made_and_not_beside_one_made_before(ledger: Ledger):
+    growing, noted = begun(ledger), Noted(what="wrote an instruction", person="a")
+    asked = Instruction(skill="counting", text="How many?", licence="CC0", image=ledger.images.put(PNG).digest)
+    first = propose(ledger, growing, asked, person="a", noted=noted)
+    assert propose(ledger, growing, asked, person="a", noted=noted) == first
+    with pytest.raises(TooLate):
+        propose(ledger, growing, replace(asked, text="How few?"), person="a", noted=noted)
+    assert [event.what for event in events(ledger)] == ["wrote an instruction"]
 
 
 def test_a_draft_is_one_persons_and_is_gone_when_it_is_empty_dropped_or_their_name_is(ledger: Ledger):

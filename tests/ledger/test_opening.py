@@ -3,11 +3,14 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event, text
 
 from evenhand.ledger.opening import BUSY_SECONDS, HEAD, LedgerError
 from evenhand.ledger.record import Entries, Ledger
@@ -66,6 +69,22 @@ def test_a_store_that_cannot_be_taken_apart_is_a_sentence_that_does_not_repeat_i
         Ledger(url)
     assert str(refused.value).startswith(sentence)
     assert "hunter2" not in "".join(traceback.format_exception(refused.value))
+
+
+def test_a_connection_once_opened_is_used_again_however_many_threads_there_were(tmp_path: Path):
+    threads, opened = 40, list[object]()
+    together = threading.Barrier(threads)
+
+    def look(_: int) -> None:
+        with ledger.reading() as connection:
+            connection.execute(text("SELECT 1"))
+            together.wait(timeout=60)  # all of them hold one at the same time
+
+    with closing(Ledger(scene.url_in(tmp_path))) as ledger, ThreadPoolExecutor(threads) as pool:
+        list(pool.map(look, range(threads)))
+        event.listen(ledger.engine, "connect", lambda *_: opened.append(1))
+        list(pool.map(look, range(threads)))
+    assert opened == []
 
 
 def test_a_ledger_of_a_newer_version_is_refused_and_unchanged(tmp_path: Path):

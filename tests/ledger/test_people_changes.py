@@ -1,12 +1,16 @@
 """Claims about what an owner changes in a study for people: its board, its end, places given back, answers replaced."""
 
+from contextlib import closing
+
 import pytest
+from sqlalchemy import insert, select, text, update
 
 from evenhand.domain.comparing import Pairs
 from evenhand.domain.response import Response
-from evenhand.ledger.comparing import Overtaken, Paused, find_place, find_task, say
+from evenhand.ledger import comparing, schema
+from evenhand.ledger.comparing import Overtaken, Paused, Place, ShownAnew, Task, find_place, find_task
 from evenhand.ledger.people import Person
-from evenhand.ledger.people_boards import people_parts
+from evenhand.ledger.people_boards import given_back, people_parts
 from evenhand.ledger.people_changes import (
     finished_studies,
     give_back,
@@ -21,7 +25,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import runs
 from evenhand.ledger.upkeep import check
 from evenhand.ledger.votes import judged_battles
-from tests.ledger.test_people_studies import ITEMS, asked, judge_all, ledger, made, person, taken, verdict
+from tests.ledger.test_people_studies import ITEMS, asked, judge_all, ledger, made, person, say, taken, verdict
 
 __all__ = ["ledger"]
 
@@ -115,13 +119,140 @@ def test_a_study_set_aside_counts_nowhere_until_it_counts_again(ledger: Ledger):
     assert not set_people_study(ledger, "none", "aside", on=True)
 
 
-def test_the_same_share_in_two_studies_counts_while_one_of_them_does(ledger: Ledger):
+def as_before_replicates(ledger: Ledger, study: str, record: str) -> None:
+    """The place of the study as older ledgers have it: its share is the very one of another place."""
+    table = schema.people_places
+    with ledger.writing() as connection:
+        connection.execute(update(table).where(table.c.study == study, table.c.number == 0).values(record=record))
+
+
+def test_the_same_share_in_two_studies_of_an_older_ledger_counts_while_one_of_them_does(ledger: Ledger):
     ada = person(ledger)
     pilot = halfway(ledger, ada, 3)
-    halfway(ledger, ada, 0, made(ledger))
-    assert len(studies(ledger)) == 1
+    (share,) = studies(ledger)
+    as_before_replicates(ledger, halfway(ledger, ada, 0, made(ledger)), share.key)
     set_people_study(ledger, pilot, "aside", on=True)
-    assert len(studies(ledger)) == 1
+    assert share in studies(ledger)
+
+
+def test_a_share_that_an_older_ledger_has_both_given_back_and_held_counts(ledger: Ledger):
+    ada = person(ledger)
+    study = halfway(ledger, ada, 3)
+    (share,) = studies(ledger)
+    with ledger.writing() as connection:
+        connection.execute(insert(schema.given_back), [{"study": share.key, "at": 1.0}])
+    assert studies(ledger) == [share]
+    assert given_back(ledger) == set()
+    # Freed once more, what is written down already is no obstacle.
+    give_back(ledger, take_place(ledger, study, ada), ada)
+    assert given_back(ledger) == {share.key}
+    assert [(one.wanted, one.reached) for one in studies(ledger)] == [(3, 3)]
+
+
+def test_a_place_freed_with_nothing_judged_counts_when_the_same_person_takes_it_again(ledger: Ledger):
+    ada = person(ledger)
+    study = made(ledger, asked(people=1, each=1))
+    for _ in range(2):
+        assert give_back(ledger, take_place(ledger, study, ada), ada) == 18
+    place = taken(ledger, study, ada)
+    judge_all(ledger, place)
+    assert (taken(ledger, study, ada).judged, len(people_votes(ledger, study))) == (18, 18)
+    counted = judged_battles(ledger, studies(ledger))
+    assert (len(counted.votes), counted.coverage.wanted) == (18, 18)
+    (part,) = people_parts(ledger)
+    assert [share.key for share in studies(ledger)] == [*part.records]
+
+
+def test_freeing_a_place_takes_nothing_from_another_study_that_asks_the_same(ledger: Ledger):
+    ada = person(ledger)
+    one, other = made(ledger, asked(people=1, each=1)), made(ledger, asked(people=1, each=1))
+    halfway(ledger, ada, 3, one)
+    give_back(ledger, take_place(ledger, other, ada), ada)
+    (share,) = studies(ledger)
+    assert (share.wanted, share.reached) == (18, 3)
+    assert len(judged_battles(ledger, [share]).votes) == 3
+
+
+def seen(ledger: Ledger, place: Place, number: int) -> Task:
+    task = find_task(ledger, place, number)
+    assert task is not None
+    return task
+
+
+def test_a_verdict_on_an_answer_that_was_replaced_under_ones_eyes_is_not_kept(ledger: Ledger):
+    study = made(ledger, asked(people=1, each=1))
+    place = taken(ledger, study, person(ledger))
+    pages = [seen(ledger, place, number) for number in range(1, 19)]
+    replace_amber(ledger)
+    assert renew_answers(ledger, study) == 2
+    refused = 0
+    for page in pages:
+        try:
+            comparing.say(ledger, place, page.number, verdict(place, "A"), showing=page.showing, after=0)
+        except ShownAnew:
+            refused += 1
+            assert seen(ledger, place, page.number).answers != page.answers
+    assert (refused, len(people_votes(ledger, study))) == (2, 16)
+
+
+def test_a_verdict_lands_on_no_other_item_when_a_place_was_divided(ledger: Ledger):
+    ada = person(ledger)
+    study = halfway(ledger, ada, 5)  # of the numbers 2, 4, 6, 8 and 10
+    place = taken(ledger, study, ada)
+    open_at_four, open_at_two = seen(ledger, place, 4), seen(ledger, place, 2)
+    give_back(ledger, place.id, ada)
+    now = taken(ledger, study, ada)
+    for page in (open_at_four, open_at_two):
+        with pytest.raises(ShownAnew):
+            comparing.say(ledger, now, page.number, verdict(now, "B"), showing=page.showing, after=1)
+    assert {vote.value for vote in people_votes(ledger, study)} == {1}
+    # The same task at its new number is the one that was seen.
+    assert seen(ledger, now, 1).showing == open_at_two.showing
+    assert comparing.say(ledger, now, 1, verdict(now, "B"), showing=open_at_two.showing, after=1)
+
+
+def test_a_showing_has_a_name_that_nobody_can_make_without_the_ledger(ledger: Ledger):
+    study = made(ledger, asked(people=1, each=1))
+    place = taken(ledger, study, person(ledger))
+    names = {seen(ledger, place, number).showing for number in range(1, 19)}
+    assert len(names) == 18
+    with ledger.reading() as connection:
+        trials = set(connection.execute(select(schema.people_tasks.c.trial)).scalars())
+    assert not any(name in trial for name in names for trial in trials)
+    with ledger.writing() as connection:
+        other = update(schema.meta).where(schema.meta.c.name == "fence_secret").values(value="ab" * 32)
+        connection.execute(other)
+    assert not names & {seen(ledger, place, number).showing for number in range(1, 19)}
+
+
+def test_a_closed_study_stays_as_it_is_whatever_is_said_in_another(ledger: Ledger):
+    ada = person(ledger)
+    one = made(ledger, asked(people=1, each=1))
+    halfway(ledger, ada, 9, one)
+    set_people_study(ledger, one, "closed", on=True)
+    (share,) = studies(ledger)
+    before, page = judged_battles(ledger, [share]), progress(ledger, one)
+    judge_all(ledger, taken(ledger, made(ledger, asked(people=1, each=1)), ada), "B")
+    after = judged_battles(ledger, [share])
+    assert after.votes.value.tolist() == before.votes.value.tolist()
+    assert (after.coverage, progress(ledger, one)) == (before.coverage, page)
+    assert len(after.votes) == page[0].judged == 9
+
+
+def test_places_of_an_older_ledger_ask_for_the_first_replicate(ledger: Ledger):
+    ada, study = person(ledger), made(ledger)
+    place = taken(ledger, study, ada)
+    say(ledger, place, 1, verdict(place, "A"))
+    with ledger.writing() as connection:
+        connection.execute(text("ALTER TABLE people_places DROP COLUMN replicate"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+    ledger.close()
+    with closing(Ledger(ledger.url)) as opened:
+        say(opened, place, 2, verdict(place, "B"))
+        assert [(one.tasks, one.judged) for one in progress(opened, study)] == [(18, 2), (18, 0)]
+        assert taken(opened, made(opened), ada).judged == 0
+        assert taken(opened, study, person(opened, "Grace")).judged == 0
+        assert check(opened) == []
 
 
 def test_a_closed_study_takes_nothing_and_everybody_may_see_it(ledger: Ledger):
@@ -162,8 +293,14 @@ def test_replaced_answers_are_counted_and_the_present_ones_can_be_asked_about(le
     # One item of amber's, against two others, in two places, of which one is judged.
     found = replaced_answers(ledger, study)
     assert (found.tasks, found.judged) == (4, 2)
-    assert len(judged_battles(ledger, studies(ledger)).votes) == 16
+    counted = judged_battles(ledger, studies(ledger))
+    # What was said of the old answer does not count, here or there, and is open again.
+    assert (len(counted.votes), counted.replaced) == (len(people_votes(ledger, study)), 2) == (16, 2)
+    assert (counted.coverage.wanted, counted.coverage.with_verdict) == (18, 16)
+    even = [item.digest for item in ITEMS if item.category == "even"]
+    assert judged_battles(ledger, studies(ledger), items=even).coverage.wanted == 9
     assert renew_answers(ledger, study) == 4
+    assert judged_battles(ledger, studies(ledger)).coverage == counted.coverage
     assert replaced_answers(ledger, study).tasks == 0
     now = find_place(ledger, place.id)
     assert now is not None

@@ -14,8 +14,8 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Preference
-from evenhand.ledger import schema
-from evenhand.ledger.comparing import Paused, Place, choices, find_place, find_task, places_of, say
+from evenhand.ledger import comparing, schema
+from evenhand.ledger.comparing import Paused, Place, Said, choices, find_place, find_task, places_of
 from evenhand.ledger.people import Invite, Person, invite, join
 from evenhand.ledger.people_plan import MOST_TASKS, PeopleStudyError, samples
 from evenhand.ledger.people_studies import (
@@ -74,6 +74,13 @@ def verdict(place: Place, code: str) -> Preference:
     found = place.form.preference(code)
     assert found is not None
     return found
+
+
+def say(ledger: Ledger, place: Place, number: int, said: Preference, *, after: int | None = None) -> Said | None:
+    """Of what the task shows at this moment."""
+    task = find_task(ledger, place, number)
+    showing = "" if task is None else task.showing
+    return comparing.say(ledger, place, number, said, showing=showing, after=after)
 
 
 def judge_all(ledger: Ledger, place: Place, code: str = "A") -> None:
@@ -209,7 +216,7 @@ def test_a_kill_between_taking_a_place_and_its_record_is_made_good(ledger: Ledge
     study, who = made(ledger), person(ledger)
     table, tasks = schema.people_places, schema.people_tasks
     with ledger.writing() as connection:  # as it stands when the process dies in between
-        connection.execute(update(table).where(table.c.number == 0).values(person=who.id, at=1.0))
+        connection.execute(update(table).where(table.c.number == 0).values(person=who.id, at=1.0, replicate=0))
     assert find_place(ledger, progress(ledger, study)[0].place) is not None
     place = taken(ledger, study, who)
     with ledger.reading() as connection:
@@ -260,22 +267,44 @@ def test_progress_tells_of_each_place_and_changing_ones_mind_is_no_progress(ledg
     assert (mine.tasks, mine.judged, mine.done) == (6, 2, False)
 
 
-def test_a_showing_that_a_person_saw_before_is_judged_already(ledger: Ledger):
-    """The same answers in the same order under the same form are the same trial, whatever study wants it."""
+def test_what_a_person_said_in_one_study_is_asked_anew_in_another_and_neither_changes_the_other(ledger: Ledger):
     who = person(ledger)
     one = asked(people=1, each=1)
     first = taken(ledger, made(ledger, one), who)
     judge_all(ledger, first)
     second = taken(ledger, made(ledger, one), who)
-    assert (second.judged, second.done) == (18, True)
-    # Both are one share: the record knows it by its content.
-    (share,) = studies(ledger)
-    assert (share.wanted, share.reached) == (18, 18)
-    other = asked(people=1, each=1, sharing=Sharing(people=1, each=1, seed=1), items=3)
-    third = taken(ledger, made(ledger, other), who)
-    assert 0 < third.judged < third.tasks
-    reached = {share.reached for share in studies(ledger)}
-    assert reached == {18, third.judged}
+    assert (second.judged, second.tasks) == (0, 18)
+    judge_all(ledger, second, "B")
+    assert {vote.value for vote in people_votes(ledger, first.study)} == {1}
+    assert {vote.value for vote in people_votes(ledger, second.study)} == {-1}
+    both = studies(ledger)
+    assert [(share.wanted, share.reached) for share in both] == [(18, 18), (18, 18)]
+    # On a board of both one person has no two votes: as replicates the two share the weight of one.
+    together = judged_battles(ledger, both)
+    assert together.votes.weight.tolist() == [0.5] * 36
+    assert (together.coverage.wanted, together.coverage.with_verdict) == (18, 18)
+    assert check(ledger) == []
+
+
+def test_only_studies_of_the_same_data_and_form_ask_for_replicates(ledger: Ledger):
+    who = person(ledger)
+    for form in ("forced", "five-level", "forced"):
+        judge_all(ledger, taken(ledger, made(ledger, asked(form, people=1, each=1)), who), FORMS[form].choices[0].code)
+    judge_all(ledger, taken(ledger, made(ledger), person(ledger, "Grace")))
+    trials = schema.trials
+    query = select(trials.c.replicate, func.count()).group_by(trials.c.replicate).order_by(trials.c.replicate)
+    with ledger.reading() as connection:
+        assert [tuple(row) for row in connection.execute(query)] == [(0, 54), (1, 18)]
+
+
+def test_a_place_that_a_kill_left_off_the_record_still_has_trials_of_its_own(ledger: Ledger):
+    who = person(ledger)
+    one, table = asked(people=1, each=1), schema.people_places
+    killed, other = made(ledger, one), made(ledger, one)
+    with ledger.writing() as connection:
+        connection.execute(update(table).where(table.c.study == killed).values(person=who.id, at=1.0, replicate=0))
+    judge_all(ledger, taken(ledger, other, who))
+    assert taken(ledger, killed, who).judged == 0
 
 
 def test_references_are_compared_like_answers(ledger: Ledger):

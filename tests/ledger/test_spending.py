@@ -73,6 +73,7 @@ def test_runs_of_an_older_ledger_are_charged_what_their_replies_cost(tmp_path: P
         ledger.commit(entries)
         with ledger.writing() as connection:
             connection.execute(text("DROP TABLE charges"))
+            connection.execute(text("ALTER TABLE people_places DROP COLUMN replicate"))
             connection.execute(text("UPDATE alembic_version SET version_num = '0008'"))
     with closing(Ledger(url_in(tmp_path))) as ledger:
         assert charged(ledger, run) == 0.75

@@ -83,7 +83,29 @@ def test_a_few_items_are_said_to_be_too_few_and_no_coin_and_no_leaning_is_claime
 def test_three_lucky_pairs_decide_nothing():
     summary = full(judged(3, lambda _: (1, -1)))
     assert summary.conclusion == "undecided"
-    assert "of 3 pairs, holds that bound" in summary.reading[0]
+    assert summary.reading[0] == (
+        "Undecided: at least 80 % of its verdicts should stay when the answers change places. "
+        "It kept 3 of 3, and with 3 items that can mean anything from 14 to 100 %."
+    )
+
+
+def test_without_a_pair_in_both_orders_that_is_the_reason():
+    summary = full(judged(3, lambda _: (1, -1))[::2])
+    assert summary.reading[0] == (
+        "Undecided: no pair of answers has a verdict in both orders, so nothing tells whether its verdicts would stay."
+    )
+
+
+def test_a_judge_that_only_says_tie_is_told_so():
+    summary = full(judged(200, lambda _: (0, 0)))
+    assert summary.reading[0] == (
+        "Undecided: it called every pair a tie in one order or both, so nothing tells whether what it decides would "
+        "stay."
+    )
+
+
+def test_one_pair_is_one_pair():
+    assert any("in 1 of 1 pair (100 %" in sentence for sentence in full(judged(1, lambda _: (1, -1))).reading)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.submission import Approved, Confirmed, Entered, Terms, Uploaded, label
+from evenhand.domain.submission import Approved, Confirmed, Entered, Judged, Terms, Uploaded, label
 from evenhand.domain.trial import Trial
 from evenhand.engine.errand import Circumstances, Due
 from evenhand.engine.extraction import Extractor
@@ -223,7 +223,9 @@ def receipted(house: House, *, takes: Takes | None = None, limit: int | None = N
     submission = house.approved(intake)
     placing = house.judged([*PLAYERS, submission.label], new=submission.label, takes=takes, limit=limit)
     subject = house.subject(placing, submission.id)
-    return Receipted(house=house, subject=subject, placing=placing, receipt=make_receipt(house.ledger, subject))
+    receipt = make_receipt(house.ledger, subject)
+    tell(house.ledger, submission.id, Judged(receipt=receipt), person=None)
+    return Receipted(house=house, subject=subject, placing=placing, receipt=receipt)
 
 
 def another_joins(made: Receipted) -> Submission:

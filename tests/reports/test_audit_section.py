@@ -19,7 +19,7 @@ from evenhand.reports.audit_measures import Heard, measures
 from evenhand.reports.audit_pictures import pictures
 from evenhand.reports.audit_section import audit_section, write_page
 from evenhand.reports.audit_table import print_audit
-from evenhand.reports.charts import ChartError
+from evenhand.reports.charts import INK, ChartError
 from tests.engine.audits import ALL, sources
 from tests.reports.test_audit_measures import Habit, by_name
 
@@ -70,6 +70,31 @@ def test_who_follows_content_moves_from_place_to_place():
     # The model that comes first in the alphabet wins: first where it is shown first, second in the other order.
     assert shown.swaps == ((0, 0, pairs()), (0, 0, 0), (0, 0, 0))
     assert shown.places == (pairs(), 0, pairs())
+
+
+def test_why_nothing_was_measured_begins_with_a_capital():
+    found = document(heard(by_name))
+    silent = {
+        **found["measures"][0],
+        "value": None,
+        "lower": None,
+        "upper": None,
+        "reason": "the protocol offers no tie",
+    }
+    section = audit_section({**found, "measures": [silent]})
+    assert '<td class="eh-design">The protocol offers no tie. ' in section
+
+
+def test_numbers_on_half_a_colour_are_in_the_ink_of_the_page():
+    drawn = audit_charts(document(heard(by_name)))["swaps"].to_dict()
+    fill, numbers = drawn["layer"]
+    assert fill["encoding"]["opacity"]["scale"]["range"][1] <= 0.5
+    assert numbers["encoding"]["color"] == {"value": INK}
+
+
+def test_no_line_of_a_finding_ends_between_a_number_and_its_sign():
+    section = audit_section(document(heard(by_name), findings=["Found wanting: it leans (60.0 %)."]))
+    assert "(60.0\u00a0%)" in section
 
 
 def test_a_pair_read_in_one_order_only_is_in_no_swap():

@@ -265,7 +265,6 @@ def test_it_names_others_that_count_and_none_that_is_withdrawn_or_being_judged(h
     """A counts, B was withdrawn after C's approval named it as an opponent and they met, D is being judged."""
     made = receipted(house)
     first = made.subject.submission
-    judged_as_a_worker_does(house, first, made.subject.study)
     (intake,) = intakes_on_record(house.ledger)
     withdrawn, pending = another_joins(made), another_joins(made)
     mine = house.approved(intake.id, opponents=(*PLAYERS, made.subject.label, withdrawn.label))

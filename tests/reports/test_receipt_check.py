@@ -69,7 +69,7 @@ def test_it_agrees_however_much_was_judged_since(copied: Copied):
     assert copied.receipt["record"]["judgement"] == 56
     found = copied.found()
     assert found.verified, failed(found)
-    assert [one.name for one in found.checks] == ["seal", "file", "submission", "numbers", "judgements", "row"]
+    assert [one.name for one in found.checks] == ["seal", "file", "submission", "shown", "numbers", "judgements", "row"]
     assert all(one.found.endswith(".") for one in found.checks)
 
 
@@ -265,7 +265,7 @@ LOOKED_UP = {
     ("asked", "key"), ("variant",), ("study", "key"), ("board_studies", 0), ("record", "judgement"),
     ("record", "answer"),
     ("record", "judgements"), ("record", "answers"), ("record", "row_judgements"), ("record", "row_sha256"),
-    ("record", "board_judgements"), ("record", "board_sha256"),
+    ("record", "board_judgements"), ("record", "board_sha256"), ("record", "answers_seal"),
 }  # fmt: skip
 """By these the record is found, so that each is edited alone."""
 

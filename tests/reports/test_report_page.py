@@ -226,6 +226,7 @@ def test_what_became_of_a_verdict_in_the_other_order_is_counted(ledger: Ledger):
     numbered(7).judged(ledger, lambda item, first, second: table[item][first == "blue"])
     found = report(ledger)
     swapped = found.swapped
+    assert swapped is not None
     assert (swapped.same_winner, swapped.tie_twice, swapped.first_twice, swapped.second_twice, swapped.tie_once) == (
         1, 1, 2, 1, 1,
     )  # fmt: skip

@@ -71,11 +71,32 @@ def test_latex_sets_a_minus_and_escapes_what_would_be_a_command():
         r"\hline",
         r"model & Reward & WR 95 \% \\",
         r"\hline",
-        r"a\_b|c & $-$10.34 & $-$3 to $-$1 \% \\",
+        r"a\_b\textbar{}c & $-$10.34 & $-$3 to $-$1 \% \\",
         r"GPT-4o \{x\} & -- & 0.5 \\",
         r"\hline",
         r"\end{tabular}",
     ]
+
+
+def test_latex_writes_bounds_that_are_infinite_and_marks_of_html():
+    sheet = Sheet(title="t", headings=("m", "i"), rows=(("<b>|", "–∞ to 3"), ("x", "1179 to ∞")))
+    lines = written([sheet], "latex").splitlines()
+    assert r"\textless{}b\textgreater{}\textbar{} & $-\infty$ to 3 \\" in lines
+    assert r"x & 1179 to $\infty$ \\" in lines
+
+
+@pytest.mark.parametrize("name", ["[beta] m", "*star"])
+def test_a_name_is_not_taken_for_an_argument_of_the_line_before(name: str):
+    sheet = Sheet(title="t", headings=("m", "n"), rows=(("x", "1"), (name, "2")))
+    assert rf"{{}}{name} & 2 \\" in written([sheet], "latex").splitlines()
+
+
+@pytest.mark.parametrize(("form", "mark"), [("md", "- "), ("latex", "% ")])
+def test_opening_sentences_stand_above_the_tables_and_notes_below(form: Format, mark: str):
+    text = written([SHEET], form, ["Below."], opening=["Above."])
+    assert text.startswith(f"{mark}Above.\n\n")
+    assert text.endswith(f"\n{mark}Below.\n")
+    assert written([SHEET], "csv", ["Below."], opening=["Above."]) == written([SHEET], "csv")
 
 
 @given(tables)

@@ -106,7 +106,12 @@ def served(
 
 
 GENEROUS = Limits(
-    requests_per_second=10_000, burst=10_000, guesses_per_minute=10_000, uploads_per_minute=10_000, patience=60
+    requests_per_second=10_000,
+    burst=10_000,
+    guesses_per_minute=10_000,
+    uploads_per_minute=10_000,
+    patience=60,
+    glance=60,
 )
 """So that only the tests about limits meet one."""
 

@@ -54,7 +54,7 @@ def known(house: House) -> dict[str, str]:
         "submission": begin_submission(ledger, intake, entered, person=team.id),
         "team": team.id,
         "board": board,
-        "item": items_of(ledger, data)[0].digest,
+        "item": items_of(ledger, data)[0].label,
         "a": MODELS[0],
         "b": MODELS[1],
         "model": MODELS[0],

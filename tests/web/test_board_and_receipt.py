@@ -8,8 +8,6 @@ import pytest
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.domain.submission import Judged
-from evenhand.ledger.submissions import tell
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.receipt_row import POINTS, SHARES, rounded
@@ -23,7 +21,6 @@ def made(tmp_path: Path) -> Iterator[Receipted]:
     """Another model is being judged meanwhile, so that it is on neither."""
     found = receipted(House(folder=tmp_path))
     another_joins(found)
-    tell(found.house.ledger, found.subject.submission, Judged(receipt=found.receipt), person=None)
     yield found
     found.house.ledger.close()
 

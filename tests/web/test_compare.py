@@ -62,12 +62,15 @@ def start(person: httpx.Client, study: str) -> str:
     return begun.headers["location"]
 
 
+def filled(page: httpx.Response, choice: str, **fields: str) -> dict[str, str]:
+    """The form of a comparison's page with a choice made."""
+    hidden: list[tuple[str, str]] = re.findall(r'name="(csrf|after|showing)" value="(\w+)"', page.text)
+    assert {name for name, _ in hidden} == {"csrf", "after", "showing"}, page.text
+    return {**dict(hidden), "choice": choice, "go": "next", **fields}
+
+
 def choose(person: httpx.Client, place: str, number: int, choice: str, **fields: str) -> httpx.Response:
-    page = person.get(f"{place}/{number}")
-    after = re.search(r'name="after" value="(\d+)"', page.text)
-    assert after, page.text
-    sent = {"csrf": form_token(page), "after": after[1], "choice": choice, "go": "next", **fields}
-    return person.post(f"{place}/{number}", data=sent)
+    return person.post(f"{place}/{number}", data=filled(person.get(f"{place}/{number}"), choice, **fields))
 
 
 def test_a_study_gives_each_person_what_the_numbers_say(stocked: Stocked):
@@ -180,7 +183,7 @@ def test_a_form_sent_again_changes_nothing(stocked: Stocked):
     owner = stocked.house.signed_in("owner")
     person = stocked.house.signed_in("annotator")
     place = start(person, stocked.study(owner))
-    first = {"csrf": form_token(person.get(f"{place}/1")), "after": "0", "choice": "A", "go": "next"}
+    first = filled(person.get(f"{place}/1"), "A")
     for _ in range(3):
         assert person.post(f"{place}/1", data=first).status_code == 303
     assert len(stocked.said()) == 1
@@ -212,11 +215,10 @@ def test_one_jumps_to_a_number_and_no_further_than_the_last(stocked: Stocked):
 def test_beyond_the_last_there_is_nothing_to_look_at_or_to_send(stocked: Stocked, number: str):
     person = stocked.house.signed_in("annotator")
     place = start(person, stocked.study(stocked.house.signed_in("owner")))
-    token = form_token(person.get(f"{place}/1"))
+    page = person.get(f"{place}/1")
     assert person.get(f"{place}/{number}").status_code == 404
     for choice in ("", "A"):
-        fields = {"csrf": token, "after": "0", "choice": choice, "go": "next"}
-        assert person.post(f"{place}/{number}", data=fields).status_code == 404
+        assert person.post(f"{place}/{number}", data=filled(page, choice)).status_code == 404
     assert stocked.said() == []
 
 
@@ -252,11 +254,12 @@ def test_another_persons_task_is_not_there_and_asking_is_written_down(stocked: S
     place = start(ada, study)
     start(eve, study)
     token = form_token(eve.get("/account"))
-    sent = {"csrf": token, "after": "0", "choice": "A", "go": "next"}
+    sent = {**filled(ada.get(f"{place}/1"), "A"), "csrf": token}
+    chosen = {"choice": "A", "showing": sent["showing"]}
     asked = [
         eve.get(place), eve.get(f"{place}/1"), eve.get(f"{place}/jump?number=1"), eve.post(f"{place}/1", data=sent),
         eve.get(f"/api{_api(place)}"), eve.get(f"/api{_api(place)}/1"),
-        eve.put(f"/api{_api(place)}/1", json={"choice": "A"}, headers={"X-CSRF-Token": token}),
+        eve.put(f"/api{_api(place)}/1", json=chosen, headers={"X-CSRF-Token": token}),
         owner.get(f"{place}/1"),
     ]  # fmt: skip
     assert {one.status_code for one in asked} == {404}
@@ -387,25 +390,25 @@ def test_scripts_do_the_same(stocked: Stocked):
     study = made.json()["study"]
     assert made.json()["comparisons"] == 12  # 4 items, 3 models against the reference
     grace = stocked.house.signed_in("annotator", "Grace")
-    grace_token = form_token(grace.get("/account"))
-    page = grace.post("/account/tokens", data={"csrf": grace_token, "note": "script"})
-    found = re.search(r'class="secret">([^<]+)<', page.text)
-    assert found
-    script = stocked.house.visitor(authorization=f"Bearer {found[1]}")
+    hers = {"X-CSRF-Token": form_token(grace.get("/account"))}
+    granted = grace.post("/api/tokens", json={"note": "script"}, headers=hers).json()
+    script = stocked.house.visitor(authorization=f"Bearer {granted['token']}")
     assert script.get("/api/comparisons").json()["open"] == [
         {"study": study, "title": "By script", "form": "five-level"}
     ]
     share = script.post("/api/comparisons", json={"study": study}).json()
     address = f"/api/comparisons/{share['comparison']}"
     assert share["offered"][0] == "Left>>Right"
-    chosen = {"choice": "Left=Right", "after": 0}
+    showing = script.get(f"{address}/3").json()["showing"]
+    chosen = {"choice": "Left=Right", "showing": showing, "after": 0}
     for _ in range(2):
         assert script.put(f"{address}/3", json=chosen).json() == {
             "schema": 1, "number": 3, "choice": "Left=Right", "times": 1,
         }  # fmt: skip
-    assert script.put(f"{address}/3", json={"choice": "Left<Right"}).json()["times"] == 2
+    assert script.put(f"{address}/3", json={"choice": "Left<Right", "showing": showing}).json()["times"] == 2
     assert script.get(f"{address}/3").json()["choice"] == "Left<Right"
-    assert script.put(f"{address}/3", json={"choice": "A"}).status_code == 422
+    assert script.put(f"{address}/3", json={"choice": "A", "showing": showing}).status_code == 422
+    assert script.put(f"{address}/3", json={"choice": "Left=Right"}).status_code == 422
     assert script.put(f"{address}/99", json=chosen).status_code == 404
     assert owner.put(f"/api/studies/{study}", json={"paused": True}, headers=token).status_code == 204
     assert script.put(f"{address}/4", json=chosen).status_code == 409
@@ -421,6 +424,7 @@ def test_scripts_do_the_same(stocked: Stocked):
         ({"each": "3"}, "People for each comparison is a whole number from 1 to 2"),
         ({"overlap": "101"}, "Seen by all, % is a whole number from 0 to 100"),
         ({"pairs": "given", "given": "amber"}, "two models with a | between"),
+        ({"pairs": "given", "given": "amber | a|b"}, "a | that is part of a name is written \\|"),
         ({"pairs": "given", "given": "amber | amber"}, "not compared with itself"),
         ({"pairs": "given", "given": ""}, "Give the pairs"),
         ({"pairs": "against"}, "Say which model"),
@@ -495,8 +499,9 @@ def test_odd_words_from_a_script_are_refused_and_never_a_fault_of_ours(stocked: 
         owner.post("/api/studies", content=json.dumps({**whole, "category": odd}), headers=token),
         owner.put(f"/api/studies/{study}/people/{quoted}", headers=token),
         person.post("/api/comparisons", content=json.dumps({"study": odd}), headers=mine),
-        person.put(f"/api{_api(place)}/1", content=json.dumps({"choice": odd}), headers=mine),
-        person.put(f"/api{_api(place)}/{quoted}", content=json.dumps({"choice": "A"}), headers=mine),
+        person.put(f"/api{_api(place)}/1", content=json.dumps({"choice": odd, "showing": "a"}), headers=mine),
+        person.put(f"/api{_api(place)}/1", content=json.dumps({"choice": "A", "showing": odd}), headers=mine),
+        person.put(f"/api{_api(place)}/{quoted}", content=json.dumps({"choice": "A", "showing": "a"}), headers=mine),
         person.get(f"/api/comparisons/{quoted}/1"),
         person.get(f"/compare/{quoted}/1"),
         person.get(f"{place}/{quoted}"),

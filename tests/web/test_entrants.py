@@ -1,11 +1,14 @@
 """Claims about submitted models on boards: anonymous until published, gone when withdrawn, their answers their own."""
 
+import asyncio
 import csv
 import io
+import itertools
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import httpx2 as httpx
+from fastapi import FastAPI
 
 from evenhand.domain.response import Response
 from evenhand.domain.submission import (
@@ -26,7 +29,9 @@ from evenhand.ledger.opened import open_benchmark
 from evenhand.ledger.people import people
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import begin_submission, entrants, tell
+from evenhand.web.computed import Computed
 from evenhand.web.listing import boards_on_record
+from evenhand.web.serving import server_config
 from tests.web.house import CONDITION, JUDGE, House, fill, judge, numbers
 
 SECRET_NAME = "Parrot-77"
@@ -50,7 +55,7 @@ class Entry:
         return self.house.visitor().get("/api/boards").json()["boards"][0]["board"]
 
     def battle(self) -> str:
-        item = numbers(self.house.ledger).items[0].digest
+        item = numbers(self.house.ledger).items[0].label
         return f"/boards/{self.board}/battle?" + urlencode({"item": item, "a": self.label, "b": "amber"})
 
     def everything_public(self) -> str:
@@ -192,6 +197,22 @@ def test_withdrawn_its_row_goes_and_the_others_stand_as_if_it_had_never_played(h
     assert ANSWER in house.signed_in("owner").get(entry.battle()).text
 
 
+def test_what_was_worked_out_before_it_left_is_not_shown_again_however_long_the_next_takes(house: House):
+    entry = entered(house)
+    tell(house.ledger, entry.submission, Published(), person=entry.person)
+    app = server_config(house.ledger, house.site, host="127.0.0.1", port=0).app
+    assert isinstance(app, FastAPI)
+    minutes = itertools.count(step=60)
+    service = replace(app.state.service, computed=Computed(clock=lambda: float(next(minutes))))
+
+    def names() -> str:
+        return asyncio.run(service.kept("names", lambda: str(board_names(house.ledger)), 60.0))
+
+    assert SECRET_NAME in names()
+    tell(house.ledger, entry.submission, Withdrawn(), person=entry.person)
+    assert SECRET_NAME not in names()
+
+
 def test_what_shares_its_items_hides_it_likewise(house: House):
     entry = entered(house)
     whole = numbers(house.ledger)
@@ -206,7 +227,7 @@ def test_what_shares_its_items_hides_it_likewise(house: House):
     (other,) = [
         one["board"] for one in house.visitor().get("/api/boards").json()["boards"] if one["benchmark"] == "half"
     ]
-    query = urlencode({"item": half.items[0].digest, "a": entry.label, "b": "amber"})
+    query = urlencode({"item": half.items[0].label, "a": entry.label, "b": "amber"})
     battle = f"/boards/{other}/battle?{query}"
     assert house.visitor().get(battle).status_code == 404
     assert ANSWER in entry.team.get(battle).text

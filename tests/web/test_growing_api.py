@@ -10,12 +10,13 @@ from evenhand.domain.proposal import Rules
 from evenhand.engine.proposed_images import LIMITS
 from evenhand.engine.worker import Rhythm, Stopping, work
 from evenhand.images.guard import anywhere
+from evenhand.ledger import schema
 from evenhand.ledger.people import grant_token
 from evenhand.ledger.record import Ledger
 from tests.images.web import serving
 from tests.scripted_server import Script, ScriptedServer
-from tests.web.garden import Garden, kinds, planted
-from tests.web.house import GENEROUS, House, served
+from tests.web.garden import Garden, kinds, planted, worked
+from tests.web.house import GENEROUS, PNG, House, served
 
 
 @pytest.fixture
@@ -79,12 +80,67 @@ async def test_a_whole_item_grows_by_scripts(open_garden: Garden):
     version = owner.client.post(f"{owner.root}/versions")
     assert version.status_code == 201
     assert version.json()["version"] == 1
+    (made,) = owner.client.get(f"{owner.root}/versions").json()["versions"]
+    assert {"schema": 1, **made} == version.json()
+    assert made["items"] == 1
     (listed,) = owner.client.get(f"{owner.root}/proposals").json()["proposals"]
     assert (listed["stage"], listed["answer"], listed["licence"]) == ("joined", "The dot.", "CC0")
     assert owner.client.post(f"{owner.root}/versions").status_code == 409
     (mine,) = ada.client.get("/api/growing").json()["growing"]
     assert [task["state"] for task in mine["write"]] == ["open", "written", "open"]
     assert mine["items"] == 1
+
+
+async def answered(garden: Garden) -> None:
+    async with ScriptedServer(Script(judge=lambda _: "The dot.")) as model:
+        await worked(garden.ledger, model.base_url)
+
+
+async def test_what_a_script_has_done_waits_for_the_next_at_once(garden: Garden):
+    garden.set_rules(Rules(verifiers=2))
+    ben, cleo, eve, joe = (Scripter(garden, name) for name in ("Ben", "Cleo", "Eve", "Joe"))
+    proposal = garden.person("Ada").wrote(1)
+    task = ben.take("caption")
+    assert cleo.take("caption") is None  # it is before Ben
+    assert ben.put(f"caption/{proposal}", {"about": task["about"], "caption": "A thin one."}).status_code == 204
+    await answered(garden)
+    no = {"about": eve.take("verify")["about"], "follows": False, "fault": "caption"}
+    assert eve.put(f"verify/{proposal}", no).status_code == 204
+    assert joe.take("verify")["proposal"] == proposal
+    assert joe.put(f"verify/{proposal}", no).status_code == 204
+    assert garden.stands(proposal).stage == "caption"
+    assert cleo.take("caption")["proposal"] == proposal
+    assert ben.take("caption") is None
+
+
+def test_a_change_of_what_was_done_leaves_what_one_has_before_them(garden: Garden):
+    ben, cleo = Scripter(garden, "Ben"), Scripter(garden, "Cleo")
+    ada = garden.person("Ada")
+    first, second = ada.wrote(1), ada.wrote(2)
+    said = {"about": ben.take("caption")["about"], "caption": "A red dot."}
+    assert ben.put(f"caption/{first}", said).status_code == 204
+    assert ben.take("caption")["proposal"] == second
+    assert ben.put(f"caption/{first}", {**said, "caption": "Two red dots."}).status_code == 204
+    assert cleo.take("caption") is None
+
+
+def test_a_draft_of_a_caption_is_kept_only_for_whom_it_is_to_write(garden: Garden):
+    ben, cleo = Scripter(garden, "Ben"), Scripter(garden, "Cleo")
+    ada = Scripter(garden, "Ada")
+    proposal = garden.person("Wanda").wrote(1)
+    own = ada.client.put(
+        f"{ada.root}/write/1/upload", params={"instruction": "What?", "licence": "CC0"}, content=PNG
+    ).json()["proposal"]
+    task = ben.take("caption")
+    assert task["proposal"] == proposal
+    assert ben.put(f"caption/{proposal}/draft", {"caption": "A re"}).status_code == 204
+    refused = cleo.put(f"caption/{proposal}/draft", {"caption": "Mine"})
+    assert refused.status_code == 409
+    assert "not yours to caption" in refused.json()["error"]
+    assert ada.put(f"caption/{own}/draft", {"caption": "My own"}).status_code == 409
+    with garden.ledger.reading() as connection:
+        (kept,) = connection.execute(schema.drafts.select()).all()
+    assert "A re" in kept.content
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Claims about what people are told where a benchmark grows: what became of their work, and what each choice does."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,8 @@ from evenhand.ledger.proposals import lease
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.web.growth import asked_of, place_start, shares, take
-from tests.images.pictures import animation
+from evenhand.web.proposed import IMAGE_KINDS
+from tests.images.pictures import animation, encoded, photo
 from tests.images.web import serving
 from tests.scripted_server import Script, ScriptedServer
 from tests.web.garden import Garden, Gardener, planted, worked
@@ -145,6 +147,49 @@ def test_words_that_are_no_public_licence_are_refused_with_a_sentence(garden: Ga
     assert ada.write(1, licence="other", licence_other="").status_code == 422
 
 
+def test_a_wrong_licence_and_a_private_address_are_told_together(garden: Garden):
+    ada = garden.person("Ada")
+    fields = {"licence": "other", "licence_other": "All rights reserved", "url": "http://10.0.0.1/a.png"}
+    refused = ada.write(1, png=None, **fields)
+    assert refused.status_code == 422
+    assert "does not let everybody use the image" in refused.text
+    assert "inside a private network" in refused.text
+    assert "refused: image address" in garden.house.logged()
+    missing = ada.write(1, png=None, licence="other", licence_other="unknown")
+    assert "does not let everybody use the image" in missing.text
+    assert "The image is missing" in missing.text
+
+
+def test_what_was_skipped_is_marked_in_the_list_of_tasks_and_can_still_be_written(garden: Garden):
+    ada = garden.person("Ada")
+    ada.wrote(3)
+    assert "skipped" not in ada.client.get(f"/write/{garden.id}/1").text
+    ada.post(f"/write/{garden.id}/2/skip")
+    for path in (f"/write/{garden.id}/1", f"/write/{garden.id}/2"):
+        listed = re.findall(r"<li>(.*?)</li>", ada.client.get(path).text.partition("All tasks</summary>")[2])[:3]
+        assert ['badge">skipped' in one for one in listed] == [False, True, False]
+        assert ['badge">written' in one for one in listed] == [False, False, True]
+    assert "You skipped this one" in ada.client.get(f"/write/{garden.id}/2").text
+    assert "You skipped this one" not in ada.client.get(f"/write/{garden.id}/1").text
+    ada.post(f"/write/{garden.id}/1/skip")
+    over = ada.client.get(f"/write/{garden.id}").text
+    assert "every skill" in over
+    assert over.count('badge">skipped') == 2
+    ada.wrote(2)
+    assert ada.client.get(f"/write/{garden.id}").text.count('badge">skipped') == 1
+
+
+@pytest.mark.parametrize("kind", IMAGE_KINDS)
+def test_every_kind_of_image_that_the_pages_name_is_taken(garden: Garden, kind: str):
+    ada, owner = garden.person("Ada"), garden.person("Olga", "owner")
+    ada.wrote(1, png=encoded(photo(), kind.upper()))
+    for page in (ada.client.get(f"/write/{garden.id}/1"), owner.client.get(f"/admin/growing/{garden.id}/skills/1")):
+        (taken,) = re.findall(r'type="file" accept="([^"]*)"', page.text)
+        assert f"image/{kind.lower()}" in taken.split(",")
+        assert len(taken.split(",")) == 6
+    assert kind in ada.client.get(f"/write/{garden.id}/1").text
+
+
 @pytest.mark.parametrize(
     "licence",
     ["CC0 1.0", "Unsplash License", "No known copyright restrictions", "MIT", "Copyright-free", "Etalab 2.0"],
@@ -252,11 +297,11 @@ async def test_what_somebody_else_did_a_moment_ago_is_not_handed_out(garden: Gar
     asked = asked_of(ProposalsAtHand(garden.ledger), garden.growing, ben.id)  # as they stood before Eve was done
     eve.caption(first)
     lease(garden.ledger, eve.id, (), start=place_start(garden.id, "caption"))
-    taken = take(garden.ledger, asked, "caption", ben.id)
+    taken = take(garden.ledger, asked, "caption")
     assert taken
     assert taken.id == second
     ben.caption(second)
-    assert take(garden.ledger, asked, "caption", ben.id) is None
+    assert take(garden.ledger, asked, "caption") is None
 
 
 async def test_an_item_taken_out_is_in_no_later_version_and_its_history_tells_why(garden: Garden, tmp_path: Path):
@@ -292,6 +337,10 @@ async def test_an_item_taken_out_is_in_no_later_version_and_its_history_tells_wh
     refused = owner.post(f"/admin/growing/{garden.id}/versions")
     assert refused.status_code == 409
     assert "a version needs one at least" in refused.text
+    page = owner.client.get(f"/admin/growing/{garden.id}").text
+    assert "All items were taken out" in page
+    assert "Make version" not in page
+    assert re.findall(r'<th scope="row">(\d)</th><td class="number">(\d)</td>', page) == [("2", "1"), ("1", "2")]
 
 
 async def test_the_image_of_an_item_taken_out_is_shown_to_the_owner_alone(garden: Garden):
@@ -326,3 +375,11 @@ async def test_an_exported_version_keeps_the_name_of_the_benchmark_that_grew(gar
         assert load_benchmark("visit-bench", path=items).name == "visit-bench"
     items.with_name("benchmark.json").unlink()
     assert load_benchmark(str(items)).name == "items"
+
+
+def test_each_instruction_written_or_changed_stands_once_in_the_log(garden: Garden):
+    ada = garden.person("Ada")
+    ada.wrote(1)
+    assert ada.write(1, instruction="Which herb?", png=None).status_code == 303
+    assert ada.write(1, instruction="Which herb?", png=None).status_code == 303  # the very same again
+    assert garden.house.logged().count("wrote an instruction") == 2

@@ -80,7 +80,7 @@ def test_what_an_owner_does_is_written_down(house: House):
     page = owner.post("/admin/invitations", data=fields)
     assert "Team &lt;b&gt;" in page.text
     for what in ("open", "close"):
-        assert owner.post(f"/admin/benchmarks/{data}", data={**fields, "what": what}).status_code == 303
+        assert owner.post(f"/admin/benchmarks/{data}", data={**fields, "what": what, "sure": "yes"}).status_code == 303
     assert house.logged()[:3] == ["closed a benchmark", "opened a benchmark", "invited"]
     (person,) = people(house.ledger)
     assert {one.person for one in events(house.ledger, most=3)} == {person.id}

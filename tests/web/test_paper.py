@@ -1,6 +1,7 @@
 """Claims about a paper's own figures on a board's page, and the audit of its judge beside them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from html import unescape
@@ -10,7 +11,8 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from evenhand.ledger.comparing import find_place, say
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.ledger.comparing import find_place
 from evenhand.ledger.people import Invite, invite, join
 from evenhand.ledger.people_changes import set_people_study
 from evenhand.ledger.people_studies import people_studies, take_place
@@ -18,6 +20,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.web.site import Limits
 from tests.e2e.showroom import CREATION, FIVE_LEVELS, VISIT, furnished
 from tests.e2e.workplace import Workplace
+from tests.ledger.test_people_studies import say
 from tests.scripted_server import server_process
 from tests.web.house import House, served
 
@@ -56,10 +59,14 @@ def table(page: str, number: int) -> dict[str, list[str]]:
     }
 
 
-def scored(here: Workplace, benchmark: str) -> dict[str, dict[str, Any]]:
+def score(here: Workplace, benchmark: str) -> dict[str, Any]:
     ran = here.run("score", benchmark, "--judge", "openai/gpt-4o", "--json", "--bootstrap", "0")
     assert ran.code == 0, ran.err
-    return {one["model"]: one for one in ran.document["models"]}
+    return ran.document
+
+
+def scored(here: Workplace, benchmark: str) -> dict[str, dict[str, Any]]:
+    return {one["model"]: one for one in score(here, benchmark)["models"]}
 
 
 def figures(part: dict[str, Any]) -> list[str]:
@@ -129,8 +136,16 @@ def test_grades_alone_have_a_page(tmp_path: Path):
 
 def test_elo_matches_and_wins_against_the_reference_are_those_of_score(here: Workplace, showroom: House):
     _, page = page_of(showroom, VISIT)
-    expected = scored(here, VISIT)
-    rows = table(page.text, 1)
+    document = score(here, VISIT)
+    skills = next(one["skills"] for one in document["models"] if one["model"] != "reference")
+    assert set(table(page.text, 3)) == {one["skill"] for one in skills}
+    parts = document["parts"]
+    assert [part["part"] for part in parts] == ["single", "multiple"]
+    for number, part in enumerate(parts, start=1):
+        as_score_prints(table(page.text, number), {one["model"]: one for one in part["models"]})
+
+
+def as_score_prints(rows: dict[str, list[str]], expected: dict[str, Any]) -> None:
     assert list(rows) == list(expected)
     for model, one in expected.items():
         elo, matches, rate, met, ties = rows[model]
@@ -141,8 +156,6 @@ def test_elo_matches_and_wins_against_the_reference_are_those_of_score(here: Wor
         else:
             assert rate == f"{100 * one['win_vs_reference']:.1f} %"
             assert (met, ties) == (f"{one['win_vs_reference_n']:.0f}", str(one["win_vs_reference_ties"]))
-    skills = next(one["skills"] for model, one in expected.items() if model != "reference")
-    assert set(table(page.text, 2)) == {one["skill"] for one in skills}
 
 
 def test_peoples_verdicts_make_the_papers_figures_and_name_nobody(showroom: House):
@@ -168,14 +181,13 @@ def test_peoples_verdicts_make_the_papers_figures_and_name_nobody(showroom: Hous
 def test_a_board_does_not_wait_for_the_papers_figures(here: Workplace):
     with (
         closing(Ledger(f"sqlite:///{here.ledger}")) as ledger,
-        served(ledger, limits=Limits(patience=0.0, requests_per_second=10_000, burst=10_000)) as house,
+        served(ledger, limits=Limits(patience=60.0, glance=0.0, requests_per_second=10_000, burst=10_000)) as house,
     ):
         visitor = house.visitor()
-        while (boards := visitor.get("/api/boards")).status_code == 503:
-            pass
+        boards = visitor.get("/api/boards")
         path = f"/boards/{next(one['board'] for one in boards.json()['boards'] if one['benchmark'] == VISIT)}"
-        while (page := visitor.get(path)).status_code == 503:
-            pass
+        page = visitor.get(path)
+        assert page.status_code == 200
         assert "are being worked out" in page.text
         while "are being worked out" in (page := visitor.get(path)).text:
             pass
@@ -204,3 +216,10 @@ def test_a_judge_that_was_never_audited_is_told_how(gallery: House):
     assert "No audit of this judge is on record" in page
     assert "The whole audit" not in page
     assert visitor.get(f"/boards/{board}/audit").status_code == 404
+
+
+def test_of_a_skill_with_one_item_the_page_speaks_of_one_item(showroom: House):
+    of_skill = Counter(item.category for item in load_benchmark(VISIT).items)
+    skill = next(name for name, number in of_skill.items() if number == 1)
+    _, page = page_of(showroom, VISIT, category=skill)
+    assert "ties left out; 1 item<" in page.text

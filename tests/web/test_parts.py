@@ -1,14 +1,20 @@
 """Claims about the parts that need no server: buckets, values that take long, the drawing of intervals."""
 
 import asyncio
+import inspect
 import re
 import threading
+from collections.abc import Coroutine, Iterator
+from typing import Any
 
 import pytest
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
+from evenhand.web.app import ROUTERS
 from evenhand.web.bars import SHARES, bar
 from evenhand.web.buckets import Buckets
 from evenhand.web.computed import Computed, StillWorking
@@ -63,6 +69,20 @@ def test_buckets_do_not_grow_without_end():
     assert not buckets.take("c")
 
 
+def test_no_request_goes_to_a_thread_only_to_be_told_who_asks():
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    calls = {one.call for route in routes for one in _needed(route.dependant) if one.call is not None}
+    assert {call.__name__ for call in calls} >= {"sent_form", "owner_of", "asked_view"}
+    plain = [one for one in calls if not (inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one))]
+    assert plain == []
+
+
+def _needed(dependant: Dependant) -> Iterator[Dependant]:
+    for one in dependant.dependencies:
+        yield one
+        yield from _needed(one)
+
+
 async def test_a_value_is_made_once_for_all_who_wait_for_it():
     computed, made = Computed(), list[int]()
 
@@ -74,6 +94,36 @@ async def test_a_value_is_made_once_for_all_who_wait_for_it():
     assert values == [1] * 5
     assert await computed.get("a", make, state=1, patience=60) == 1
     assert await computed.get("a", make, state=2, patience=60) == 2
+    computed.close()
+
+
+async def test_what_took_long_is_shown_at_once_while_it_is_made_again_and_not_made_all_the_time():
+    clock, go, made = Clock(), threading.Event(), list[str]()
+    computed = Computed(clock=clock)
+
+    def slow(name: str) -> str:
+        if made:
+            assert go.wait(timeout=60)
+        clock.now += 2.0
+        made.append(name)
+        return name
+
+    def shown(name: str, state: int) -> Coroutine[Any, Any, str]:
+        return computed.get("a", lambda: slow(name), state=state, patience=60)
+
+    assert await shown("first", 1) == "first"
+    assert await shown("second", 2) == "first"
+    clock.now = 11.9
+    assert await shown("third", 3) == "first"
+    assert made == ["first"]
+    clock.now = 12.0
+    with pytest.raises(StopIteration) as at_once:
+        shown("fourth", 4).send(None)
+    assert at_once.value.value == "first"
+    go.set()
+    await computed.get("b", lambda: None, state=1, patience=60)  # made after what was asked for before
+    assert await shown("fifth", 4) == "fourth"
+    assert made == ["first", "fourth"]
     computed.close()
 
 

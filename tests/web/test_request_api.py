@@ -37,8 +37,8 @@ def test_a_script_asks_learns_the_answer_and_comes_in(desk: Desk):
     decide(desk.ledger, document["request"], accepted=True, by="owner")
     accepted = house.visitor().get(asked).json()
     assert (accepted["state"], accepted["lets_in"]) == ("accepted", True)
-    joined = house.visitor().post(f"/api/join/{token}", json={"name": "Birds"})
-    assert (joined.status_code, joined.json()["role"], joined.json()["name"]) == (201, "team", "Birds")
+    joined = house.visitor().post(f"/api/join/{token}", json={"name": "birds  of prey"})
+    assert (joined.status_code, joined.json()["role"], joined.json()["name"]) == (201, "team", "Birds of prey")
     script = house.visitor(Authorization=f"Bearer {joined.json()['token']}")
     assert script.get("/api/submissions").json()["submissions"] == []
     (key,) = access_keys(desk.ledger, joined.json()["person"])

@@ -1,17 +1,19 @@
 """Claims about what a team cannot do with submissions, however often it tries: fill the disk, replay, pose."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
+from evenhand.ledger.access_requests import WAITING_MOST
 from evenhand.ledger.intakes import set_terms
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import BEGUN_MOST, DRAFTS_MOST
 from evenhand.ledger.upkeep import check
-from evenhand.web.submitting import BEGUN_MOST
-from tests.web.desk import TERMS, Desk, Team, opened
+from tests.web.desk import TERMS, Desk, Team, opened, words_of
 from tests.web.house import GENEROUS, House, form_token, served
 
 
@@ -77,6 +79,73 @@ def test_a_team_begins_so_many_submissions_a_day(desk: Desk, team: Team):
     refused = team.begin(version="more")
     assert f"You have begun {BEGUN_MOST} submissions within a day" in refused.text
     assert desk.team("Fish").begin(team="Fish").status_code == 303
+
+
+def test_of_many_begun_in_one_moment_no_more_pass_than_may_be_open(desk: Desk, team: Team):
+    script = team.script
+    policy = script.get("/api/submit").json()["intakes"][0]["policy_hash"]
+
+    def begin(number: int) -> int:
+        about = {"model": "Parrot", "version": str(number), "team": "Birds", "policy_hash": policy}
+        return script.post(f"/api/submit/{desk.intake}", json=about).status_code
+
+    with ThreadPoolExecutor(max_workers=15) as threads:
+        answers = Counter(threads.map(begin, range(45)))
+    assert answers == {201: DRAFTS_MOST, 409: 45 - DRAFTS_MOST}
+
+
+def test_of_many_requests_for_data_in_one_moment_no_more_pass_than_may_wait(desk: Desk, team: Team):
+    script = team.script
+    policy = script.get("/api/submit").json()["intakes"][0]["policy_hash"]
+
+    def ask(number: int) -> int:
+        asked = {"about": f"Why {number}?", "policy_hash": policy}
+        return script.post(f"/api/submit/{desk.intake}/data-request", json=asked).status_code
+
+    with ThreadPoolExecutor(max_workers=8) as threads:
+        answers = Counter(threads.map(ask, range(16)))
+    assert answers == {201: WAITING_MOST, 409: 16 - WAITING_MOST}
+
+
+def fewer_answers(desk: Desk) -> bytes:
+    """One is missing."""
+    return b"".join(desk.answers().splitlines(keepends=True)[1:])
+
+
+def test_terms_made_stricter_since_the_upload_hold_at_the_confirmation(desk: Desk, team: Team):
+    set_terms(desk.ledger, desk.intake, replace(TERMS, missing_allowed=1), by="owner")
+    submission = team.began()
+    assert team.upload(submission, fewer_answers(desk)).status_code == 303
+    assert desk.stands(submission).to_be_confirmed
+    set_terms(desk.ledger, desk.intake, TERMS, by="owner")
+    assert team.script.get(f"/api/submissions/{submission}").json()["upload"]["faults"] == 1
+    assert "1 fault to correct" in words_of(team.page(submission))
+    refused = team.confirm(submission)
+    assert refused.status_code == 409
+    assert "The terms were changed since this file was uploaded" in words_of(refused.text)
+    assert desk.stands(submission).stage == "draft"
+
+
+def test_terms_made_looser_since_the_upload_free_it(desk: Desk, team: Team):
+    submission = team.began()
+    assert team.upload(submission, fewer_answers(desk)).status_code == 303
+    assert "This file has faults" in words_of(team.confirm(submission).text)
+    set_terms(desk.ledger, desk.intake, replace(TERMS, missing_allowed=1), by="owner")
+    assert team.script.get(f"/api/submissions/{submission}").json()["upload"]["faults"] == 0
+    assert team.confirm(submission).status_code == 303
+    assert desk.stands(submission).stage == "confirmed"
+    assert team.confirm(submission).status_code == 303  # again is no change
+
+
+def test_a_file_that_is_gone_is_not_confirmed(desk: Desk, team: Team):
+    submission = team.began()
+    assert team.upload(submission, desk.answers()).status_code == 303
+    upload = desk.stands(submission).upload
+    assert upload is not None
+    (desk.ledger.submitted.root / upload.file).write_bytes(b"altered")
+    set_terms(desk.ledger, desk.intake, replace(TERMS, missing_allowed=1), by="owner")
+    refused = team.confirm(submission)
+    assert (refused.status_code, "upload it again" in words_of(refused.text)) == (409, True)
 
 
 @pytest.fixture

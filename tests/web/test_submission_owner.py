@@ -11,7 +11,7 @@ from evenhand.domain.submission import Estimated, Judged, Stopped, Uploaded
 from evenhand.ledger.access_requests import ask_to_join
 from evenhand.ledger.intakes import intakes_on_record
 from evenhand.ledger.people import people
-from evenhand.ledger.submissions import Submission, begin_submission, find_submission, tell
+from evenhand.ledger.submissions import Submission, TooLate, begin_submission, find_submission, tell
 from evenhand.ledger.submissions import confirm as confirm_upload
 from evenhand.web.submitting import entered
 from tests.web.house import MODELS, SCRIPT, SECRETS, House, fill, form_token, links
@@ -42,6 +42,9 @@ class Office:
 
     def post(self, path: str, **fields: str) -> httpx.Response:
         token = form_token(self.owner.get("/admin"))
+        if fields.get("word") == "approve":
+            # As a page that was opened just now has it.
+            fields = {"estimate": str(self.the(path.strip("/")).standing.estimated_seq), **fields}
         return self.owner.post(f"/admin/submissions{path}", data={"csrf": token, **fields})
 
     def confirmed(self, *, estimate: Estimated | None = ESTIMATE) -> Submission:
@@ -155,6 +158,39 @@ def test_nothing_is_approved_before_it_is_estimated_or_without_a_word_about_mone
     assert office.stage(one.id) == "approved"
 
 
+def test_only_the_estimate_that_was_seen_is_approved(office: Office):
+    one = office.confirmed()
+    seen = str(one.standing.estimated_seq)
+    assert f'name="estimate" value="{seen}"' in office.owner.get(f"/admin/submissions/{one.id}").text
+    tell(office.house.ledger, one.id, replace(ESTIMATE, cost_usd=325.0), person=None)
+    refused = office.post(f"/{one.id}", word="approve", estimate=seen, budget="4.50")
+    assert (refused.status_code, "has changed since you looked" in refused.text) == (409, True)
+    assert "$325.00" in refused.text
+    assert office.post(f"/{one.id}", word="approve", estimate="", budget="4.50").status_code == 422
+    assert office.stage(one.id) == "confirmed"
+    assert office.post(f"/{one.id}", word="approve", budget="400").status_code == 303
+
+
+def test_an_estimate_under_terms_that_no_longer_hold_is_not_approved(office: Office):
+    drawn = intakes_on_record(office.house.ledger)[0].terms.drawn
+    one = office.confirmed(estimate=replace(ESTIMATE, terms=drawn))
+    office.post(f"/intakes/{office.intake}", **{**TERMS, "policy": "Nobody trains on it at all."})
+    office.post(f"/intakes/{office.intake}", **{**TERMS, "battles": "20"})
+    refused = office.post(f"/{one.id}", word="approve", budget="4.50")
+    assert (refused.status_code, "the terms, a price or the board is another" in refused.text) == (409, True)
+    assert office.stage(one.id) == "confirmed"
+    now = intakes_on_record(office.house.ledger)[0].terms.drawn
+    tell(office.house.ledger, one.id, replace(ESTIMATE, terms=now), person=None)
+    assert office.post(f"/{one.id}", word="approve", budget="4.50").status_code == 303
+
+
+def test_the_same_estimate_again_is_no_other(office: Office):
+    one = office.confirmed()
+    with pytest.raises(TooLate):
+        tell(office.house.ledger, one.id, ESTIMATE, person=None)
+    assert office.the(one.id).standing.estimated_seq == one.standing.estimated_seq
+
+
 def test_a_budget_that_nobody_could_keep_is_refused(office: Office):
     one = office.confirmed(estimate=replace(ESTIMATE, cost_usd=None))
     refused = office.post(f"/{one.id}", word="approve", budget="1")
@@ -262,13 +298,19 @@ def test_the_owner_does_the_same_by_script(office: Office):
     (told,) = script.get("/api/all-submissions").json()["submissions"]
     assert (told["stage"], told["estimate"]["cost_usd"]) == ("confirmed", 3.25)
     decide = f"/api/submissions/{one.id}/decide"
+    seen = {"estimate": told["estimate"]["number"]}
     for said in ({}, {"budget": None}, {"unlimited": False}, {"budget": 2, "unlimited": True}):
-        refused = script.post(decide, json={"word": "approve", **said})
+        refused = script.post(decide, json={"word": "approve", **seen, **said})
         assert refused.status_code == 422
         assert "unlimited" in refused.json()["error"]
     assert script.post(decide, json={"word": "refuse", "reason": " "}).status_code == 422
     assert office.stage(one.id) == "confirmed"
-    done = script.post(decide, json={"word": "approve", "budget": 2})
+    blind = script.post(decide, json={"word": "approve", "budget": 2})
+    assert (blind.status_code, "number of the `estimate`" in blind.json()["error"]) == (422, True)
+    other = script.post(decide, json={"word": "approve", "budget": 2, "estimate": seen["estimate"] - 1})
+    assert (other.status_code, "has changed since you looked" in other.json()["error"]) == (409, True)
+    assert office.stage(one.id) == "confirmed"
+    done = script.post(decide, json={"word": "approve", "budget": 2, **seen})
     assert (done.status_code, done.json()["stage"], done.json()["budget"]) == (200, "approved", 2)
     assert script.post("/api/submissions/none/decide", json={"word": "close"}).status_code == 404
     assert script.put(f"/api/intakes/{office.intake}", json={"open": False}).status_code == 204
@@ -276,7 +318,7 @@ def test_the_owner_does_the_same_by_script(office: Office):
     assert script.post(decide, json={"word": "raise"}).status_code == 422
     raised = script.post(decide, json={"word": "raise", "unlimited": True})
     assert (raised.status_code, raised.json()["budget"]) == (200, None)
-    asked = ask_to_join(office.house.ledger, name="Birds", about="x")
+    asked = ask_to_join(office.house.ledger, name="Fish", about="x")
     answer = f"/api/access-requests/{asked.id}"
     assert script.post(answer, json={"accepted": False}).status_code == 422
     assert script.post(answer, json={"accepted": True}).status_code == 204

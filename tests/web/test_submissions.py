@@ -78,7 +78,7 @@ def test_the_file_uploaded_last_counts_and_only_it_can_be_confirmed(desk: Desk, 
     assert team.confirm(submission).status_code == 303
     after = team.upload(submission, desk.answers())
     assert after.status_code == 409
-    assert "that cannot be done" in after.text
+    assert "That cannot be done with this submission as it stands: it is confirmed" in after.text
     upload = desk.stands(submission).upload
     assert upload
     assert b"corrected" in desk.ledger.submitted.get(upload.file)

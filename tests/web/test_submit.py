@@ -39,7 +39,7 @@ def asked(desk: Desk, visitor: httpx.Client, **fields: str) -> httpx.Response:
 
 
 def private_link(page: httpx.Response, house: House) -> str:
-    (link,) = re.findall(r'<code class="secret">([^<]+)</code>', page.text)
+    (link,) = re.findall(r'<code class="secret"[^>]*>([^<]+)</code>', page.text)
     return link.removeprefix(house.site.url)
 
 

@@ -14,8 +14,11 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 import pytest
 
+from evenhand.domain.submission import Failed, Refused
 from evenhand.ledger.intakes import set_terms
+from evenhand.ledger.people import access_keys, end_access
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import tell
 from tests.web.desk import POLICY, TERMS, Desk, Team, opened
 from tests.web.house import GENEROUS, SCRIPT, House, form_token, served
 
@@ -178,9 +181,10 @@ def test_a_session_changes_nothing_without_its_form_token(desk: Desk, team: Team
     assert team.client.put(path, content=desk.answers(), headers={"X-CSRF-Token": token}).status_code == 200
     assert desk.house.visitor().get("/api/submissions").status_code == 401
     guess = desk.house.visitor(Authorization="Bearer guess")
-    assert guess.put(path, content=b"x").status_code in (401, 403)
+    assert guess.put(path, content=b"x").status_code == 401
     owner = desk.house.signed_in("owner", "Olga")
-    assert owner.get(f"/api/submissions/{submission}").status_code == 403
+    owners = {"X-CSRF-Token": form_token(owner.get("/account"))}
+    assert owner.put(path, content=desk.answers(), headers=owners).status_code == 403
 
 
 def test_uploads_of_one_submission_are_counted(desk: Desk, script: Script):
@@ -336,3 +340,67 @@ def test_pages_are_answered_while_large_files_are_checked(script: Script):
             answered += 1
     assert [one.result()["faults"] for one in sent] == [0, 0, 0, 0]
     assert answered
+
+
+def test_the_questions_and_the_file_to_fill_in_are_part_of_the_api(desk: Desk):
+    visitor = desk.house.visitor()
+    described = visitor.get("/openapi.json").json()["paths"]
+    for path in ("/api/submit/{intake}/items.{ending}", "/api/submit/{intake}/predictions.{ending}"):
+        assert described[path]["get"]["security"] == []
+    for name in ("items.jsonl", "items.csv", "predictions.jsonl", "predictions.csv"):
+        by_page, by_script = (visitor.get(f"{start}/submit/{desk.intake}/{name}") for start in ("", "/api"))
+        assert by_page.status_code == by_script.status_code == 200
+        assert by_page.content == by_script.content
+        assert name in by_script.headers["content-disposition"]
+    assert visitor.get(f"/api/submit/{desk.intake}/items.exe").status_code == 422
+
+
+def test_the_owner_has_every_submission_its_receipt_and_its_battles_whole(desk: Desk):
+    team = desk.team()
+    submission = team.confirmed()
+    desk.approve(submission)
+    desk.judge(submission)
+    owner = desk.house.signed_in("owner")
+    path = f"/api/submissions/{submission}"
+    assert owner.get(path).json() == team.script.get(path).json()
+    assert owner.get(f"{path}/receipt").json() == team.script.get(f"{path}/receipt").json()
+    whole, theirs = (one.get(f"{path}/battles").text.splitlines() for one in (owner, team.script))
+    assert len(whole) > len(theirs) > 0
+    for ending in ("", "/receipt", "/battles"):
+        assert owner.get(f"/api/submissions/00000000{ending}").status_code == 404
+    (listed,) = owner.get("/api/all-submissions").json()["submissions"]
+    assert (listed["spent_usd"], listed["failures"], listed["reason"]) == (0.0, [], None)
+
+
+def test_the_owner_reads_why_a_submission_does_not_go_on(desk: Desk):
+    team = desk.team()
+    failing, refused = team.confirmed(), team.confirmed(version="3")
+    desk.approve(failing)
+    tell(desk.ledger, failing, Failed(detail="The judge is away."), person=None)
+    tell(desk.ledger, refused, Refused(reason="Copied."), person="owner")
+    told = desk.house.signed_in("owner").get("/api/all-submissions").json()["submissions"]
+    found = {one["submission"]: one for one in told}
+    assert [one["detail"] for one in found[failing]["failures"]] == ["The judge is away."]
+    assert found[refused]["reason"] == "Copied."
+
+
+@pytest.mark.parametrize("token", ["nonsense", "", "ended"])
+def test_a_token_that_does_not_hold_is_told_so_at_every_change_and_counted(desk: Desk, token: str):
+    team = desk.team()
+    if token == "ended":
+        script = team.script
+        for one in access_keys(desk.ledger, team.id):
+            end_access(desk.ledger, person=team.id, key=one.id)
+    else:
+        script = desk.house.visitor(Authorization=f"Bearer {token}".strip())
+    before = desk.house.logged().count("refused: not signed in")
+    changes = [
+        script.post(f"/api/submit/{desk.intake}", json={}),
+        script.post("/api/tokens", json={"note": "x"}),
+        script.put("/api/submissions/x/file?name=a.csv", content=b""),
+        script.post("/api/submissions/x/withdraw"),
+        script.post("/api/invitations", json={"role": "owner"}),
+    ]
+    assert [one.status_code for one in changes] == [401] * len(changes)
+    assert all("token is not known, or was ended" in one.json()["error"] for one in changes)
+    assert desk.house.logged().count("refused: not signed in") == before + len(changes)

@@ -4,7 +4,9 @@ import asyncio
 import logging
 import socket
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
 from evenhand.web.gate import begun_in_time
+from evenhand.web.service import Serving
 from evenhand.web.site import Limits
 from tests.web.house import House, come_in, fill, form_token, links, served, url_in
 
@@ -182,3 +185,25 @@ def test_a_download_that_has_begun_may_take_longer_than_a_request(ledger: Ledger
         assert visitor.get("/late").status_code == 503
         with pytest.raises(httpx.RemoteProtocolError):
             visitor.get("/page")
+
+
+def test_what_takes_long_leaves_the_pages_their_threads(ledger: Ledger):
+    more, begun, go = APIRouter(), threading.Semaphore(0), threading.Event()
+
+    def work() -> bool:
+        begun.release()
+        return go.wait(timeout=60)
+
+    @more.get("/long")
+    async def long(serving: Serving) -> Response:
+        assert await serving.at_length(work)
+        return Response()
+
+    with served(ledger, more=more) as house, ThreadPoolExecutor(50) as pool:
+        answers = [pool.submit(house.visitor().get, "/long") for _ in range(50)]
+        for _ in range(2):
+            assert begun.acquire(timeout=60)
+        page = house.visitor().get("/")
+        go.set()
+        assert page.status_code == 200
+        assert {answer.result().status_code for answer in answers} == {200}

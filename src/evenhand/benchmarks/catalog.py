@@ -102,11 +102,15 @@ def _bundled() -> list[BenchmarkInfo]:
 def _installed(point: EntryPoint) -> BenchmarkInfo:
     try:
         package = cast("object", point.load())
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a package of somebody else may fail in any way
         raise BenchmarkError(f"The installed benchmark `{point.name}` cannot be imported: {error}.") from error
     if not isinstance(package, ModuleType) or package.__file__ is None:
         raise BenchmarkError(f"The entry point of the installed benchmark `{point.name}` must name a package.")
-    for info in read_infos(Path(package.__file__).parent, package.__name__):
+    try:
+        infos = read_infos(Path(package.__file__).parent, package.__name__)
+    except BenchmarkError as error:
+        raise BenchmarkError(f"The installed benchmark `{point.name}` cannot be used: {error}") from error
+    for info in infos:
         if info.name == point.name:
             return info
     raise BenchmarkError(f"The benchmark.toml of {point.value} does not describe `{point.name}`.")

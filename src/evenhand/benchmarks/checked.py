@@ -1,6 +1,6 @@
 """What a submitted file of answers was found to hold, and what its team must correct before it can be confirmed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evenhand.benchmarks.data_error import listed, quoted
@@ -144,12 +144,12 @@ class Checked:
         if self.missing:
             yield f"Items without an answer: {len(self.missing)} of {self.items} ({listed(self.missing)})."
         if self.empty:
-            yield f"Empty answers: {len(self.empty)} (items {listed(one.item for one in self.empty)})."
+            yield f"Empty answers: {len(self.empty)} ({in_words('item', (one.item for one in self.empty))})."
         if self.failure_texts:
             first = self.failure_texts[0]
             yield (
                 f"Answers that are another tool's failure text: {len(self.failure_texts)} "
-                f'(items {listed(one.item for one in self.failure_texts)}; the first reads "{first.text}").'
+                f'({in_words("item", (one.item for one in self.failure_texts))}; the first reads "{first.text}").'
             )
         if 0 < self.unanswered <= self.missing_allowed:
             yield f"Items that may be left without a usable answer: {self.missing_allowed}; these stay unjudged."
@@ -164,8 +164,14 @@ def _counted(entries: Sequence[Entry]) -> dict[str, Json]:
     return {"count": len(entries), "entries": [one.as_json() for one in entries[:SHOWN]]}
 
 
+def in_words(noun: str, names: Iterable[str]) -> str:
+    """`item dog`, `items dog, cat`."""
+    found = tuple(names)
+    return f"{noun}{'' if len(found) == 1 else 's'} {listed(found)}"
+
+
 def _rows(rows: Sequence[int]) -> str:
-    return f"row{'s' if len(rows) > 1 else ''} {listed(map(str, rows))}"
+    return in_words("row", map(str, rows))
 
 
 def _hint(unknown: Unknown) -> str:

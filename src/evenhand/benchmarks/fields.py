@@ -1,5 +1,6 @@
 """One row's fields as labels and texts; each fault is added to the file's problems and the reading goes on."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import cast
@@ -83,6 +84,9 @@ class FieldReader:
             return ""
         if isinstance(value, bool):
             return "true" if value else "false"
+        if isinstance(value, float) and not math.isfinite(value):
+            self.fault(f"The field `{name}` must be text and is a number too large to be written.")
+            return ""
         if isinstance(value, (int, float)):
             return str(value)
         if not isinstance(value, str):

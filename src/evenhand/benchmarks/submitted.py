@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evenhand.benchmarks.by_content import ItemsByContent
 from evenhand.benchmarks.cells import is_nothing
-from evenhand.benchmarks.checked import Checked, Doubled, Unknown, Unreadable, Unusable
+from evenhand.benchmarks.checked import Checked, Doubled, Unknown, Unreadable, Unusable, in_words
 from evenhand.benchmarks.data_error import Place, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.failure_text import is_failure_text
 from evenhand.benchmarks.fields import FieldReader
@@ -14,7 +14,7 @@ from evenhand.benchmarks.predictions import model_of_column
 from evenhand.benchmarks.responses_file import CUT
 from evenhand.benchmarks.rows import Row, cell_rows, json_row
 from evenhand.benchmarks.sheet import CELL_LIMIT, is_cut
-from evenhand.benchmarks.upload import TooMuch, text_lines, why_no_text
+from evenhand.benchmarks.upload import TooMuch, text_lines, why_misnamed, why_no_text
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
 
@@ -96,6 +96,7 @@ class _Collected:
         sentence = why_no_text(data)
         if sentence is None and not data.strip():
             sentence = _EMPTY
+        sentence = sentence or why_misnamed(data, ending)
         if sentence is not None:
             self._of_file.append(sentence)
             return
@@ -241,19 +242,20 @@ class _Collected:
         if self._repeated:
             yield (
                 f"Rows that say the same again were passed over: {len(self._repeated)} "
-                f"(rows {listed(map(str, self._repeated))})."
+                f"({in_words('row', map(str, self._repeated))})."
             )
         formulas = [one.item.label for one in usable if one.text.startswith(_FORMULA)]
         if formulas:
             yield (
-                f"Answers that begin like a spreadsheet's formula: {len(formulas)} (items {listed(formulas)}); "
+                f"Answers that begin like a spreadsheet's formula: {len(formulas)} "
+                f"({in_words('item', formulas)}); "
                 "they are kept as the text they are."
             )
         cut = [one.item.label for one in usable if is_cut(one.text)]
         if cut:
             yield (
                 f"Answers of exactly {CELL_LIMIT:,} characters, where spreadsheets cut a text: {len(cut)} "
-                f"(items {listed(cut)}); if they were cut, write the file without a spreadsheet."
+                f"({in_words('item', cut)}); if they were cut, write the file without a spreadsheet."
             )
         yield from (_shown(one, _LONGEST_SENTENCE) for one in self._by_content.miscalled())
 
@@ -265,8 +267,6 @@ def _column(reader: FieldReader, names: tuple[str, ...]) -> str | None:
     if not given:
         close = dict.fromkeys(found for name in names for found in near(name, list(fields)[:_HINTED], cutoff=0.7))
         hint = f" Did you mean {quoted(close)}?" if close else ""
-        if len(fields) == 1 and any(mark in name for name in fields for mark in ";\t"):
-            hint = " Separate the cells of a .csv file by commas."
         reader.fault(f"There is no column `{names[0]}` (or {quoted(names[1:])}); found {quoted(fields)}.{hint}")
         return None
     if len(given) > 1 and names[0] not in given:

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 
 _PACKED = {
@@ -18,6 +19,9 @@ _PACKED = {
 }
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _CHUNK = 1 << 20
+_HEAD = 1 << 16
+_HEADER = re.compile(r'"?(?:item|id|index|instruction|response|output|prediction|model)"?[ ]*[,;\t]')
+"""How the first line of a .csv file may begin."""
 
 
 class TooMuch(Exception):
@@ -42,6 +46,22 @@ def why_no_text(data: bytes) -> str | None:
     letter = data[wrong : wrong + 1].decode("cp1252", "replace")
     as_latin = f" (in Latin-1 or Windows-1252 the byte there is {letter!r})" if letter.isalpha() else ""
     return f"Line {_line(data, wrong)} is not UTF-8{as_latin}; save the file as UTF-8."
+
+
+def why_misnamed(data: bytes, ending: str) -> str | None:
+    """A sentence where text is not of the kind that the file's ending says: `.csv` or `.jsonl`."""
+    text = data[:_HEAD].decode("utf-8-sig", "ignore").lstrip()
+    first = text.partition("\n")[0].rstrip("\r")
+    if ending == ".csv" and first.startswith(("{", "[")):
+        return "The file ends .csv and begins as JSON does; if it is JSONL, one object on each line, let it end .jsonl."
+    if ending == ".jsonl" and _HEADER.match(first):
+        return "The file ends .jsonl and its first line is no JSON; if it is CSV, let it end .csv."
+    if ending == ".csv" and "," not in first and (mark := next((one for one in ";\t" if one in first), None)):
+        return (
+            f"The cells of the first line are separated by {'semicolons' if mark == ';' else 'tabs'}; separate the "
+            "cells of a .csv file by commas."
+        )
+    return None
 
 
 def text_lines(data: bytes, *, longest: int, most: int) -> Iterator[str]:

@@ -52,9 +52,10 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
     asked, showing = job(ctx, _showing(benchmark, flags), surroundings, flags, ledger, twins.benchmark)
     items = chosen_items(benchmark, flags)
     say_notes(benchmark.notes)
+    answers = answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False)
     prepared = prepare(
         benchmark,
-        answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False),
+        answers.chosen,
         items=items,
         judge=asked.judge.rater,
         model=asked.judge.model.model,
@@ -62,6 +63,7 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
         matching=Matching(purpose="audit", seed=flags["seed"]),
         fence_secret=ledger.fence_secret(),
     )
+    answers.keep(ledger, flags)
     say_notes(prepared.notes)
     makers = Makers(prepared, seed=flags["seed"])
     picking, graded = _graded(ctx, flags, surroundings, ledger, benchmark, makers)

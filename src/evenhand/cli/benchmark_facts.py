@@ -37,7 +37,9 @@ class BenchmarkFacts:
     def print(self) -> None:
         info, counts = self.info, self.info.counts
         click.echo(f"{info.name}: {info.title}")
-        click.echo(f"licence    {info.licence}\ncitation   {info.citation}\nsource     {info.url}")
+        click.echo(f"licence    {info.licence}\ncitation   {info.citation}")
+        if info.url is not None:
+            click.echo(f"source     {info.url}")
         click.echo(f"protocols  {', '.join(info.protocols)}\ndata       {info.needs}")
         if counts is not None:
             click.echo(

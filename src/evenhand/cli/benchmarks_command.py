@@ -20,14 +20,31 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """The benchmarks there are, with licence, counts and default protocols."""
     if ctx.invoked_subcommand is not None:
         return
-    from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark
+    from evenhand.cli.notes import say_notes
     from evenhand.reports.tables import console, print_entries
 
-    infos = [describe_benchmark(name) for name in benchmark_names()]
+    infos, notes = _listed()
     if as_json:
-        click.echo(json.dumps({"schema": 1, "benchmarks": [info.as_json() for info in infos]}, ensure_ascii=False))
+        document = {"schema": 1, "benchmarks": [info.as_json() for info in infos], "notes": notes}
+        click.echo(json.dumps(document, ensure_ascii=False))
         return
     print_entries([(info.name, _facts(info)) for info in infos], console())
+    say_notes(notes)
+
+
+def _listed() -> "tuple[list[BenchmarkInfo], list[str]]":
+    """And a sentence on each that is installed and cannot be used."""
+    from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark
+    from evenhand.benchmarks.data_error import BenchmarkError
+
+    infos: list[BenchmarkInfo] = []
+    notes: list[str] = []
+    for name in benchmark_names():
+        try:
+            infos.append(describe_benchmark(name))
+        except BenchmarkError as error:
+            notes.append(str(error))
+    return infos, notes
 
 
 def _facts(info: "BenchmarkInfo") -> list[str]:

@@ -164,6 +164,10 @@ async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | 
             outcome.print_summary()
             raise click.exceptions.Exit(outcome.exit_code)
         battles = _affordable(outcome)
+        if battles < BATTLES:
+            _say(
+                quiet, f"This machine is slow: {battles} of {BATTLES} pairs are drawn, about what fits into 5 minutes."
+            )
     outcome = await carry_out(order(battles), quiet=quiet, command="demo")
     chosen = _studies(ledger, order(PROBE))
     return Demonstration(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.cli.notes import say_notes
 from evenhand.cli.surroundings import WrongUse
 from evenhand.describe.description import Description, Means, describe
@@ -84,6 +84,10 @@ def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> Told:
 
 
 def _loaded(wanted: Wanted, store: ImageStore | None) -> Benchmark:
+    if wanted.path is None and not wanted.name.lower().endswith(".jsonl"):
+        info = find_benchmark(wanted.name)
+        if info.items is None:
+            raise WrongUse(f"{wanted.name} needs its data: write {wanted.name}=PATH. {info.needs}")
     benchmark = load_benchmark(wanted.name, path=wanted.path)
     say_notes(benchmark.notes)
     return benchmark if store is None else with_fetched(benchmark, store)

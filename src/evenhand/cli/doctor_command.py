@@ -35,7 +35,8 @@ def command(ctx: click.Context, **flags: Any) -> None:
         document = {"schema": 1, "findings": [finding.as_json() for finding in findings]}
         click.echo(json.dumps(document, ensure_ascii=False))
     else:
+        width = max(len(finding.what) for finding in findings)
         for finding in findings:
             mark, colour = {"ok": ("ok", "green"), "no": ("no", "yellow"), "wrong": ("wrong", "red")}[finding.state]
-            click.echo(f"{click.style(f'{mark:5}', fg=colour)} {finding.what:16} {finding.words}")
+            click.echo(f"{click.style(f'{mark:5}', fg=colour)} {finding.what:{width}} {finding.words}")
     ctx.exit(1 if any(finding.state == "wrong" for finding in findings) else 0)

@@ -184,7 +184,8 @@ def _of_benchmark(flags: Mapping[str, Any], ledger: Ledger) -> tuple[Benchmark, 
     answers = answers_to_judge(
         benchmark, items, {**flags, **_WITHOUT_ANSWERS}, ledger, variant=flags["variant"] or "", whole=False
     )
+    answers.keep(ledger, {**flags, **_WITHOUT_ANSWERS})
     blind = sum(bool(item.images) for item in items)
     if blind:
         say_notes([f"The judge picks by the words alone: the images of {blind} items are not shown."])
-    return benchmark, sets_of_answers(items, answers)
+    return benchmark, sets_of_answers(items, answers.chosen)

@@ -69,13 +69,14 @@ def _take_answers(
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.responses_import import import_responses, read_answers
     from evenhand.ledger.record import Ledger
+    from evenhand.ratings.notes import counted
 
     gaps = "allow" if flags["allow_partial"] else "note"
     read = read_answers(file, benchmark, variant=_variant(flags["variant"]), gaps=gaps)
     say_notes(read.warnings)
     done = import_responses(Ledger(flags["store"]), benchmark, read, replace=flags["replace"], settings=settings)
-    whose = f"answers of {len(done.models)} models to {benchmark.name}"
-    click.echo(f"{done.new} {whose} imported, {done.known} were known.", err=True)
+    whose = f"of {counted(len(done.models), 'model')} to {benchmark.name}"
+    click.echo(f"{counted(done.new, 'answer')} {whose} imported, {done.known} were known.", err=True)
     return done.as_json()
 
 
@@ -86,26 +87,29 @@ def _take_judgements(
     from evenhand.domain.printable import printable
     from evenhand.exchange.judgements_import import import_judgements
     from evenhand.ledger.record import Ledger
+    from evenhand.ratings.notes import counted
 
     variant = _variant(flags["variant"]) or ""
     read = _judgements_in(file, benchmark, flags, variant)
     say_notes(read.notes)
     ledger = Ledger(flags["store"])
     done = import_judgements(ledger, benchmark, read, variant=variant, replace=flags["replace"], settings=settings)
-    whose = f"judgements of {_raters(done.raters)} on {benchmark.name}"
-    again = f", {done.repeated} rows repeat others" if done.repeated else ""
-    click.echo(f"{done.new} {whose} imported, {done.known} were known{again}.", err=True)
+    whose = f"of {_raters(done.raters)} on {benchmark.name}"
+    repeated = f"{counted(done.repeated, 'row')} {'repeats' if done.repeated == 1 else 'repeat'} others"
+    again = f", {repeated}" if done.repeated else ""
+    click.echo(f"{counted(done.new, 'judgement')} {whose} imported, {done.known} were known{again}.", err=True)
     click.echo(printable(f"Models: {', '.join(done.models)}.{_new_names(done)}"), err=True)
     return done.as_json()
 
 
 def _raters(names: Sequence[str]) -> str:
     from evenhand.domain.rater import PEOPLE
+    from evenhand.ratings.notes import counted
 
     if names and names[0] == PEOPLE:
         most = "" if len(names) == 1 else f", up to {len(names)} for one pair,"
         return f"people without names{most}"
-    return f"{len(names)} raters"
+    return counted(len(names), "rater")
 
 
 def _new_names(done: "ImportedJudgements") -> str:

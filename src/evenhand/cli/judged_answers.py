@@ -1,7 +1,7 @@
 """Which answers are judged: those of the files, else those a sample bundles, else those on record."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.benchmarks.catalog import bundled_answers
@@ -33,6 +33,21 @@ def variant_to_judge(flags: Mapping[str, Any]) -> str:
     return variant
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    chosen: list[Response]
+    """Those that are judged."""
+    everyone: list[Response]
+    """Also those that the flags do not choose."""
+
+    def keep(self, ledger: Ledger, flags: Mapping[str, Any]) -> None:
+        """Once all that was asked for is found possible: all of them, unless it is a dry run."""
+        if not flags["dry_run"]:
+            ledger.add_responses(self.everyone, replace=flags["replace"])
+        elif not flags["replace"]:
+            ledger.check_responses(self.everyone)
+
+
 def answers_to_judge(
     benchmark: Benchmark,
     items: Sequence[Item],
@@ -41,8 +56,8 @@ def answers_to_judge(
     *,
     variant: str,
     whole: bool,
-) -> list[Response]:
-    """Of the chosen models, and the references; all go into the ledger unless it is a dry run.
+) -> Answers:
+    """Of the chosen models, and the references; nothing goes into the ledger before they are kept.
 
     `whole`: a file that lacks answers is refused, for every model meets one baseline on all items.
     """
@@ -66,11 +81,7 @@ def answers_to_judge(
         chosen = [one for one in responses if not flags["models"] or one.model in flags["models"]]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
     everyone = [*responses, *reference_responses(benchmark)]
-    if not flags["dry_run"]:
-        ledger.add_responses(everyone, replace=flags["replace"])
-    elif not flags["replace"]:
-        ledger.check_responses(everyone)
-    return _of_models(everyone, flags["models"])
+    return Answers(chosen=_of_models(everyone, flags["models"]), everyone=everyone)
 
 
 def _opponents(
@@ -101,8 +112,8 @@ def _say_other_data(benchmark: Benchmark, ledger: Ledger) -> None:
 def _named_beside(
     responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], variant: str
 ) -> list[Response]:
-    """Answers on record of models that a flag names and the files lack: a baseline, or players beside a sample's."""
-    named = set[str]() if flags["responses"] else set[str](flags["models"])
+    """Answers on record of models that a flag names and the files lack: a baseline, or players beside theirs."""
+    named = set[str](flags["models"])
     if variant and flags["against"]:
         named.add(flags["against"])
     named -= {one.model for one in responses}

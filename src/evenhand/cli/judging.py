@@ -70,9 +70,9 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     matchings = [_matching(flags, showing.protocol, variant) for _, showing in jobs]
     _refuse_without_baseline(flags["models"], matchings)
     whole = any(matching.pairing == "against" for matching in matchings)
-    responses = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
+    answers = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
     digests = {item.digest for item in items}
-    responses = [response for response in responses if response.item in digests]
+    responses = [response for response in answers.chosen if response.item in digests]
     orders: list[Order] = []
     for (asked, showing), matching in zip(jobs, matchings, strict=True):
         preparing = partial(
@@ -95,6 +95,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
             retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
         )
         orders.append(order)
+    answers.keep(ledger, flags)
     return orders
 
 

@@ -10,7 +10,8 @@ from evenhand.cli.main import COMMANDS, evenhand
 
 
 def reference() -> str:
-    head = "# Commands\n\nMade by `python -m evenhand.cli.reference docs/reference/commands.md`; do not edit.\n"
+    made = "Made by `python -m evenhand.cli.reference docs/reference/commands.md`; do not edit."
+    head = f"# Commands\n\n<!-- {made} -->\n"
     context = click.Context(evenhand, info_name="evenhand")
     parts: list[str] = [head]
     for name in COMMANDS:

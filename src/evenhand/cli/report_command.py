@@ -27,7 +27,7 @@ from evenhand.cli.options import option
     "--plot",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the report's pictures to this .svg or .png; repeatable.",
+    help="Draw the report's pictures to this .svg, .png or .html; repeatable.",
 )
 @option("--seed", type=int, default=0, show_default=True, help="Of the sample that is listed of very many judgements.")
 @options.store

@@ -18,9 +18,10 @@ from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
 from evenhand.reports.page.studies import boards_among, with_grades
-from evenhand.reports.page.words import sampling, summary
+from evenhand.reports.page.words import notes, sampling, summary
 from evenhand.reports.page.writing import Written, write_report
 from evenhand.reports.sheet import written
+from evenhand.reports.trust_word import trust_word
 
 Tables: TypeAlias = Literal["md", "latex", "csv"]
 Form: TypeAlias = Tables | Literal["html"]
@@ -71,15 +72,20 @@ def _form(flags: Mapping[str, Any]) -> Form:
 
 def _write_tables(report: Report, form: Tables, flags: Mapping[str, Any]) -> None:
     sheets = all_sheets(report)
-    notes = [*summary(report), *reliability_sentences(report.board), *filter(None, [sampling(report)])]
-    text = written([long_sheet(sheets)] if form == "csv" else sheets, form, notes)
+    opening = [
+        *filter(None, [sampling(report)]),
+        *summary(report),
+        trust_word(report.board.reliability, report.audits).words,
+    ]
+    below = [reliability_sentences(report.board)[0], *notes(report)]
+    text = written([long_sheet(sheets)] if form == "csv" else sheets, form, below, opening=opening)
     if flags["out"] is not None:
         write_whole(flags["out"], text.encode())
         click.echo(f"Written: {flags['out']}", err=True)
     elif not flags["as_json"]:
         click.echo(text, nl=False)
     if form == "csv":
-        for sentence in notes:
+        for sentence in (*opening, *below):
             say(sentence)
 
 

@@ -40,6 +40,7 @@ def command(benchmark: str, **flags: Any) -> None:
     from evenhand.cli.notes import say_notes
     from evenhand.engine.people_sample import ANYBODY, BY_EYE, people_sample
     from evenhand.ledger.record import Ledger
+    from evenhand.ratings.notes import counted
 
     if flags["out"] is not None:
         from evenhand.exchange.tables import check_target
@@ -61,7 +62,7 @@ def command(benchmark: str, **flags: Any) -> None:
     ledger.register_study(sample.study, rater=ANYBODY, condition=BY_EYE, wanted=sample.wanted)
     if flags["out"] is not None:
         _write(sample, flags["out"])
-    say_notes(f"Task {task} has {there} items, fewer than were to be drawn." for task, there in sample.short)
+    say_notes(f"Task {task} has {counted(there, 'item')}, fewer than were to be drawn." for task, there in sample.short)
     if flags["as_json"]:
         click.echo(json.dumps(_document(sample, flags["seed"]), ensure_ascii=False))
     else:

@@ -15,8 +15,9 @@ from evenhand.models.provider import providers
 HEAD = """\
 # Settings
 
-Made by `python -m evenhand.cli.settings_reference docs/reference/settings.md`; do not edit. What each flag means,
-command by command: [commands](commands.md).
+<!-- Made by `python -m evenhand.cli.settings_reference docs/reference/settings.md`; do not edit. -->
+
+What each flag means, command by command: [commands](commands.md).
 
 A setting is looked for in this order, and the first that has it counts:
 

@@ -34,16 +34,21 @@ class Address:
     base: str
     """Without a slash at its end."""
     host: str
+    port: int
     loopback: bool
+
+    @property
+    def shown(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def address(url: str) -> Address:
     """Raises WrongUse where a token must not be sent there."""
     try:
         parts = urlsplit(url.strip())
-        host, _ = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port
     except ValueError:
-        host = None
+        host = port = None
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not host:
         raise WrongUse("The server's address must begin with https:// and name a host.")
@@ -54,7 +59,12 @@ def address(url: str) -> Address:
         raise WrongUse(
             f"http://{host} is not encrypted: anybody on the way could read the token. Give the https:// address."
         )
-    return Address(base=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", host=host, loopback=loopback)
+    return Address(
+        base=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}",
+        host=host,
+        port=port or (443 if parts.scheme == "https" else 80),
+        loopback=loopback,
+    )
 
 
 class SubmissionServer:
@@ -80,6 +90,10 @@ class SubmissionServer:
     async def intakes(self) -> list[Document]:
         found = (await self._document("GET", "/api/submit")).get("intakes")
         return cast("list[Document]", found) if isinstance(found, list) else []
+
+    async def greet(self) -> None:
+        """Whether the token is known here: what everybody may read is given for any."""
+        await self._document("GET", "/api/submissions")
 
     async def begin(self, intake: str, entered: Mapping[str, str]) -> str:
         """The id of the new submission."""
@@ -129,7 +143,7 @@ class SubmissionServer:
     async def _asked(
         self, method: str, path: str, *, into: Any, headers: Mapping[str, str] | None = None, **request: Any
     ) -> None:
-        from aiohttp import ClientError
+        from aiohttp import ClientConnectorError, ClientError
         from yarl import URL
 
         # With each request, and not in the session: those would go to a proxy too.
@@ -145,10 +159,13 @@ class SubmissionServer:
                     if size > _MOST_BYTES:
                         raise self._not_ours(f"sent more than {_MOST_BYTES // 2**20} MB")
                     into(piece)
-        except (ClientError, TimeoutError, ConnectionError, UnicodeError) as error:
-            # Not chained, and without its own words: they may hold the request.
-            sentence = f"{self._where.host} could not be asked ({type(error).__name__}); try the same command again."
-            raise Unreachable(sentence) from None
+        # Not chained, and without their own words: they may hold the request.
+        except ClientConnectorError:
+            raise Unreachable(
+                f"Nothing answers at {self._where.shown}; is the address right, and does the server run?"
+            ) from None
+        except (ClientError, TimeoutError, ConnectionError, UnicodeError):
+            raise Unreachable(f"{self._where.shown} did not answer to its end; try the same command again.") from None
 
     async def _refusal(self, response: "ClientResponse") -> Exception:
         if 300 <= response.status < 400:

@@ -15,6 +15,7 @@ from evenhand.cli.submission_server import Address, Document, SubmissionServer, 
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.naming import hint
 from evenhand.domain.printable import printable
+from evenhand.ratings.notes import counted
 
 _SENTENCES_SHOWN = 30
 _UNREACHED_MOST = 10
@@ -24,11 +25,17 @@ _OVER = ("judged", "refused", "withdrawn")
 _STAGES = {
     "draft": "is a draft: nothing is judged before it is confirmed",
     "confirmed": "waits for the owner's approval",
-    "approved": "is approved, and is judged or waits its turn",
+    "approved": "is approved, and waits its turn",
     "stopped": "has reached its budget; the owner is asked whether to go on",
     "judged": "is judged",
     "refused": "was refused by the owner",
     "withdrawn": "is withdrawn",
+}
+
+
+_SAID = {
+    "publish": "It is published now: its name stands on the board.",
+    "withdraw": "It is withdrawn now: it stands on no board, and what was judged stays on record.",
 }
 
 
@@ -73,7 +80,7 @@ async def carry_out(order: Order) -> Outcome:
     async with SubmissionServer(order.server, order.token) as server:
         submission = order.submission or await _begun(server, order.entry)
         uploaded: Document | None = None
-        if order.file is not None:
+        if order.file is not None and not (order.submission and await _sent_before(server, submission, order.file)):
             uploaded = await server.upload(submission, order.file)
             _tell_check(submission, order.file, uploaded)
             if uploaded.get("faults"):
@@ -86,6 +93,29 @@ async def carry_out(order: Order) -> Outcome:
     return Outcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
 
 
+async def _sent_before(server: SubmissionServer, submission: str, file: Path) -> bool:
+    """Whether this very file is confirmed already. Raises WrongUse where another one is, or it is over."""
+    document = await server.status(submission)
+    if document.get("stage") == "draft":
+        return False
+    sent = document.get("upload")
+    held = cast("Document", sent).get("sha256") if isinstance(sent, dict) else None
+    same = held == _sha256(file)
+    if not same or document.get("stage") in ("withdrawn", "refused"):
+        raise WrongUse(
+            printable(_standing(submission, document))
+            + f" {'This file' if same else 'Its file is another one, and'} cannot be sent to it any more; "
+            "begin a new submission for it, without --status."
+        )
+    say(f"{file.name} is the file that was confirmed before; it counts once.")
+    return True
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
 async def _followed(server: SubmissionServer, submission: str, uploaded: Document | None, order: Order) -> Document:
     """Where it stands once all was said that was ordered."""
     document: Document | None = uploaded
@@ -93,6 +123,7 @@ async def _followed(server: SubmissionServer, submission: str, uploaded: Documen
         document = await _confirmed(server, submission, uploaded)
     if order.word:
         document = await server.say(submission, order.word)
+        say(_SAID[order.word])
     if order.wait:
         return await _waited(server, submission, order.every)
     return document or await server.status(submission)
@@ -102,6 +133,7 @@ async def _begun(server: SubmissionServer, entry: Entry) -> str:
     lacking = [f"--{name}" for name in ("model", "version", "team") if not getattr(entry, name)]
     if lacking:
         raise WrongUse(f"A new submission needs {', '.join(lacking)}; one begun before is named by --status ID.")
+    await server.greet()
     intake = chosen(await server.intakes(), entry.benchmark)
     policy = str(intake.get("policy", ""))
     if not entry.accept_policy:
@@ -177,7 +209,7 @@ async def _fetched(server: SubmissionServer, submission: str, document: Document
             await server.download(submission, what, path)
         except OSError as error:
             raise click.ClickException(f"{path} cannot be written: {error.strerror or error}.") from None
-        say(f"The {what} is in {path}.")
+        say(f"The {what} {'are' if what == 'battles' else 'is'} in {path}.")
 
 
 def _exit_code(document: Document) -> int:
@@ -190,7 +222,7 @@ def _tell_check(submission: str, file: Path, document: Document) -> None:
     given = document.get("check")
     check = cast("Document", given) if isinstance(given, dict) else {}
     faults = document.get("faults")
-    found = f"{faults} faults" if faults else "no fault"
+    found = counted(faults, "fault") if isinstance(faults, int) and faults else "no fault"
     say(f"{file.name}: answers to {check.get('answered')} of {check.get('items')} items, {found}.")
     listed = check.get("sentences")
     sentences = [str(one) for one in cast("list[object]", listed)] if isinstance(listed, list) else []
@@ -212,17 +244,22 @@ def _tell_stage(submission: str, document: Document) -> None:
 
 def _standing(submission: str, document: Document) -> str:
     stage = str(document.get("stage"))
-    words = f"Submission {submission} {_STAGES.get(stage, f'is at the stage {stage}')}"
+    told = _STAGES.get(stage, f"is at the stage {stage}")
+    if stage == "approved" and document.get("wanted"):
+        told = "is approved, and is being judged"
+    words = f"Submission {submission} {told}"
     reason, place = document.get("reason"), document.get("place")
     wanted, done = document.get("wanted"), document.get("done")
     if stage == "refused" and reason:
         words += f": {reason}"
-    if place is not None:
+    if place is not None and not (stage == "approved" and wanted):
         words += f"; its place in the queue is {place}"
     if wanted and stage in ("approved", "stopped"):
         words += f"; {done or 0} of {wanted} trials are judged"
     if stage == "judged" and document.get("partial"):
         words += ", in part: its budget was reached"
+    if stage == "judged" and document.get("published"):
+        words += ", and published"
     return f"{words}."
 
 

@@ -1,14 +1,15 @@
-"""Words that others wrote, made fit for a terminal."""
+"""Words that others wrote, made fit for a terminal and a page."""
 
 import re
 
 # A lone carriage return lets the end of a line hide its beginning; half of a surrogate pair cannot be encoded, and
-# some terminals are sent it as the control character it stands for.
-_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]|\r(?!\n)")
+# some terminals are sent it as the control character it stands for; U+202A to U+202E and U+2066 to U+2069 turn the
+# direction of what follows, beyond the words they stand in.
+_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)")
 
 
 def printable(text: str) -> str:
-    r"""The text with control characters spelt out (`\x1b`), so that none reaches the terminal; lines and tabs stay."""
+    r"""The text with control characters spelt out (`\x1b`, `\u202e`), so that none steers; lines and tabs stay."""
     return _STEERING.sub(_spelt, text)
 
 

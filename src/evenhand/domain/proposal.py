@@ -21,6 +21,7 @@ OVER: tuple[Stage, ...] = ("rejected", "withdrawn", "removed")
 CaptionOrAnswer: TypeAlias = Literal["answer", "caption", "neither"]
 """What is at fault where an answer does not follow its instruction (VisIT-Bench, Figs. 13 and 14)."""
 
+_NOBODY: frozenset[str] = frozenset()
 OwnersWord: TypeAlias = Literal["cleared", "again", "rejected", "withdrawn", "removed"]
 
 FIRST_WAIT = 60.0
@@ -153,7 +154,8 @@ class Standing:
     """Of what the worker tries at this stage, since it last went well or the owner asked for another try."""
     opinions: tuple[Opinion, ...] = ()
     """On this answer, each person's last."""
-    cleared: bool = False
+    cleared: frozenset[str] = _NOBODY
+    """Whose marks of an offence the owner has cleared; one that comes later, or anew, stops it again."""
     reason: str = ""
     """Why it was rejected or taken out."""
     joined: Joined | None = None
@@ -239,14 +241,15 @@ def _answered(before: Standing, event: Event, said: Answer | AnswerFailed) -> St
         return before
     if isinstance(said, AnswerFailed):
         return replace(before, failures=(*before.failures, event))
-    return replace(before, stage="verify", answer=said, answer_seq=event.seq, failures=(), opinions=(), cleared=False)
+    return replace(before, stage="verify", answer=said, answer_seq=event.seq, failures=(), opinions=(), cleared=_NOBODY)
 
 
 def _verified(before: Standing, event: Event, said: Verification) -> Standing:
     if event.person is None or before.stage not in VERIFIABLE or said.about != before.answer_seq:
         return before
     others = tuple(one for one in before.opinions if one.by != event.person)
-    return _decided(replace(before, opinions=(*others, Opinion(by=event.person, verification=said))))
+    cleared = before.cleared if said.offensive else before.cleared - {event.person}
+    return _decided(replace(before, opinions=(*others, Opinion(by=event.person, verification=said)), cleared=cleared))
 
 
 VERIFIABLE: tuple[Stage, ...] = ("verify", "flagged", "accepted")
@@ -256,7 +259,7 @@ VERIFIABLE: tuple[Stage, ...] = ("verify", "flagged", "accepted")
 def _decided(before: Standing) -> Standing:
     """By the rule of the last opinion: more say yes than no, of as many as are wanted; a tie waits for one more."""
     said = [one.verification for one in before.opinions]
-    if any(one.offensive for one in said) and not before.cleared:
+    if _offended(before) - before.cleared:
         return replace(before, stage="flagged")
     yes = sum(one.follows for one in said)
     no = len(said) - yes
@@ -267,6 +270,10 @@ def _decided(before: Standing) -> Standing:
     return _at_fault(before, [one.fault or "neither" for one in said if not one.follows], said[-1].attempts)
 
 
+def _offended(found: Standing) -> frozenset[str]:
+    return frozenset(one.by for one in found.opinions if one.verification.offensive)
+
+
 def _at_fault(before: Standing, faults: Sequence[CaptionOrAnswer], attempts: int) -> Standing:
     counted = Counter(faults)
     most = max(counted.values())
@@ -274,11 +281,12 @@ def _at_fault(before: Standing, faults: Sequence[CaptionOrAnswer], attempts: int
     order: tuple[CaptionOrAnswer, ...] = ("caption", "answer", "neither")
     fault = next(one for one in order if counted[one] == most)
     if fault == "caption":
-        return replace(before, stage="caption", answer=None, answer_seq=0, failures=(), opinions=(), cleared=False)
+        return replace(before, stage="caption", answer=None, answer_seq=0, failures=(), opinions=(), cleared=_NOBODY)
     if fault == "answer" and before.attempt < attempts:
         return _another_answer(before)
+    wrong = "the answer made from it was" if before.attempt == 1 else f"{before.attempt} answers made from it were"
     reason = {
-        "answer": f"The caption is fine, and {before.attempt} answers made from it were wrong.",
+        "answer": f"The caption is fine, and {wrong} wrong.",
         "neither": "The answer does not follow, and neither the caption nor the model is at fault.",
     }[fault]
     return replace(before, stage="rejected", reason=reason)
@@ -293,7 +301,7 @@ def _another_answer(before: Standing) -> Standing:
         attempt=before.attempt + 1,
         failures=(),
         opinions=(),
-        cleared=False,
+        cleared=_NOBODY,
         reason="",
     )
 
@@ -307,7 +315,7 @@ def _worded(before: Standing, event: Event, said: Word) -> Standing:
         case "withdrawn" if event.person == before.instruction.by and _writing(before):
             return replace(before, stage="withdrawn")
         case "cleared" if before.stage == "flagged":
-            return _decided(replace(before, cleared=True))
+            return _decided(replace(before, cleared=_offended(before)))
         case "again" if before.stage in ("image", "answer"):
             return _tried_again(before)
         case "again" if before.stage == "rejected":

@@ -40,6 +40,8 @@ class Study:
     """With given pairing: each item and its two models, in the order they are shown."""
     orders: Orders = "both"
     replicates: int = 1
+    first_replicate: int = 0
+    """With given pairing: above 0 where the rater was asked in such a study before, whose trials are not these."""
     seed: int = 0
     variant: str = ""
     purpose: Purpose = "board"
@@ -67,6 +69,7 @@ class Study:
             "purpose": self.purpose,
             **({"new": self.new, "reference_battles": self.reference_battles} if self.pairing == "placing" else {}),
             **({"showings": [list(one) for one in self.showings]} if self.pairing == "given" else {}),
+            **({"first_replicate": self.first_replicate} if self.first_replicate else {}),
         }
 
 
@@ -78,7 +81,7 @@ def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
     """The study's trials, item by item; a pair is asked only where both models answered."""
     for item, left, right in wanted_showings(study, answers):
         given = answers[item]
-        for replicate in range(study.replicates):
+        for replicate in range(study.first_replicate, study.first_replicate + study.replicates):
             yield Trial(
                 item=item,
                 responses=(given[left], given[right]),

@@ -49,6 +49,8 @@ class Uploaded:
 class Confirmed:
     about: int
     """The `seq` of the upload."""
+    checked: bool = False
+    """Whether it was checked once more, under the terms of that moment, and had no fault whatever it had before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,8 @@ class Estimated:
     output_tokens: int
     cost_usd: float | None
     """None where no price is known."""
+    terms: str = ""
+    """`Terms.drawn` of the terms it was made under; empty where that is not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +173,7 @@ class Standing:
     confirmed: float | None = None
     """When."""
     estimated: Estimated | None = None
+    estimated_seq: int = 0
     approved: Approved | None = None
     """With the budget as it was last raised."""
     approval_seq: int = 0
@@ -222,7 +227,7 @@ def _by_team(before: Standing, event: Event) -> Standing:
     match event.said:
         case Uploaded() as said if before.stage == "draft":
             return replace(before, upload=said, upload_seq=event.seq)
-        case Confirmed(about=about) if before.to_be_confirmed and about == before.upload_seq:
+        case Confirmed() as said if _confirms(before, said):
             return replace(before, stage="confirmed", confirmed=event.at)
         case Published() if before.stage == "judged":
             return replace(before, published=True)
@@ -230,6 +235,12 @@ def _by_team(before: Standing, event: Event) -> Standing:
             return replace(before, stage="withdrawn", published=False)
         case _:
             return before
+
+
+def _confirms(before: Standing, said: Confirmed) -> bool:
+    if before.stage != "draft" or before.upload is None or said.about != before.upload_seq:
+        return False
+    return said.checked or not before.upload.faults
 
 
 def _by_owner(before: Standing, event: Event) -> Standing:
@@ -259,7 +270,9 @@ def _may_go_on(before: Standing) -> bool:
 
 def _by_worker(before: Standing, event: Event) -> Standing:
     if isinstance(event.said, Estimated):
-        return replace(before, estimated=event.said) if before.stage == "confirmed" else before
+        if before.stage != "confirmed" or event.said == before.estimated:
+            return before
+        return replace(before, estimated=event.said, estimated_seq=event.seq)
     if before.stage != "approved":
         return before
     match event.said:
@@ -305,6 +318,11 @@ class Terms:
     """How many items may be left without a usable answer."""
     open: bool = True
     """Whether submissions are taken."""
+
+    @property
+    def drawn(self) -> str:
+        """What of them decides which battles a model plays."""
+        return f"{self.battles} battles, {self.reference_battles} against the reference, seed {self.seed}"
 
     def as_json(self) -> dict[str, Json]:
         return {name: getattr(self, name) for name in Terms.__dataclass_fields__}

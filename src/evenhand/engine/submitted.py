@@ -94,13 +94,14 @@ class Submissions:
         terms = job.intake.terms
         draw = Draw(
             new=job.submission.label,
-            opponents=may_be_shown(self.ledger, board.models),
+            opponents=may_be_shown(self.ledger, board.models, but_of=job.submission.person),
             battles=terms.battles,
             reference_battles=terms.reference_battles,
             seed=terms.seed,
         )
         answers = submitted_answers(self.ledger, board, job.submission)
-        said = self._estimated(placing(self.ledger, board, answers, draw, spoken=judges.spoken), judges)
+        prepared = placing(self.ledger, board, answers, draw, spoken=judges.spoken)
+        said = replace(self._estimated(prepared, judges), terms=terms.drawn)
         with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
 
             def allowed(standing: Standing) -> bool:

@@ -11,7 +11,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.grown_export import image_file_name
-from evenhand.exchange.tables import Shape, Table
+from evenhand.exchange.tables import Shape
 from evenhand.images import ImageError, ImageStore
 from evenhand.ledger.growing import growing_benchmarks, versions
 from evenhand.ledger.grown import grown_version
@@ -45,11 +45,6 @@ def public_rows(benchmark: Benchmark, *, files: Mapping[str, str] | None = None)
     `files`: paths of image files by digest, that stand for images which are named by nothing but their digest.
     """
     return [_row(item, benchmark, files or {}) for item in benchmark.items]
-
-
-def public_table(ledger: Ledger, data: str) -> Table:
-    """Of the benchmark whose data has this digest; without a row where the ledger does not hold it."""
-    return Table(columns=COLUMNS, rows=public_rows(on_record(ledger, data)))
 
 
 def on_record(ledger: Ledger, data: str) -> Benchmark:

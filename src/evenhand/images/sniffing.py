@@ -77,7 +77,7 @@ def _what_it_is_instead(data: bytes) -> str:
         return "a PDF document; export the page that is meant as PNG"
     if text.startswith(b"<"):
         return _what_markup(text)
-    return f"not an image of a known kind (it begins with {data[:8]!r}); give a PNG, JPEG, WebP or GIF file"
+    return f"not an image of a known kind (it begins with {_start(data[:8])}); give a PNG, JPEG, WebP or GIF file"
 
 
 def _what_container(brand: bytes) -> str:
@@ -95,3 +95,10 @@ def _what_markup(text: bytes) -> str:
     if html:
         return "an HTML page, not an image (often a site's error or sign-in page); fetch the image itself"
     return "XML or HTML text, not an image; if it is a drawing, export it as PNG"
+
+
+def _start(data: bytes) -> str:
+    """As text where it is that, else as the values of its bytes."""
+    if data.isascii() and data.decode("ascii").isprintable():
+        return f'"{data.decode("ascii")}"'
+    return f"the bytes {data.hex(' ')}"

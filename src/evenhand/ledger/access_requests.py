@@ -6,17 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from evenhand.ledger import schema
 from evenhand.ledger.people import DAY, Granted, hashed
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submission_schema import access_requests
+from evenhand.ledger.submissions import in_turn
+from evenhand.ledger.team_names import must_be_free
 
 Kind: TypeAlias = Literal["team", "data"]
 
+WAITING_MOST = 5
+"""Requests for data of one team that wait for the owner."""
 _INVITED = 90 * DAY
 """Seconds within which an accepted team may come in by the link it has had from the start."""
+
+
+class TooManyWait(Exception):
+    """A sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +57,24 @@ def ask_to_join(ledger: Ledger, *, name: str, about: str) -> Granted:
 
 
 def ask_for_data(ledger: Ledger, *, person: str, name: str, intake: str, about: str, policy_hash: str) -> str:
-    """The request's id."""
+    """The request's id. Raises TooManyWait."""
     request = secrets.token_hex(6)
     row = _row(request, "data", name, about) | {"person": person, "intake": intake, "policy_hash": policy_hash}
+    table = access_requests
+    waiting = select(func.count()).select_from(table).where(table.c.person == person, table.c.decided.is_(None))
     with ledger.writing() as connection:
+        in_turn(connection, schema.people.c.id == person)
+        if connection.execute(waiting).scalar_one() >= WAITING_MOST:
+            raise TooManyWait(f"{WAITING_MOST} requests of yours wait for the owner; wait for an answer first.")
         connection.execute(insert(access_requests), [row])
     return request
 
 
 def decide(ledger: Ledger, request: str, *, accepted: bool, by: str, reason: str = "") -> bool:
-    """Whether it waited for a decision. A team that is accepted can come in by the link it has."""
+    """Whether it waited for a decision. A team that is accepted can come in by the link it has.
+
+    Raises NameRefused where another team has the name of one that is accepted: nothing is decided then.
+    """
     table = access_requests
     with ledger.writing() as connection:
         asked = update(table).where(table.c.id == request, table.c.decided.is_(None))
@@ -68,6 +84,7 @@ def decide(ledger: Ledger, request: str, *, accepted: bool, by: str, reason: str
             return False
         row = connection.execute(select(table).where(table.c.id == request)).one()
         if accepted and row.kind == "team":
+            must_be_free(connection, row.name)
             invitation = {
                 "id": row.id,
                 "token_hash": row.token_hash,

@@ -1,5 +1,6 @@
 """One person's comparisons: what they are shown, what they said, and saying it anew; nothing said is overwritten."""
 
+import hmac
 import json
 import time
 from collections.abc import Sequence
@@ -31,6 +32,10 @@ class Overtaken(Exception):
     def __init__(self, said: "Said") -> None:
         super().__init__()
         self.said = said
+
+
+class ShownAnew(Exception):
+    """What stands at this number is not what the person was shown: an answer was replaced, or a place divided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +76,8 @@ class Task:
     item: Item
     answers: tuple[str, str]
     """In the order shown."""
+    showing: str
+    """Comes back with what is said, which is then about these answers in this order; it tells nothing of them."""
     said: Said
 
 
@@ -119,6 +126,7 @@ _TASK = (
         schema.people_tasks,
         schema.people_places.c.run,
         schema.people_places.c.record,
+        schema.people_places.c.replicate,
         schema.people_studies.c.form,
         schema.people_studies.c.paused,
         schema.people_studies.c.closed,
@@ -174,8 +182,14 @@ def find_task(ledger: Ledger, place: Place, number: int) -> Task | None:
         number=number,
         item=find_item(ledger, row.item),
         answers=(texts[row.first].text, texts[row.second].text),
+        showing=_showing(ledger.fence_secret(), row.trial),
         said=said,
     )
+
+
+def _showing(secret: bytes, trial: str) -> str:
+    # Not the trial's key: whoever has the texts could make that of every model's name until it fits.
+    return hmac.digest(secret, b"showing\n" + trial.encode(), "sha256").hex()[:32]
 
 
 def choices(ledger: Ledger, place: Place) -> list[str | None]:
@@ -192,18 +206,24 @@ def choices(ledger: Ledger, place: Place) -> list[str | None]:
     return [None if verdict is None else place.form.code(_preference(verdict)) for verdict in newest.values()]
 
 
-def say(ledger: Ledger, place: Place, number: int, verdict: Preference, *, after: int | None = None) -> Said | None:
-    """Puts a judgement on record beside those before; None where there is no such task. Raises Paused, Overtaken.
+def say(
+    ledger: Ledger, place: Place, number: int, verdict: Preference, *, showing: str, after: int | None = None
+) -> Said | None:
+    """Puts a judgement on record beside those before; None where there is no such task.
 
-    `after`: how often the person had said something when they were asked; None for one who looked at nothing. The same
-    words after the same number are the same form sent again, and change nothing; nor does saying what was said last.
+    Raises Paused, Overtaken, and ShownAnew where `showing` is not that of the task. `after`: how often the person had
+    said something when they were asked; None for one who does not mind. The same words after the same number are the
+    same form sent again, and change nothing; nor does saying what was said last.
     """
+    secret = ledger.fence_secret()
     with ledger.writing() as connection:
         row = _task(connection, place, number, writing=True)
         if row is None:
             return None
         if row.paused is not None or row.closed is not None:
             raise Paused
+        if showing != _showing(secret, row.trial):
+            raise ShownAnew
         known = _all_said(connection, row.trial)
         if (after, verdict) in known or (known and known[-1][1] == verdict):
             return _last_said(known, place.form)
@@ -217,7 +237,13 @@ def say(ledger: Ledger, place: Place, number: int, verdict: Preference, *, after
 
 def _put_down(ledger: Ledger, connection: Connection, row: Row[Any], verdict: Preference, *, after: int) -> None:
     form = FORMS[row.form]
-    trial = Trial(item=row.item, responses=(row.first, row.second), rater=row.rater, condition=form.condition.key)
+    trial = Trial(
+        item=row.item,
+        responses=(row.first, row.second),
+        rater=row.rater,
+        condition=form.condition.key,
+        replicate=row.replicate,
+    )
     assert trial.key == row.trial
     judgement = Judgement(
         trial=trial.key, verdict=verdict, reader=READER, calls=(), run=row.run, at=time.time(), notes={"after": after}

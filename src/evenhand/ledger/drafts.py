@@ -4,10 +4,15 @@ import json
 import time
 from collections.abc import Mapping
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Ledger
+
+# Built once: building it takes longer than running it.
+_FIND = select(schema.drafts.c.content).where(
+    schema.drafts.c.person == bindparam("person"), schema.drafts.c.what == bindparam("what")
+)
 
 
 def save_draft(ledger: Ledger, person: str, what: str, fields: Mapping[str, str]) -> None:
@@ -22,10 +27,8 @@ def save_draft(ledger: Ledger, person: str, what: str, fields: Mapping[str, str]
 
 def find_draft(ledger: Ledger, person: str, what: str) -> Mapping[str, str]:
     """Its fields; none where there is no draft."""
-    table = schema.drafts
-    query = select(table.c.content).where(table.c.person == person, table.c.what == what)
     with ledger.reading() as connection:
-        content = connection.execute(query).scalar()
+        content = connection.execute(_FIND, {"person": person, "what": what}).scalar()
     return {} if content is None else json.loads(content)
 
 

@@ -1,6 +1,5 @@
 """Submitted models among the models of a board: which of them count on it, and what everybody may call them."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from evenhand.ledger import schema
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
+from evenhand.ledger.team_names import as_read
 from evenhand.ledger.votes import JudgedBattles, judged_battles
 
 
@@ -26,9 +26,12 @@ def counted_battles(
     return replace(judged, names={label: names[label] for label in playing})
 
 
-def may_be_shown(ledger: Ledger, models: Iterable[str]) -> frozenset[str]:
-    """Those whose answers others may read: the founding ones, and submissions that are published and not withdrawn."""
-    published = {label for label, one in entrants(ledger).items() if one.standing.published}
+def may_be_shown(ledger: Ledger, models: Iterable[str], *, but_of: str | None = None) -> frozenset[str]:
+    """Those whose answers others may read: the founding ones, and submissions that are published and not withdrawn.
+
+    `but_of`: a team whose own submissions are left out.
+    """
+    published = {label for label, one in entrants(ledger).items() if one.standing.published and one.person != but_of}
     return frozenset(model for model in models if labelled(model) is None or model in published)
 
 
@@ -57,13 +60,8 @@ def board_names(ledger: Ledger, found: Mapping[str, Entrant] | None = None) -> d
 def shown_names(found: Mapping[str, Entrant], *, others: Iterable[str] = ()) -> dict[str, str]:
     """By label; one that was published under a name which another has, or one of the `others`, says which it is."""
     names = {label: one.shown for label, one in found.items()}
-    known = Counter(_read(name) for name in (*names.values(), *set(others)))
+    known = Counter(as_read(name) for name in (*names.values(), *set(others)))
     return {
-        label: f"{name} [{found[label].submission}]" if known[_read(name)] > 1 else name
+        label: f"{name} [{found[label].submission}]" if known[as_read(name)] > 1 else name
         for label, name in names.items()
     }
-
-
-def _read(name: str) -> str:
-    """As a hurried reader takes it: without case, kinds of space, and widths of letters."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

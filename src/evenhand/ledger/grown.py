@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -12,7 +11,7 @@ from evenhand.domain.proposal import Joined
 from evenhand.ledger import schema
 from evenhand.ledger.growing import GrowingBenchmark, Version, add_version, versions
 from evenhand.ledger.projection import items_of
-from evenhand.ledger.proposals import Proposal, TooLate, proposals, say
+from evenhand.ledger.proposals import Proposal, all_in_turn, let_join, proposals
 from evenhand.ledger.record import Ledger
 
 PROTOCOLS = ("visit_pairwise",)
@@ -55,41 +54,72 @@ class NothingLeft(Exception):
     """A sentence."""
 
 
-def taken_out(found: Iterable[Proposal], held: Sequence[Item]) -> set[str]:
+def _taken_out(found: Iterable[Proposal], held: Sequence[Item]) -> set[str]:
     """Digests of the items held that no version to come holds; the very same that another proposal brought stays."""
     joined = [(one.standing.stage, one.standing.joined.item) for one in found if one.standing.joined]
     removed = {item for stage, item in joined if stage == "removed"}
     return (removed - {item for stage, item in joined if stage == "joined"}) & {item.digest for item in held}
 
 
-def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | None:
-    """A new version with all that was accepted and without what was taken out; None where that is what there is.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coming:
+    """The next version, if it were made now."""
 
-    Cut off in the middle it is finished by the next call: what is in a version already only gets its event. Raises
-    NothingLeft where no item would be in it.
-    """
-    before = versions(ledger, growing.id)
-    data = before[-1].data if before else growing.base
-    held = [] if data is None else items_of(ledger, data)
-    every = proposals(ledger, growing.id)
+    items: tuple[Item, ...]
+    accepted: Sequence[Proposal]
+    fresh: int
+    """Items that the last version has not."""
+    out: int
+    """Items of the last version that are left out."""
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.fresh or self.out)
+
+
+def coming(every: Sequence[Proposal], held: Sequence[Item]) -> Coming:
+    """After what the last version held, or the base where there is none."""
     accepted = [one for one in every if one.standing.stage == "accepted"]
-    out = taken_out(every, held)
-    known = {item.digest for item in held} - out
+    out = _taken_out(every, held)
+    stay = tuple(item for item in held if item.digest not in out)
+    known = {item.digest for item in stay}
     fresh = {item.digest: item for item in map(item_of, accepted) if item.digest not in known}
-    made: Version | None = None
-    if fresh or out:
-        items = (*(item for item in held if item.digest not in out), *fresh.values())
-        if not items:
-            raise NothingLeft("All items were taken out; a version needs one at least. Let another be accepted first.")
-        grown = Benchmark(name=growing.name, items=items, licence=growing.licence, citation="", protocols=PROTOCOLS)
-        ledger.register_benchmark(grown)
-        made = Version(number=len(before) + 1, data=grown.digest, by=by, at=time.time())
-        add_version(ledger, growing.id, made)
-    number = made.number if made else len(before)
-    for one in accepted:
-        with suppress(TooLate):  # an opinion came in this very moment; the version keeps what it was made of
-            say(ledger, growing.id, one.id, Joined(version=number, item=item_of(one).digest), person=by)
+    return Coming(items=(*stay, *fresh.values()), accepted=accepted, fresh=len(fresh), out=len(out))
+
+
+def items_held(ledger: Ledger, growing: GrowingBenchmark, made: Sequence[Version]) -> Sequence[Item]:
+    """By the last of the versions made, or by the base."""
+    data = made[-1].data if made else growing.base
+    return () if data is None else items_of(ledger, data)
+
+
+def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | None:
+    """A new version with all that was accepted and without what was taken out; None where that is what there is, and
+    what was accepted, if anything, has joined what holds the very same already.
+
+    All in one transaction: what is in a version has joined, whatever is said of it in that moment. Raises NothingLeft
+    where no item would be in it.
+    """
+    with ledger.writing() as connection:
+        every = all_in_turn(connection, growing.id)
+        before = versions(ledger, growing.id)
+        now = coming(every, items_held(ledger, growing, before))
+        made: Version | None = None
+        if now.changes:
+            grown = _benchmark(growing, now.items)
+            made = Version(number=len(before) + 1, data=grown.digest, by=by, at=time.time(), items=len(now.items))
+            ledger.register_within(connection, grown)
+            add_version(connection, growing.id, made)
+        number = made.number if made else len(before)
+        joining = {one.id: Joined(version=number, item=item_of(one).digest) for one in now.accepted}
+        let_join(connection, growing.id, joining, by=by)
     return made
+
+
+def _benchmark(growing: GrowingBenchmark, items: tuple[Item, ...]) -> Benchmark:
+    if not items:
+        raise NothingLeft("All items were taken out; a version needs one at least. Let another be accepted first.")
+    return Benchmark(name=growing.name, items=items, licence=growing.licence, citation="", protocols=PROTOCOLS)
 
 
 def items_with_image(ledger: Ledger, digest: str) -> set[str]:

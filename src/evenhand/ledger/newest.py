@@ -24,6 +24,13 @@ class Newest:
     """What of people's studies counts, and who may see it."""
 
 
+def last_departure(ledger: Ledger) -> int:
+    """The number of the newest word that took a submission off the board; what was made before still names it."""
+    query = select(func.max(submission_events.c.seq)).where(submission_events.c.kind.in_(("withdrawn", "refused")))
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar() or 0
+
+
 def newest(ledger: Ledger) -> Newest:
     table, choices = schema.judgements, schema.response_choices
     with ledger.reading() as connection:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from evenhand.ledger import schema
 
-HEAD = "0009"
+HEAD = "0010"
 """The migration this version of Evenhand writes; a test compares it with the migrations folder."""
 
 BUSY_SECONDS = 30
@@ -64,7 +64,14 @@ def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) ->
                 f"There is no ledger at {path}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one."
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(url, connect_args={"timeout": wait_seconds, "check_same_thread": False})
+        engine = create_engine(
+            url,
+            connect_args={"timeout": wait_seconds, "check_same_thread": False},
+            # As many connections as threads ever used at once, all of them kept: opening one costs more than a query.
+            # The last one used is the next, as its statements and pages are at hand.
+            pool_size=0,
+            pool_use_lifo=True,
+        )
     event.listen(engine, "connect", partial(_prepare_connection, wait_seconds))
     event.listen(engine, "begin", _begin)
     return engine
@@ -104,7 +111,8 @@ def _log_ahead(connection: sqlite3.Connection, wait_seconds: float) -> None:
 def _begin(connection: Connection) -> None:
     # A writer that begins as a reader cannot wait for another writer: SQLite refuses the upgrade at once.
     writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    driver: Any = connection.connection.dbapi_connection  # by SQLAlchemy it would cost as much as a small query
+    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @contextmanager

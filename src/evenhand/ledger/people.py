@@ -9,15 +9,27 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from evenhand.domain.rater import Rater
 from evenhand.ledger import schema
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.team_names import forget_team, team_name
 
 Role: TypeAlias = Literal["owner", "annotator", "team"]
 AccessKind: TypeAlias = Literal["session", "token"]
 Fault: TypeAlias = Literal["unknown", "expired", "revoked", "used up"]
+
+# Built once, as every request asks it: building it takes longer than running it.
+_PERSON_WITH = (
+    select(schema.people)
+    .join(schema.access_keys, schema.access_keys.c.person == schema.people.c.id)
+    .where(
+        schema.access_keys.c.token_hash == bindparam("token"),
+        schema.access_keys.c.kind == bindparam("kind"),
+        schema.access_keys.c.expires > bindparam("now"),
+    )
+)
 
 DAY = 86_400.0
 SESSION_SECONDS = 30 * DAY
@@ -189,15 +201,18 @@ def revoke_invitation(ledger: Ledger, invitation: str) -> bool:
 
 
 def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session") -> Joined:
-    """Uses an invitation: a new person, or one who comes back, with a key of this kind; raises InvitationRefused."""
+    """Uses an invitation: a new person, or one who comes back, with a key of this kind.
+
+    Raises InvitationRefused, and NameRefused, which uses nothing up: a team is called as the owner accepted it.
+    """
     table = schema.invitations
     with ledger.writing() as connection:
         found = _standing(connection, token)
         connection.execute(update(table).where(table.c.id == found.id).values(uses_left=table.c.uses_left - 1))
         person = None if found.person is None else _person_by_id(connection, found.person)
         if person is None:
-            # What a team submits carries a name: the one it asked under, where it gives no other.
-            person = _new_person(connection, found, name or (found.note if found.role == "team" else ""))
+            called = team_name(connection, name, accepted=found.note) if found.role == "team" else name
+            person = _new_person(connection, found, called)
         lasts = SESSION_SECONDS if kind == "session" else TOKEN_SECONDS
         key = _open(connection, person.id, kind=kind, note="", lasts=lasts)
     return Joined(person=person, key=key)
@@ -216,7 +231,8 @@ def find_person(ledger: Ledger, person: str) -> Person | None:
 
 
 def erase_name(ledger: Ledger, person: str) -> bool:
-    """Takes away a person's name, the notes of their invitations, their drafts and their access; whether there was one.
+    """Takes away a person's name, what they asked for in their words, the notes of their invitations, their drafts and
+    their access; whether there was one. What a receipt says of a submission stays as it says it.
 
     Raises LastOwner.
     """
@@ -232,6 +248,7 @@ def erase_name(ledger: Ledger, person: str) -> bool:
         connection.execute(update(notes).where(notes.c.person == person).values(revoked=time.time()))
         connection.execute(delete(keys).where(keys.c.person == person))
         connection.execute(delete(schema.drafts).where(schema.drafts.c.person == person))
+        forget_team(connection, person, invitation=found.invitation)
     return True
 
 
@@ -286,14 +303,8 @@ def access_keys(ledger: Ledger, person: str) -> list[AccessKey]:
 
 def person_with(ledger: Ledger, token: str, *, kind: AccessKind) -> Person | None:
     """Whose session or token this is, while it holds."""
-    keys, table = schema.access_keys, schema.people
-    query = (
-        select(table)
-        .join(keys, keys.c.person == table.c.id)
-        .where(keys.c.token_hash == hashed(token), keys.c.kind == kind, keys.c.expires > time.time())
-    )
     with ledger.reading() as connection:
-        row = connection.execute(query).first()
+        row = connection.execute(_PERSON_WITH, {"token": hashed(token), "kind": kind, "now": time.time()}).first()
     return None if row is None else _person(row)
 
 

@@ -47,7 +47,7 @@ def left_out(connection: Connection) -> set[str]:
     """Keys of studies on record that count on no shared board: set aside by the owner, or given back by a person."""
     shares = _shares(connection)
     aside = {row.record for row in shares if row.aside is not None}
-    # The very same share may be one of two studies.
+    # Before replicates told shares apart, the very same one could be of two studies.
     counted = {row.record for row in shares if row.aside is None}
     return (aside - counted) | _given_back(connection)
 
@@ -59,7 +59,10 @@ def given_back(ledger: Ledger) -> set[str]:
 
 
 def _given_back(connection: Connection) -> set[str]:
-    return set(connection.execute(select(schema.given_back.c.study)).scalars())
+    # Before replicates told shares apart, the same one could be given back at one place and held at another.
+    held = select(schema.people_places.c.record).where(schema.people_places.c.record.is_not(None))
+    table = schema.given_back
+    return set(connection.execute(select(table.c.study).where(table.c.study.not_in(held))).scalars())
 
 
 def _shares(connection: Connection) -> Sequence[Row[*tuple[Any, ...]]]:

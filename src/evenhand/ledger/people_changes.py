@@ -60,11 +60,11 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
     if len(kept) == len(before):
         raise PeopleStudyError("Everything of this place is judged; nothing is left to give to somebody else.")
     # On record before anything changes hands, so that a kill between the two loses no judgement.
-    record = _smaller_share(ledger, row.study, kept, person) if kept else None
+    record = _smaller_share(ledger, row, kept, person) if kept else None
     with ledger.writing() as connection:
         if connection.execute(query).all() != before:
             raise PeopleStudyError("This person judges at this moment; try again in a little while.")
-        connection.execute(insert(schema.given_back), [{"study": row.record, "at": time.time()}])
+        ledger.insert_new(connection, schema.given_back, [{"study": row.record, "at": time.time()}])
         if record is None:
             _leave(connection, place)
         else:
@@ -79,7 +79,7 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
 def _leave(connection: Connection, place: str) -> None:
     """A place of which nothing was judged is nobody's again."""
     table, tasks = schema.people_places, schema.people_tasks
-    nobody = {"person": None, "record": None, "run": None, "at": None}
+    nobody = {"person": None, "replicate": None, "record": None, "run": None, "at": None}
     connection.execute(update(table).where(table.c.id == place).values(nobody))
     connection.execute(update(tasks).where(tasks.c.place == place).values(trial=None))
 
@@ -103,16 +103,22 @@ def _numbered(connection: Connection, place: str, kept: Iterable[Row[Any]]) -> N
         connection.execute(update(tasks).where(*where).values(number=number))
 
 
-def _smaller_share(ledger: Ledger, of: str, kept: Iterable[Row[Any]], person: Person) -> str:
+def _smaller_share(ledger: Ledger, place: Row[Any], kept: Iterable[Row[Any]], person: Person) -> str:
     """Key of what they judged as a Study of its own, so that nobody waits for what was given back."""
-    study = find_people_study(ledger, of)
+    study = find_people_study(ledger, place.study)
     assert study is not None
     condition = study.form.condition
     trials = [
-        Trial(item=one.item, responses=(one.first, one.second), rater=person.rater.key, condition=condition.key)
+        Trial(
+            item=one.item,
+            responses=(one.first, one.second),
+            rater=person.rater.key,
+            condition=condition.key,
+            replicate=place.replicate,
+        )
         for one in kept
     ]
-    record = share_of(study, person, showings_of(ledger, trials))
+    record = share_of(study, person, showings_of(ledger, trials), replicate=place.replicate)
     ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
     ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials)))
     return record.key
@@ -151,10 +157,11 @@ def renew_answers(ledger: Ledger, study: str) -> int:
             first, second = shown
             assert first is not None
             assert second is not None
-            where = (tasks.c.place == row.place, tasks.c.number == row.number)
+            # Numbers change when a place is divided meanwhile.
+            same = (tasks.c.item == row.item, tasks.c.first == row.first, tasks.c.second == row.second)
+            where = (tasks.c.place == row.place, tasks.c.number == row.number, *same)
             fresh = {"first": first, "second": second, "trial": _trial_key(row, (first, second))}
-            connection.execute(update(tasks).where(*where).values(fresh))
-            renewed += 1
+            renewed += connection.execute(update(tasks).where(*where).values(fresh)).rowcount
     return renewed
 
 
@@ -163,13 +170,13 @@ def _trial_key(row: Row[Any], responses: tuple[str, str]) -> str | None:
     if row.rater is None:
         return None
     condition = FORMS[row.form].condition.key
-    return Trial(item=row.item, responses=responses, rater=row.rater, condition=condition).key
+    return Trial(item=row.item, responses=responses, rater=row.rater, condition=condition, replicate=row.replicate).key
 
 
 def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
     query = (
-        select(tasks, table.c.form, schema.studies.c.rater, _judged().label("judged"))
+        select(tasks, table.c.form, places.c.replicate, schema.studies.c.rater, _judged().label("judged"))
         .join(places, places.c.id == tasks.c.place)
         .join(table, table.c.id == places.c.study)
         .outerjoin(schema.studies, schema.studies.c.key == places.c.record)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
 from evenhand import __version__
 from evenhand.domain.comparing import (
@@ -24,7 +24,7 @@ from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
 from evenhand.domain.vote import Vote
 from evenhand.ledger import rows, schema
-from evenhand.ledger.answers import response_models
+from evenhand.ledger.answers import response_models, standing_responses
 from evenhand.ledger.people import Person
 from evenhand.ledger.people_plan import PeopleStudyError, plan_people_study
 from evenhand.ledger.record import Ledger
@@ -186,32 +186,57 @@ def take_place(ledger: Ledger, study: str, person: Person) -> str:
             place = connection.execute(free.order_by(table.c.number).limit(1).with_for_update()).first()
             if place is None:
                 raise PeopleStudyError("Every place in this study is taken.")
-            taken = update(table).where(table.c.id == place.id).values(person=person.id, at=time.time())
-            connection.execute(taken)
+            theirs_now = {"person": person.id, "at": time.time(), "replicate": _replicate(connection, study, person)}
+            connection.execute(update(table).where(table.c.id == place.id).values(theirs_now))
     # Apart from the taking: a kill between the two leaves a place that is put on record when it is next opened.
     if place.record is None:
         _put_on_record(ledger, place.id, person)
     return place.id
 
 
+def _replicate(connection: Connection, study: str, person: Person) -> int:
+    """How often the person has taken a place in a study of the same data and form: never the same number twice."""
+    table, places, shares, begun = schema.people_studies, schema.people_places, schema.studies, schema.runs
+    asked = connection.execute(select(table.c.data, table.c.form).where(table.c.id == study)).one()
+    on_record = (
+        select(func.count())
+        .select_from(begun.join(shares, shares.c.key == begun.c.study))
+        .where(
+            shares.c.data == asked.data,
+            shares.c.rater == person.rater.key,
+            shares.c.condition == FORMS[asked.form].condition.key,
+        )
+    )
+    # A kill may have left a place of theirs that is not on record yet.
+    held = (
+        select(func.max(places.c.replicate))
+        .join(table, table.c.id == places.c.study)
+        .where(places.c.person == person.id, table.c.data == asked.data, table.c.form == asked.form)
+    )
+    last = connection.execute(held).scalar()
+    return max(connection.execute(on_record).scalar_one(), 0 if last is None else last + 1)
+
+
 def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
-    """The person's share as a Study of theirs, and its trials."""
+    """The person's share as a Study of theirs."""
     table, tasks = schema.people_places, schema.people_tasks
     with ledger.reading() as connection:
-        study = connection.execute(select(table.c.study).where(table.c.id == place)).scalar_one()
-        of_study = _study(connection.execute(_studies().where(schema.people_studies.c.id == study)).one())
+        taken = connection.execute(select(table.c.study, table.c.replicate).where(table.c.id == place)).one()
+        of_study = _study(connection.execute(_studies().where(schema.people_studies.c.id == taken.study)).one())
         found = connection.execute(select(tasks).where(tasks.c.place == place).order_by(tasks.c.number)).all()
     condition = of_study.form.condition
     trials = {
         row.number: Trial(
-            item=row.item, responses=(row.first, row.second), rater=person.rater.key, condition=condition.key
+            item=row.item,
+            responses=(row.first, row.second),
+            rater=person.rater.key,
+            condition=condition.key,
+            replicate=taken.replicate,
         )
         for row in found
     }
-    record = share_of(of_study, person, showings_of(ledger, trials.values()))
+    record = share_of(of_study, person, showings_of(ledger, trials.values()), replicate=taken.replicate)
     ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
-    # Somebody who saw the very same showing in another study has judged it.
-    ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials.values())))
     settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
     run = ledger.begin_run("compare", settings, study=record.key, version=__version__)
     with ledger.writing() as connection:
@@ -227,7 +252,9 @@ def showings_of(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, s
     return tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
 
 
-def share_of(study: PeopleStudy, person: Person, showings: tuple[tuple[str, str, str], ...]) -> Study:
+def share_of(
+    study: PeopleStudy, person: Person, showings: tuple[tuple[str, str, str], ...], *, replicate: int
+) -> Study:
     """Exactly the showings that the person will see."""
     models = {model for _, *pair in showings for model in pair}
     return Study(
@@ -241,6 +268,7 @@ def share_of(study: PeopleStudy, person: Person, showings: tuple[tuple[str, str,
         against=study.asked["against"],
         showings=showings,
         orders="random",
+        first_replicate=replicate,
         seed=study.asked["seed"],
         purpose="people",
     )
@@ -279,7 +307,7 @@ def progress(ledger: Ledger, study: str) -> list[Progress]:
 
 
 def people_votes(ledger: Ledger, study: str) -> list[Vote]:
-    """What each person said last of each comparison; the rater is the person's id."""
+    """What each person said last of each comparison whose answers still stand; the rater is the person's id."""
     table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
     query = (
         select(table.c.person, tasks.c.item, tasks.c.first, tasks.c.second, made.c.verdict, tasks.c.trial)
@@ -289,7 +317,9 @@ def people_votes(ledger: Ledger, study: str) -> list[Vote]:
         .order_by(made.c.seq)
     )
     with ledger.reading() as connection:
-        newest = {row.trial: row for row in connection.execute(query)}
+        said = {row.trial: row for row in connection.execute(query)}
+    standing = standing_responses(ledger, {row.item for row in said.values()})
+    newest = {trial: row for trial, row in said.items() if {row.first, row.second} <= standing}
     models = response_models(ledger, {digest for row in newest.values() for digest in (row.first, row.second)})
     return [
         Vote(

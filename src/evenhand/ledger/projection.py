@@ -48,6 +48,8 @@ class BenchmarkOnRecord:
     name: str
     data: str
     """Digest of its data."""
+    sample: bool
+    """Bundled, so that nothing of it is withheld."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +180,8 @@ def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:
     """In the order they came."""
     table = schema.benchmarks
     with ledger.reading() as connection:
-        found = connection.execute(select(table.c.name, table.c.digest).order_by(table.c.at))
-        return [BenchmarkOnRecord(name=name, data=digest) for name, digest in found]
+        found = connection.execute(select(table.c.name, table.c.digest, table.c.sample).order_by(table.c.at))
+        return [BenchmarkOnRecord(name=name, data=digest, sample=sample) for name, digest, sample in found]
 
 
 def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:

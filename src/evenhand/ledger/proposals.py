@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.proposal import (
@@ -49,6 +49,33 @@ _KINDS: Mapping[str, type[Any]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
+# Each built once: building one takes SQLAlchemy longer than running it takes SQLite.
+_said, _leases, _skips, _handed = schema.proposal_events, schema.leases, schema.skips, schema.handed_out
+_here = _said.c.growing == bindparam("growing")
+_theirs = _said.c.person == bindparam("person"), _said.c.kind == _NAMES[Instruction]
+_SAID = select(_said).where(_here).order_by(_said.c.seq)
+_SAID_OF = _SAID.where(_said.c.proposal == bindparam("proposal"))
+_SAID_SINCE = _SAID.where(_said.c.seq > bindparam("seq"))
+# Without the benchmark's own condition, for which SQLite would read all that was ever said there.
+_SAID_OF_WRITER = (
+    select(_said).where(_said.c.proposal.in_(select(_said.c.proposal).where(_here, *_theirs))).order_by(_said.c.seq)
+)
+_IN_TURN = select(schema.growing.c.id).where(schema.growing.c.id == bindparam("growing")).with_for_update()
+_ADD = insert(_said)
+_SKIPPED = select(_skips.c.what).where(_skips.c.person == bindparam("person"))
+_LEASES = select(_leases.c.what, _leases.c.person)
+_HOLDER = select(_leases.c.person).where(_leases.c.what == bindparam("what"), _leases.c.until >= bindparam("now"))
+_END_LEASES = delete(_leases).where(_leases.c.until < bindparam("now"))
+_GIVE_BACK = delete(_leases).where(
+    _leases.c.person == bindparam("person"), _leases.c.what.startswith(bindparam("start"))
+)
+_LEASE = insert(_leases)
+_HANDED_OUT = (
+    select(_handed.c.what)
+    .where(_handed.c.person == bindparam("person"), _handed.c.what.startswith(bindparam("start")))
+    .limit(1)
+)
+
 
 class TooLate(Exception):
     """Something that cannot be said of a proposal as it stands now."""
@@ -69,9 +96,9 @@ class Proposal:
         return self.events[-1].at
 
 
-def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str) -> str:
-    """A new proposal's id; the very same proposed twice is one. Raises TooLate where this person has another one under
-    way for this skill."""
+def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str, noted: Noted | None = None) -> str:
+    """A new proposal's id, added with a line of the audit log where one is `noted`; the very same proposed twice is
+    one. Raises TooLate where this person has another one under way for this skill."""
     proposal = secrets.token_hex(4)
     with ledger.writing() as connection:
         _in_turn(connection, growing)
@@ -81,6 +108,8 @@ def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str) -> 
             if one.standing.asked.skill == said.skill and not _over(one.standing):
                 raise TooLate
         _add(connection, growing, proposal, said, person=person)
+        if noted is not None:
+            write_down_within(connection, noted)
     return proposal
 
 
@@ -90,11 +119,10 @@ def _over(found: Standing) -> bool:
 
 
 def _written_by(connection: Connection, growing: str, person: str) -> Iterator[Proposal]:
-    table = schema.proposal_events
-    theirs = table.c.growing == growing, table.c.person == person, table.c.kind == _NAMES[Instruction]
-    for proposal in connection.execute(select(table.c.proposal).where(*theirs).distinct()).scalars().all():
-        found = _proposal(proposal, _events(connection, growing, proposal))
-        if found is not None and found.standing.instruction.by == person:
+    rows = connection.execute(_SAID_OF_WRITER, {"growing": growing, "person": person})
+    said = [(row.proposal, _event(row)) for row in rows if row.growing == growing]
+    for found in followed({}, said).values():
+        if found.standing.instruction.by == person:
             yield found
 
 
@@ -155,8 +183,7 @@ def skip(ledger: Ledger, person: str, what: str) -> None:
 
 def skipped(ledger: Ledger, person: str) -> set[str]:
     with ledger.reading() as connection:
-        query = select(schema.skips.c.what).where(schema.skips.c.person == person)
-        return set(connection.execute(query).scalars())
+        return set(connection.execute(_SKIPPED, {"person": person}).scalars())
 
 
 def unskip(ledger: Ledger, person: str, start: str) -> None:
@@ -171,37 +198,45 @@ def lease(ledger: Ledger, person: str, candidates: Iterable[str], *, start: str)
 
     Of what they had before, all that begins with `start` is free unless it is that.
     """
-    table, now = schema.leases, time.time()
+    now = time.time()
     with ledger.writing() as connection:
-        connection.execute(delete(table).where(table.c.until < now))
-        held = {row.what: row.person for row in connection.execute(select(table))}
+        connection.execute(_END_LEASES, {"now": now})
+        held: dict[str, str] = dict(connection.execute(_LEASES).all())
         taken = next((one for one in candidates if held.get(one, person) == person), None)
-        connection.execute(delete(table).where(table.c.person == person, table.c.what.startswith(start)))
+        connection.execute(_GIVE_BACK, {"person": person, "start": start})
         if taken is not None:
-            connection.execute(insert(table), [{"what": taken, "person": person, "until": now + LEASE_SECONDS}])
+            connection.execute(_LEASE, {"what": taken, "person": person, "until": now + LEASE_SECONDS})
             ledger.insert_new(connection, schema.handed_out, [{"person": person, "what": taken, "at": now}])
     return taken
 
 
 def was_handed_out(ledger: Ledger, person: str, start: str) -> bool:
     """Whether this person ever had something before them that begins so."""
-    table = schema.handed_out
-    query = select(table.c.what).where(table.c.person == person, table.c.what.startswith(start)).limit(1)
     with ledger.reading() as connection:
-        return connection.execute(query).first() is not None
+        return connection.execute(_HANDED_OUT, {"person": person, "start": start}).first() is not None
 
 
 def lease_holder(ledger: Ledger, what: str) -> str | None:
     """Who has it before them."""
-    table = schema.leases
-    query = select(table.c.person).where(table.c.what == what, table.c.until >= time.time())
     with ledger.reading() as connection:
-        return connection.execute(query).scalar()
+        return connection.execute(_HOLDER, {"what": what, "now": time.time()}).scalar()
+
+
+def all_in_turn(connection: Connection, growing: str) -> list[Proposal]:
+    """As they stand, in the order they were made: nothing more is said of any until the transaction ends."""
+    _in_turn(connection, growing)
+    return list(followed({}, events_since(connection, growing, 0)).values())
+
+
+def let_join(connection: Connection, growing: str, joining: Mapping[str, Joined], *, by: str) -> None:
+    """Those that were found accepted, by id, in the same transaction."""
+    for proposal, said in joining.items():
+        _add(connection, growing, proposal, said, person=by)
 
 
 def _in_turn(connection: Connection, growing: str) -> None:
     """On PostgreSQL writers of one benchmark wait for each other here; on SQLite all writers do anyway."""
-    connection.execute(select(schema.growing.c.id).where(schema.growing.c.id == growing).with_for_update())
+    connection.execute(_IN_TURN, {"growing": growing})
 
 
 def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> Event:
@@ -216,7 +251,7 @@ def _add(connection: Connection, growing: str, proposal: str, said: Said, *, per
         "at": at,
     }
     # A single row in a statement of its own: only then does the database tell its number.
-    added = connection.execute(insert(schema.proposal_events).values(row))
+    added = connection.execute(_ADD, row)
     assert added.inserted_primary_key is not None
     return Event(seq=added.inserted_primary_key[0], at=at, person=person, said=said)
 
@@ -234,16 +269,13 @@ def _once(proposal: str, said: Said) -> str | None:
 
 
 def _events(connection: Connection, growing: str, proposal: str) -> list[Event]:
-    table = schema.proposal_events
-    query = select(table).where(table.c.proposal == proposal, table.c.growing == growing).order_by(table.c.seq)
-    return [_event(row) for row in connection.execute(query)]
+    return [_event(row) for row in connection.execute(_SAID_OF, {"growing": growing, "proposal": proposal})]
 
 
 def events_since(connection: Connection, growing: str, seq: int) -> list[tuple[str, Event]]:
     """With the proposal of each, in their order."""
-    table = schema.proposal_events
-    query = select(table).where(table.c.growing == growing, table.c.seq > seq).order_by(table.c.seq)
-    return [(row.proposal, _event(row)) for row in connection.execute(query)]
+    found = connection.execute(_SAID_SINCE, {"growing": growing, "seq": seq})
+    return [(row.proposal, _event(row)) for row in found]
 
 
 def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, Event]]) -> dict[str, Proposal]:

@@ -1,6 +1,7 @@
 """Where all proposals of a benchmark stand, kept between two looks: only what was said since is read and followed."""
 
 import threading
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ class Known:
     """By person, the ids of those that they said anything about."""
 
     stages: Mapping[Stage, list[Proposal]] = field(default_factory=dict[Stage, list[Proposal]])
+    """By stage, in the order they were made."""
 
     @property
     def proposals(self) -> Iterable[Proposal]:
@@ -40,10 +42,28 @@ class Known:
             if event.person is not None and proposal not in (theirs := worked_on.get(event.person, ())):
                 worked_on[event.person] = (*theirs, proposal)
         found = followed(self.found, said)
-        stages: dict[Stage, list[Proposal]] = {}
-        for one in found.values():
-            stages.setdefault(one.standing.stage, []).append(one)
+        changed = [one for one in dict.fromkeys(proposal for proposal, _ in said) if one in found]
+        before = [self.found[one] for one in changed if one in self.found]
+        stages = _moved(self.stages, before, [found[one] for one in changed])
         return Known(last=said[-1][1].seq, found=found, worked_on=worked_on, stages=stages)
+
+
+def _moved(
+    stages: Mapping[Stage, list[Proposal]], before: Iterable[Proposal], now: Iterable[Proposal]
+) -> Mapping[Stage, list[Proposal]]:
+    """Only what was said anything about is taken out of its place and put where it belongs."""
+    lists: dict[Stage, list[Proposal]] = {stage: list(found) for stage, found in stages.items()}
+    for one in before:
+        there = lists[one.standing.stage]
+        del there[bisect_left(there, _made(one), key=_made)]
+    for one in now:
+        insort(lists.setdefault(one.standing.stage, []), one, key=_made)
+    return lists
+
+
+def _made(one: Proposal) -> int:
+    """Where it stands in the order they were made."""
+    return one.events[0].seq
 
 
 class ProposalsAtHand:

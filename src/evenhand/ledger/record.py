@@ -151,27 +151,26 @@ class Ledger:
             for data in benchmark.pictures.values():
                 self.images.put(data)
         with self.writing() as connection:
-            self.insert_new(
-                connection,
-                schema.benchmarks,
-                [
-                    {
-                        "digest": benchmark.digest,
-                        "name": benchmark.name,
-                        "licence": benchmark.licence,
-                        "citation": benchmark.citation,
-                        "sample": benchmark.sample,
-                        "at": time.time(),
-                    }
-                ],
-            )
-            contents = [{"digest": i.digest, "content": canonical_json(i.content())} for i in benchmark.items]
-            self.insert_new(connection, schema.items, contents)
-            places = [
-                {"benchmark": benchmark.digest, "position": position, "item": item.digest, "label": item.label}
-                for position, item in enumerate(benchmark.items)
-            ]
-            self.insert_new(connection, schema.benchmark_items, places)
+            self.register_within(connection, benchmark)
+
+    def register_within(self, connection: Connection, benchmark: Benchmark) -> None:
+        """Together with what goes by it; its images are in the store already."""
+        row = {
+            "digest": benchmark.digest,
+            "name": benchmark.name,
+            "licence": benchmark.licence,
+            "citation": benchmark.citation,
+            "sample": benchmark.sample,
+            "at": time.time(),
+        }
+        self.insert_new(connection, schema.benchmarks, [row])
+        contents = [{"digest": i.digest, "content": canonical_json(i.content())} for i in benchmark.items]
+        self.insert_new(connection, schema.items, contents)
+        places = [
+            {"benchmark": benchmark.digest, "position": position, "item": item.digest, "label": item.label}
+            for position, item in enumerate(benchmark.items)
+        ]
+        self.insert_new(connection, schema.benchmark_items, places)
 
     def add_responses(self, responses: Sequence[Response], *, replace: bool = False) -> int:
         """Makes each response the one that stands for its model; returns how many were new.

@@ -420,6 +420,7 @@ people_places = Table(
     Column("study", Text, nullable=False),
     Column("number", Integer, nullable=False),
     Column("person", Text, index=True),
+    Column("replicate", Integer),
     Column("record", Text),
     Column("run", Text),
     Column("at", Float),

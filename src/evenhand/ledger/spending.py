@@ -1,6 +1,8 @@
-"""What runs asked of models and what it cost; which models the endpoints said they were; a benchmark's licence."""
+"""What runs asked of models and what it cost; where judgements come from; a benchmark's licence."""
 
-from collections.abc import Iterable
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -73,6 +75,36 @@ def endpoints_said(ledger: Ledger, runs: Iterable[str]) -> tuple[str, ...]:
             for model, fingerprint in connection.execute(query.where(calls.c.run.in_(some)))
         }
     return tuple(sorted(found - {""}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What judgements of some studies were read from, and by what."""
+
+    readers: tuple[str, ...]
+    """Versions of the reading rule."""
+    known: Mapping[str, int]
+    """Replies that came in other runs, by the command of those."""
+
+
+def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> Sources:
+    """Of the judgements of these studies; `runs` are the studies' own."""
+    calls, wanted, table = schema.calls, schema.study_trials, schema.judgements
+    query = select(table.c.reader, table.c.calls).join(wanted, wanted.c.trial == table.c.trial)
+    keys, readers = set[str](), set[str]()
+    with ledger.reading() as connection:
+        for row in connection.execute(query.where(wanted.c.study.in_(studies))):
+            readers.add(row.reader)
+            keys.update(json.loads(row.calls))
+        for some in chunks(runs):
+            keys.difference_update(connection.execute(select(calls.c.key).where(calls.c.run.in_(some))).scalars())
+        commands = select(schema.runs.c.command).join(calls, calls.c.run == schema.runs.c.id)
+        known = Counter(
+            command
+            for some in chunks(keys)
+            for command in connection.execute(commands.where(calls.c.key.in_(some))).scalars()
+        )
+    return Sources(readers=tuple(sorted(readers)), known=known)
 
 
 def terms_of(ledger: Ledger, data: str) -> Terms:

@@ -32,6 +32,7 @@ from evenhand.domain.submission import (
     label,
     standing,
 )
+from evenhand.ledger import schema
 from evenhand.ledger.intakes import Intake
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.runs import charged_to
@@ -53,10 +54,14 @@ _KINDS: Mapping[str, type[Any]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
-_SHOWN = ("row", "moved", "study")
+SHOWN = ("row", "moved", "study")
 """Of a receipt, what stays with the event."""
 
 DAY = 86_400.0
+DRAFTS_MOST = 20
+"""Submissions that a team may have begun and neither confirmed nor withdrawn: each holds files."""
+BEGUN_MOST = 20
+"""Submissions that a team may begin within a day."""
 
 
 class TooLate(Exception):
@@ -64,7 +69,7 @@ class TooLate(Exception):
 
 
 class TooMany(Exception):
-    """A team that has submitted as often as the terms allow. A sentence."""
+    """A team that has begun or confirmed as many submissions as it may. A sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +95,10 @@ class Submission:
 
 
 def begin_submission(ledger: Ledger, intake: Intake, entered: Entered, *, person: str) -> str:
-    """The new one's id; whoever makes it has accepted the intake's policy."""
+    """The new one's id; whoever makes it has accepted the intake's policy. Raises TooMany.
+
+    A team's are counted one after the other, so that many begun in one moment do not all pass.
+    """
     submission = secrets.token_hex(4)
     row = {
         "id": submission,
@@ -101,6 +109,12 @@ def begin_submission(ledger: Ledger, intake: Intake, entered: Entered, *, person
         "at": time.time(),
     }
     with ledger.writing() as connection:
+        in_turn(connection, schema.people.c.id == person)
+        mine = _read(connection, select(submissions).where(submissions.c.person == person))
+        if sum(one.standing.stage == "draft" for one in mine) >= DRAFTS_MOST:
+            raise TooMany(f"{DRAFTS_MOST} drafts of yours are open; confirm or withdraw one of them first.")
+        if sum(one.at > time.time() - DAY for one in mine) >= BEGUN_MOST:
+            raise TooMany(f"You have begun {BEGUN_MOST} submissions within a day; come back tomorrow.")
         connection.execute(insert(submissions), [row])
     return submission
 
@@ -118,18 +132,19 @@ def tell(
     Raises TooLate, and adds nothing, where it is not `allowed` or would change nothing.
     """
     with ledger.writing() as connection:
-        _in_turn(connection, submissions.c.id == submission)
+        in_turn(connection, submissions.c.id == submission)
         return _tell(connection, submission, said, person=person, allowed=allowed)
 
 
 def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: int) -> Standing:
-    """The team's word that this upload is to be judged. Raises TooLate, and TooMany where the terms' limit is reached.
+    """The team's word that this upload is to be judged, which was checked under the intake's terms and has no fault.
 
+    Raises TooLate, and TooMany where the terms' limit is reached.
     Teams are counted one after the other, so that two confirmed in one moment do not both pass as the last.
     """
     terms = intake.terms
     with ledger.writing() as connection:
-        _in_turn(connection, intakes.c.id == intake.id)
+        in_turn(connection, intakes.c.id == intake.id)
         recent = select(submission_events.c.submission).where(
             submission_events.c.kind == _NAMES[Confirmed],
             submission_events.c.at > time.time() - terms.days * DAY,
@@ -141,10 +156,11 @@ def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: i
         )
         if len(connection.execute(recent).all()) >= terms.per_team:
             raise TooMany(
-                f"A team may confirm {terms.per_team} submissions in {terms.days} days here, and yours has; "
+                f"A team may confirm {terms.per_team} {'submission' if terms.per_team == 1 else 'submissions'} in "
+                f"{'one day' if terms.days == 1 else f'{terms.days} days'} here, and yours has; "
                 "this one stays a draft, and can be confirmed later."
             )
-        said = Confirmed(about=upload)
+        said = Confirmed(about=upload, checked=True)
         return _tell(connection, submission.id, said, person=submission.person, allowed=lambda _: True)
 
 
@@ -204,6 +220,13 @@ def receipt_on_record(ledger: Ledger, submission: str) -> dict[str, Json] | None
     with ledger.reading() as connection:
         content = connection.execute(query.order_by(receipts.c.event.desc()).limit(1)).scalar()
     return None if content is None else json.loads(content)
+
+
+def receipts_on_record(ledger: Ledger, submission: str) -> dict[int, str]:
+    """All that it got, by the number of the event that gave it, as JSON that nobody has read yet."""
+    query = select(receipts.c.event, receipts.c.content).where(receipts.c.submission == submission)
+    with ledger.reading() as connection:
+        return {row.event: row.content for row in connection.execute(query.order_by(receipts.c.event))}
 
 
 def entrants(ledger: Ledger) -> dict[str, Entrant]:
@@ -267,7 +290,7 @@ def _submission(row: Row[Any], events: Sequence[Event]) -> Submission:
     )
 
 
-def _in_turn(connection: Connection, where: Any) -> None:
+def in_turn(connection: Connection, where: Any) -> None:
     """On PostgreSQL writers about one thing wait for each other here; on SQLite all writers do anyway."""
     connection.execute(select(where.left).where(where).with_for_update())
 
@@ -302,7 +325,7 @@ def _brief(said: Said) -> Said:
     """As the event holds it: of a receipt only what is shown."""
     if not isinstance(said, Judged):
         return said
-    return replace(said, receipt={name: said.receipt[name] for name in _SHOWN if name in said.receipt})
+    return replace(said, receipt={name: said.receipt[name] for name in SHOWN if name in said.receipt})
 
 
 def _event(row: Row[Any]) -> Event:

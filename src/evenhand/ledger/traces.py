@@ -94,6 +94,15 @@ def answer_numbers(ledger: Ledger, *, until: int) -> list[int]:
     return _numbers(ledger, schema.response_choices.c.seq, until)
 
 
+def answer_choices(ledger: Ledger, *, until: int) -> Iterator[tuple[int, str, str, str, str]]:
+    """Those choices whole: number, item, model, variant, answer."""
+    table = schema.response_choices.c
+    query = select(table.seq, table.item, table.model, table.variant, table.response)
+    with ledger.reading() as connection:
+        for part in fetched(connection, query.where(table.seq <= until).order_by(table.seq)):
+            yield from ((row[0], row[1], row[2], row[3], row[4]) for row in part)
+
+
 def _numbers(ledger: Ledger, column: Column[int], until: int) -> list[int]:
     with ledger.reading() as connection:
         found = fetched(connection, select(column).where(column <= until).order_by(column))

@@ -12,7 +12,7 @@ from evenhand.ledger import rows, schema
 from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.results import Results
+from evenhand.ledger.results import Mask, Results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,17 +33,21 @@ def not_reached(
     """Each showing these studies want of which there is no result, replicates being one.
 
     `items`: only showings of these. Only studies that were cut short are worked out again, against the answers that
-    stand, now or as of then.
+    stand, now or as of then. A person's share is cut short by every answer that was replaced too: it stays the same
+    share, while models are asked about other answers in another study.
     """
     reached_since = {} if as_of is None else _reached_since(ledger, [study.key for study in chosen], as_of)
-    short = [study.key for study in chosen if study.reached - reached_since.get(study.key, 0) < study.wanted]
-    if not short:
+    short = {study.key for study in chosen if study.reached - reached_since.get(study.key, 0) < study.wanted}
+    looked_at = short | {study.key for study in chosen if study.rater.kind == "human"}
+    if not looked_at:
         return []
     with ledger.reading() as connection:
         table = schema.studies
-        found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
+        found = connection.execute(select(table.c.content).where(table.c.key.in_(looked_at))).scalars().all()
     left: dict[tuple[str, ...], NotAsked] = {}
     for study in map(rows.study_from, found):
+        if not (_has_gaps(study, results, items) if study.pairing == "given" else study.key in short):
+            continue
         answers = _answers(ledger, study, as_of)
         reached = _reached(results, study)
         for item, first, second in wanted_showings(study, answers):
@@ -53,6 +57,18 @@ def not_reached(
             if showing not in reached:
                 left[*showing, study.rater, study.condition] = NotAsked(item=item, models=(first, second))
     return list(left.values())
+
+
+def _has_gaps(study: Study, results: Results, items: Collection[str] | None) -> bool:
+    """Whether a showing of a person's share has no result: told by names, as one answer stands for each model."""
+    ours = _of(study, results)
+    item, model = results.item.names, results.models
+    columns = (results.item.code, results.first_model, results.second_model)
+    told: set[tuple[str, str, str]] = {
+        (item[of], model[first], model[second])
+        for of, first, second in zip(*(column[ours].tolist() for column in columns), strict=True)
+    }
+    return any(one not in told for one in study.showings if items is None or one[0] in items)
 
 
 def _reached_since(ledger: Ledger, studies: Sequence[str], as_of: AsOf) -> dict[str, int]:
@@ -84,12 +100,17 @@ def _answers(ledger: Ledger, study: Study, as_of: AsOf | None) -> Mapping[str, M
 
 def _reached(results: Results, study: Study) -> set[tuple[str, str, str]]:
     """Item and responses of the showings that have a result under the study's rater and condition."""
-    rater = np.array([name == study.rater for name in results.rater.names], dtype=np.bool_)
-    condition = np.array([name == study.condition for name in results.condition.names], dtype=np.bool_)
-    ours = results.pair & rater[results.rater.code] & condition[results.condition.code]
+    ours = _of(study, results)
     item, response = results.item.names, results.responses
     columns = (results.item.code, results.first, results.second)
     return {
         (item[of], response[first], response[second])
         for of, first, second in zip(*(column[ours].tolist() for column in columns), strict=True)
     }
+
+
+def _of(study: Study, results: Results) -> Mask:
+    """Showings of two to the study's rater under its condition."""
+    rater = np.array([name == study.rater for name in results.rater.names], dtype=np.bool_)
+    condition = np.array([name == study.condition for name in results.condition.names], dtype=np.bool_)
+    return results.pair & rater[results.rater.code] & condition[results.condition.code]

@@ -39,6 +39,25 @@ class OrderBias:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swapped:
+    """Pairs with both orders read, by what became of the verdict when the answers changed places.
+
+    Parts of pairs where an order was asked several times: every verdict of the one meets every verdict of the other.
+    """
+
+    same_winner: float
+    tie_twice: float
+    first_twice: float
+    """The answer shown first was chosen both times."""
+    second_twice: float
+    tie_once: float
+
+    @property
+    def pairs(self) -> int:
+        return round(self.same_winner + self.tie_twice + self.first_twice + self.second_twice + self.tie_once)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Pairs:
     """Pairs with both orders read."""
@@ -50,6 +69,24 @@ class _Pairs:
     second: npt.NDArray[np.float64]
     one_order_only: int
 
+    @property
+    def same_winner(self) -> npt.NDArray[np.float64]:
+        # The same model won both times, so the winner's place changed.
+        return self.first[:, 0] * self.second[:, 1] + self.second[:, 0] * self.first[:, 1]
+
+
+def swapped(shown: Showings) -> Swapped:
+    """The same pairs and weights as `order_bias`: the first two parts are its swap consistency."""
+    pairs = _pairs(shown)
+    tie = pairs.tie
+    return Swapped(
+        same_winner=float(pairs.same_winner.sum()),
+        tie_twice=float(tie.prod(axis=1).sum()),
+        first_twice=float(pairs.first.prod(axis=1).sum()),
+        second_twice=float(pairs.second.prod(axis=1).sum()),
+        tie_once=float((tie * (1 - tie[:, ::-1])).sum()),
+    )
+
 
 def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
     """A pair counts once in consistency and as two verdicts, one per order, in the first-position share.
@@ -60,8 +97,7 @@ def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
     nowhere.
     """
     pairs = _pairs(shown if isinstance(shown, Showings) else Showings.of_votes(shown))
-    # The same model won both times, so the winner's place changed.
-    kept = pairs.first[:, 0] * pairs.second[:, 1] + pairs.second[:, 0] * pairs.first[:, 1]
+    kept = pairs.same_winner
     decided = pairs.first + pairs.second
     twice = np.repeat(pairs.item, 2)
     return OrderBias(

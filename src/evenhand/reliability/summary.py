@@ -135,17 +135,17 @@ def _headline(conclusion: Conclusion, order: OrderBias) -> str:
 
 
 def _why_undecided(order: OrderBias) -> str:
-    """Of the consistencies the first whose interval does not lie at the bound or above."""
-    for share, pairs in zip(_consistencies(order), ("pairs", "pairs that no order called a tie"), strict=True):
-        if not _at_least(share, CONSISTENT_ENOUGH):
-            if not share.n or share.lower is None or share.upper is None:
-                return f"there are no {pairs}, seen in both orders."
+    """Of the consistencies the first that is known and whose interval does not lie at the bound or above."""
+    for share, apart in zip(_consistencies(order), ("", " that no order called a tie"), strict=True):
+        if share.value is not None and not _at_least(share, CONSISTENT_ENOUGH):
             return (
-                f"{100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers change places, and the "
-                f"interval of the share that did, {_per_cent(share.lower)} to {_per_cent(share.upper)} % of "
-                f"{_count(share.n)} {pairs}, holds that bound."
+                f"at least {100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers change places. "
+                f"It kept {_count(share.value * share.n)} of {_count(share.n)}{apart}, and with "
+                f"{_counted(share.clusters, 'item')} that can mean anything from {_bounds(share)}."
             )
-    return "too few pairs were decided in both orders to say whether this judge can be trusted."
+    if order.swap_consistency.value is None:
+        return "no pair of answers has a verdict in both orders, so nothing tells whether its verdicts would stay."
+    return "it called every pair a tie in one order or both, so nothing tells whether what it decides would stay."
 
 
 def _has_ties(order: OrderBias) -> bool:
@@ -240,10 +240,16 @@ def _counted(count: int, noun: str) -> str:
 def _share_of(share: Estimate, noun: str) -> str:
     """`9 of 32 pairs (28 %, 95 % interval 15 to 46 %)`."""
     assert share.value is not None
+    interval = f"{100 * LEVEL:.0f} % interval {_bounds(share)}"
+    nouns = noun.removesuffix("s") if share.n == 1 else noun
+    return f"{_count(share.value * share.n)} of {_count(share.n)} {nouns} ({_per_cent(share.value)} %, {interval})"
+
+
+def _bounds(share: Estimate) -> str:
+    """`15 to 46 %`."""
     assert share.lower is not None
     assert share.upper is not None
-    interval = f"{100 * LEVEL:.0f} % interval {_per_cent(share.lower)} to {_per_cent(share.upper)} %"
-    return f"{_count(share.value * share.n)} of {_count(share.n)} {noun} ({_per_cent(share.value)} %, {interval})"
+    return f"{_per_cent(share.lower)} to {_per_cent(share.upper)} %"
 
 
 def _count(number: float) -> str:

@@ -179,6 +179,6 @@ def _by_rater(human: list[StudyOnRecord], models: list[StudyOnRecord]) -> dict[s
     for name, of_name in ways.items():
         for (rater, condition), group in of_name.items():
             how = group[0].condition
-            words = f"{name} ({how.protocol}, {how.readout}, sees {how.see}, {rater[:6]}{condition[:6]})"
+            words = f"{name} ({how.protocol}, {how.readout}, sees {how.see}, settings {rater[:6]}{condition[:6]})"
             groups[name if len(of_name) == 1 and name not in groups else words] = group
     return groups

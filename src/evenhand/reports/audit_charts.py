@@ -99,7 +99,6 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
             "share": table[i][j] / total,
             "kept": i + j == 2,
             "text": f"{100 * table[i][j] / total:.0f} %",
-            "strong": table[i][j] / total > 0.45,
         }
         for i in shown
         for j in shown
@@ -111,10 +110,10 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
     )
     colour = alt.condition("datum.kept", alt.value(ACCENT), alt.value(LOSES))
     fill = base.mark_rect(stroke=EVEN, strokeWidth=2).encode(
-        color=colour, opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 1]), legend=None)
+        color=colour, opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.5]), legend=None)
     )
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
-    numbers = base.mark_text(fontSize=13).encode(text="text:N", color=ink)
+    # Half a colour at the most: the number has to be legible on it in light, dark and print.
+    numbers = base.mark_text(fontSize=13).encode(text="text:N", color=alt.value(INK))
     kept = sum(table[i][2 - i] for i in range(3)) / total
     heading = Heading(
         title="What a change of places does",

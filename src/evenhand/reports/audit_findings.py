@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.engine.audit_offer import Offer
@@ -115,6 +115,12 @@ def findings(measures: Sequence[Measure]) -> list[str]:
         words: str = getattr(reading, found)
         said[found].append(f"{_sided(words, measure.name, one.value)} ({_numbers(one, measure.unit)})")
     return [f"{_HEADS[found]}: {'; '.join(words)}." for found, words in said.items() if words]
+
+
+def found_wanting(document: Mapping[str, Any]) -> str | None:
+    """Of an audit's document what `findings` says is wrong; None where nothing is."""
+    head = f"{_HEADS['fault']}: "
+    return next((said.removeprefix(head) for said in document.get("findings", ()) if said.startswith(head)), None)
 
 
 def _reading(measure: Measure, measures: Sequence[Measure]) -> _Reading | None:

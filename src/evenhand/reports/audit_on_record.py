@@ -13,6 +13,7 @@ from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Condition
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import runs
+from evenhand.reports.audit_hint import audit_command
 from evenhand.reports.evidence import Origin
 from evenhand.reports.tables import escape, per_cent, unbroken
 
@@ -171,12 +172,14 @@ def print_latest_audit(ledger: Ledger, origin: Origin, console: Console) -> None
     if origin.judge is None or origin.human:
         return
     console.print()
-    for sentence in audit_sentences(latest_audits(ledger, origin), origin):
+    command = audit_command(ledger, origin, audited=AUDIT_COMMAND)
+    for sentence in audit_sentences(latest_audits(ledger, origin), origin, command=command):
         console.print(unbroken(escape(sentence)))
 
 
-def audit_sentences(audits: Audits, origin: Origin) -> list[str]:
-    command = f"`evenhand audit --judge {origin.judge}`"
+def audit_sentences(audits: Audits, origin: Origin, *, command: str | None = None) -> list[str]:
+    """`command`: the one that would audit the judge; without it, as on pages for others, no path or address is told."""
+    command = f"`{command or f'evenhand audit --judge {origin.judge}'}`"
     unfinished = ""
     if audits.unfinished_at is not None:
         unfinished = f"An audit begun on {_day(audits.unfinished_at)} was not finished; {command} goes on with it."

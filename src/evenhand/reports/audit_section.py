@@ -12,6 +12,7 @@ from evenhand.prompts import Template
 from evenhand.reports.audit_charts import audit_charts
 from evenhand.reports.audit_on_record import told
 from evenhand.reports.charts import ACCENT, EVEN, INK, LOSES, MUTED, svg, write_whole
+from evenhand.reports.tables import unbroken
 
 _FILE = "audit_section.html"
 # The page's own colours, so that a picture is as dark as the page; a white number on a full cell stays white.
@@ -76,7 +77,9 @@ def _about(document: Mapping[str, Any]) -> str:
 
 
 def _findings(document: Mapping[str, Any]) -> list[str]:
-    said = [f"<li>{escape(sentence)}</li>" for sentence in (*document.get("findings", ()), *document["notes"])]
+    said = [
+        f"<li>{escape(unbroken(sentence))}</li>" for sentence in (*document.get("findings", ()), *document["notes"])
+    ]
     ruled = [
         f'<li class="eh-{one["result"].replace(" ", "-")}">{escape(one.get("sentence") or one["rule"])}</li>'
         for one in document["gate"]
@@ -84,11 +87,16 @@ def _findings(document: Mapping[str, Any]) -> list[str]:
     return [*said, *ruled]
 
 
+def _begun(words: str) -> str:
+    """With a capital."""
+    return words[:1].upper() + words[1:]
+
+
 def _row(one: Mapping[str, Any]) -> str:
     unit = one["unit"]
     name = escape(one["name"].replace("_", " "))
     bounds = "" if one["lower"] is None else f"{told(one['lower'], unit)} to {told(one['upper'], unit)}"
-    why = f"{escape(one['reason'])}. " if one.get("reason") else ""
+    why = f"{escape(_begun(one['reason']))}. " if one.get("reason") else ""
     left_out = f" Sets not read whole, and left out: {one['left_out']}." if one.get("left_out") else ""
     return (
         f'<tr{" class=eh-part" if one.get("part_of") else ""}><th scope="row">{name}</th>'

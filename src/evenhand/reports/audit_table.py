@@ -52,10 +52,8 @@ def _print_costs(report: AuditReport, console: Console) -> None:
     reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(report.coverage.reasons.items()) if number)
     if reasons:
         console.print(f"Without a verdict: {reasons}.")
-    price = "price unknown" if report.cost_usd is None else f"${report.cost_usd:.6f}"
-    seconds = "" if report.seconds is None else f" and {report.seconds:.2f} seconds"
-    console.print(
-        f"A verdict took {price}{seconds}. An effect of 0 is no fault; looks is best at 0.5; --json tells designs."
-    )
+    price = "What a verdict cost is not known" if report.cost_usd is None else f"A verdict cost ${report.cost_usd:.6f}"
+    seconds = "" if report.seconds is None else f"; it took {report.seconds:.2f} seconds"
+    console.print(f"{price}{seconds}. An effect of 0 is no fault; looks is best at 0.5; --json tells designs.")
     if report.left_out:
         console.print(f"{report.left_out} more trials would be in the whole design; --budget allows more of them.")

@@ -268,7 +268,7 @@ def print_reliability(board: Board, console: Console) -> None:
 def reliability_sentences(board: Board) -> tuple[str, ...]:
     """What `print_reliability` says, where there is room for sentences alone: the two shares and the conclusion."""
     summary = board.reliability
-    if summary is None:
+    if summary is None or summary.order.swap_consistency.value is None:
         return (f"Can this judge be trusted? {_unknown(board)}",)
     consistency, first = summary.order.swap_consistency, summary.order.first_position_share
     shares = (f"swap consistency {_share(consistency, 'pairs')}", f"first-position share {_share(first, 'verdicts')}")

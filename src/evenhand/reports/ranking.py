@@ -234,11 +234,20 @@ def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Com
 
 
 def _reliability(evidence: Evidence) -> Summary | None:
-    shown = evidence.shown
+    showings = showings_of(evidence.shown)
+    if showings is None:
+        return None
+    summary = trust(showings, evidence.coverage, human=evidence.origin.human, images=evidence.origin.source is None)
+    in_both_orders = summary.order.swap_consistency.n > 0
+    return summary if in_both_orders or evidence.origin.source is None else None
+
+
+def showings_of(shown: Comparisons) -> Showings | None:
+    """None where items or the order of the answers are not known."""
     if shown.item is None or shown.first is None:
         return None
     rows = len(shown)
-    showings = Showings(
+    return Showings(
         item=shown.item,
         model_a=shown.model_a,
         model_b=shown.model_b,
@@ -247,9 +256,6 @@ def _reliability(evidence: Evidence) -> Summary | None:
         sign=shown.sign,
         weight=np.ones(rows) if shown.weight is None else shown.weight,
     )
-    summary = trust(showings, evidence.coverage, human=evidence.origin.human, images=evidence.origin.source is None)
-    in_both_orders = summary.order.swap_consistency.n > 0
-    return summary if in_both_orders or evidence.origin.source is None else None
 
 
 def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[Standing, ...]:

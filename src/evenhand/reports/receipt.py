@@ -26,7 +26,7 @@ from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
-from evenhand.ledger.traces import answer_numbers, judgement_numbers, traces
+from evenhand.ledger.traces import answer_choices, answer_numbers, judgement_numbers, traces
 from evenhand.ledger.votes import JudgedBattles, judged_battles
 from evenhand.reports.receipt_row import moved, placed, row_of, rows_with
 
@@ -132,6 +132,14 @@ def marks(ledger: Ledger, hashes: Mapping[int, bytes]) -> dict[int, bytes]:
     return {number: _keyed(secret, one)[:MARK] for number, one in hashes.items()}
 
 
+def answers_seal(ledger: Ledger, *, until: int) -> str:
+    """Of which answers stood, in their order; only who has the ledger can make one."""
+    keyed = hmac.new(ledger.fence_secret(), b"receipt answers\n", hashlib.sha256)
+    for choice in answer_choices(ledger, until=until):
+        keyed.update(canonical_json(list(choice)).encode("ascii") + b"\n")
+    return keyed.hexdigest()
+
+
 def _keyed(secret: bytes, content: bytes) -> bytes:
     return hmac.new(secret, b"receipt\n" + content, hashlib.sha256).digest()
 
@@ -157,6 +165,7 @@ def _record(ledger: Ledger, judged: JudgedBattles, label: str, as_of: AsOf) -> d
         "answer": as_of.answer,
         "judgements": as_ranges(judgement_numbers(ledger, until=as_of.judgement)),
         "answers": as_ranges(answer_numbers(ledger, until=as_of.answer)),
+        "answers_seal": answers_seal(ledger, until=as_of.answer),
         "readers": sorted(readers),
         "row_judgements": as_ranges(sorted(row)),
         "row_sha256": digest(hashes[number] for number in row),

@@ -10,7 +10,9 @@ from typing import cast
 
 from evenhand import __version__
 from evenhand.domain.identity import Json, bytes_hash
+from evenhand.domain.item import Item
 from evenhand.domain.number_ranges import from_ranges
+from evenhand.ledger.lookup import find_study
 from evenhand.ledger.newest import newest
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import StudyOnRecord, items_of, studies
@@ -19,13 +21,14 @@ from evenhand.ledger.traces import Trace, answer_numbers, judgement_numbers, tra
 from evenhand.ledger.upkeep import misnamed
 from evenhand.models.errors import Misuse
 from evenhand.reports.errors import RankError
-from evenhand.reports.receipt import digest, marks, seal, told_by_the_record
+from evenhand.reports.receipt import answers_seal, digest, marks, seal, told_by_the_record
+from evenhand.reports.receipt_damage import DAMAGED, why_unread
 from evenhand.reports.receipt_reading import Behind, Receipt, ReceiptError, behind
+from evenhand.reports.receipt_shown import shown_otherwise
 from evenhand.reports.receipt_submission import other_answers, said_on_record, submission_on_record
 from evenhand.reports.receipt_walk import Walked, walked
 
-_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, AssertionError)
-"""What reading raises where bytes were changed so that they cannot be understood at all."""
+PREDICTIONS = "predictions"
 _LONGEST = 200
 """Characters of a value that is told."""
 
@@ -54,6 +57,11 @@ class Verification:
     def verified(self) -> bool:
         return all(one.ok for one in self.checks)
 
+    @property
+    def agrees(self) -> bool:
+        """Whether receipt and ledger tell the same, whatever file was given."""
+        return all(one.ok for one in self.checks if one.name != PREDICTIONS)
+
     def as_json(self) -> dict[str, Json]:
         return {"schema": 1, "verified": self.verified, "checks": [one.as_json() for one in self.checks]}
 
@@ -63,9 +71,10 @@ def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None
     held = _Held(ledger=ledger, receipt=receipt)
     work: list[tuple[str, Callable[[], Check]]] = [("seal", held.seal), ("file", held.file)]
     if predictions is not None:
-        work.append(("predictions", lambda: held.predictions(predictions)))
+        work.append((PREDICTIONS, lambda: same_file(receipt, predictions)))
     work += [
         ("submission", held.submission),
+        ("shown", held.shown),
         ("numbers", held.numbers),
         ("judgements", held.judgements),
         ("row", held.row),
@@ -73,13 +82,21 @@ def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None
     return Verification(checks=tuple(_guarded(name, check) for name, check in work))
 
 
+def same_file(receipt: Receipt, data: bytes) -> Check:
+    """Whether these are the bytes that were submitted; that needs no ledger."""
+    given, submitted = bytes_hash(data), receipt.subject.file
+    words = f"The file given is not the one submitted: its SHA-256 is {given}, not {submitted}."
+    found = "The file given is the one that was submitted."
+    return Check(name=PREDICTIONS, found=found, differs=() if given == submitted else (words,))
+
+
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
     except (ReceiptError, LedgerError, RankError, Misuse) as error:
         return Check(name=name, found="", differs=(str(error),))
-    except _DAMAGED as error:
-        words = f"What is on record, or in the receipt, cannot be understood ({type(error).__name__}: {error})."
+    except DAMAGED as error:
+        words = f"It cannot be worked out again: {why_unread(error)}. `evenhand ledger check` looks through the ledger."
         return Check(name=name, found="", differs=(words,))
 
 
@@ -91,8 +108,11 @@ class _Held:
     receipt: Receipt
 
     def seal(self) -> Check:
-        differs = () if seal(self.ledger, self.receipt.document) == self.receipt.seal else (_NOT_SEALED,)
+        differs = () if self._is_sealed() else (_NOT_SEALED,)
         return Check(name="seal", found="The receipt is word for word as this ledger sealed it.", differs=differs)
+
+    def _is_sealed(self) -> bool:
+        return seal(self.ledger, self.receipt.document) == self.receipt.seal
 
     def file(self) -> Check:
         name = self.receipt.subject.file
@@ -104,18 +124,19 @@ class _Held:
         found = f"The submitted file is in the ledger: SHA-256 {name}."
         return Check(name="file", found=found, differs=() if held == name else (words,))
 
-    def predictions(self, data: bytes) -> Check:
-        given, submitted = bytes_hash(data), self.receipt.subject.file
-        words = f"The file given is not the one submitted: its SHA-256 is {given}, not {submitted}."
-        found = "The file given is the one that was submitted."
-        return Check(name="predictions", found=found, differs=() if given == submitted else (words,))
-
     def submission(self) -> Check:
+        self._reached()
         submission = submission_on_record(self.ledger, self.receipt)
         said = said_on_record(self.ledger, submission, self.receipt)
         differs = [*self._otherwise(said), *other_answers(self.ledger, submission, self.receipt)]
         found = "Team, model and approval are as they are on record, and the answers judged are those of the file."
         return Check(name="submission", found=found, differs=tuple(differs))
+
+    def shown(self) -> Check:
+        submission = submission_on_record(self.ledger, self.receipt)
+        differs = tuple(shown_otherwise(self.ledger, submission, self.receipt))
+        found = "The ledger keeps the receipt as it was given, and the row that pages show is the one in it."
+        return Check(name="shown", found=found, differs=differs)
 
     def numbers(self) -> Check:
         """Whether anything was taken from the record since, or put into it before its end."""
@@ -123,6 +144,7 @@ class _Held:
         differs = [
             *_gone_or_added("judgement", then.on_record, judgement_numbers(self.ledger, until=as_of.judgement)),
             *_gone_or_added("choice of an answer", then.answers, answer_numbers(self.ledger, until=as_of.answer)),
+            *self._other_choices(),
         ]
         found = (
             f"All {len(then.on_record):,} judgements up to number {as_of.judgement:,} and {len(then.answers):,} "
@@ -130,12 +152,20 @@ class _Held:
         )
         return Check(name="numbers", found=found, differs=tuple(differs))
 
+    def _other_choices(self) -> list[str]:
+        """Receipts of earlier versions do not tell; nor does one that this ledger has not sealed."""
+        record = cast(Mapping[str, Json], self.receipt.document["record"])
+        told, until = record.get("answers_seal"), self.receipt.as_of.answer
+        if told is None or not self._is_sealed() or told == answers_seal(self.ledger, until=until):
+            return []
+        return [_OTHER_CHOICES.format(until=until)]
+
     def judgements(self) -> Check:
         """Of every judgement behind the board: request, reply, reading, answers, item."""
         then, chosen = self._behind(), self._studies()
-        items = {item.digest: item for item in items_of(self.ledger, self.receipt.subject.board.data)}
+        items = self._items()
         walk = walked(self.ledger, then.marks, chosen[0], items)
-        differs = [*self._misnamed(chosen), *walk.differs, *self._changed(then, walk)]
+        differs = [*self._misnamed(chosen), *self._items_gone(items), *walk.differs, *self._changed(then, walk)]
         found = (
             f"{len(then.row):,} judgements behind the row and {len(then.marks):,} behind the board are unchanged, with "
             f"the requests, replies, answers and items they rest on; {walk.agreed:,} were read again from their "
@@ -144,6 +174,9 @@ class _Held:
         return Check(name="judgements", found=found, differs=tuple(differs))
 
     def row(self) -> Check:
+        self._reached()
+        if gone := self._items_gone(self._items()):
+            return Check(name="row", found="", differs=tuple(gone))
         receipt, chosen = self.receipt, self._studies()
         told = told_by_the_record(self.ledger, receipt.subject, receipt.as_of, chosen)
         differs = [*self._counting(told), *self._otherwise(told)]
@@ -167,17 +200,40 @@ class _Held:
             for path, said, gives in _differences(self.receipt.document, told)
         ]
 
-    def _behind(self) -> Behind:
+    def _reached(self) -> None:
+        """Raises ReceiptError where the ledger has not got so far."""
         as_of, now = self.receipt.as_of, newest(self.ledger)
         if as_of.judgement > now.judgement or as_of.answer > now.answer:
             raise ReceiptError(
                 f"The receipt speaks of judgement {as_of.judgement} and answer {as_of.answer}; this ledger ends at "
                 f"{now.judgement} and {now.answer}."
             )
+
+    def _behind(self) -> Behind:
+        self._reached()
         return behind(self.receipt)
 
+    def _items(self) -> dict[str, Item]:
+        """By digest."""
+        try:
+            return {item.digest: item for item in items_of(self.ledger, self.receipt.subject.board.data)}
+        except DAMAGED:
+            raise ReceiptError("An item of the benchmark cannot be read any more.") from None
+
+    def _items_gone(self, items: Collection[str]) -> list[str]:
+        try:
+            study = find_study(self.ledger, self.receipt.subject.study)
+        except DAMAGED:
+            study = None
+        gone = [] if study is None else [name for name in study.items if name not in items]
+        return [f"The item {name[:12]} is not on record any more, or not in its benchmark's list." for name in gone]
+
     def _studies(self) -> list[StudyOnRecord]:
-        found = [one for one in studies(self.ledger) if one.key in self.receipt.studies]
+        try:
+            found = [one for one in studies(self.ledger) if one.key in self.receipt.studies]
+        except DAMAGED as error:
+            wrong = " ".join(self._misnamed(()))
+            raise ReceiptError(wrong or f"The studies on record cannot be read: {why_unread(error)}.") from None
         missing = {*self.receipt.studies} - {one.key for one in found}
         if missing or not found:
             raise ReceiptError(f"Studies of the board are not on record: {', '.join(sorted(missing))}.")
@@ -202,10 +258,12 @@ class _Held:
         record = cast(Mapping[str, Json], self.receipt.document["record"])
         of_board = digest(walk.hashes.values()) == record.get("board_sha256")
         of_row = digest(one for number, one in walk.hashes.items() if number in then.row) == record.get("row_sha256")
-        if of_board and of_row:
-            return gone
+        if of_board and of_row and not self._is_sealed():
+            return gone  # another ledger's marks tell nothing
         now = marks(self.ledger, walk.hashes)
         changed = [number for number, mark in now.items() if mark != then.marks[number]]
+        if of_board and of_row:
+            return [*gone, *(_MOVED.format(number=number) for number in changed)]
         named = [_CHANGED.format(one=one, calls=_calls(one)) for one in traces(self.ledger, changed)]
         return [*gone, *named] or [_OTHER_DIGEST.format(what="board" if of_row else "row")]
 
@@ -230,6 +288,11 @@ _CHANGED = (
     "Judgement {one.seq} (trial {one.trial:.12}{calls}) is not what it was: its verdict, its reader, its calls or a "
     "reply was changed."
 )
+_MOVED = "Judgement {number} is another than the one that had this number: judgements have changed places."
+_OTHER_CHOICES = (
+    "The choices of answers up to number {until} are not what they were: an item, a model, a variant or an answer was "
+    "changed, or two have changed places."
+)
 _OTHER_DIGEST = "The digest of the {what} in the receipt is not that of its judgements, and none of those was changed."
 _TAKEN_UP = (
     "Judgement {number} counts on the board and is not in the receipt: it was added, or is of a trial that was judged "
@@ -240,6 +303,7 @@ _ELSEWHERE = frozenset(
     for name in (
         "judgements",
         "answers",
+        "answers_seal",
         "row_judgements",
         "row_sha256",
         "board_judgements",

@@ -17,6 +17,7 @@ from evenhand.reports.receipt import KIND, MARK, SCHEMA, ReceiptSubject
 
 T = TypeVar("T", str, int)
 
+_LARGEST = 2**63 - 1
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -59,7 +60,7 @@ def read_receipt(data: bytes) -> Receipt:
     return Receipt(
         document=document,
         subject=_subject(look),
-        as_of=AsOf(judgement=look.of(int, "record", "judgement"), answer=look.of(int, "record", "answer")),
+        as_of=AsOf(judgement=look.sequence("record", "judgement"), answer=look.sequence("record", "answer")),
         studies=look.texts("board_studies"),
         seal=look.of(str, "seal"),
     )
@@ -93,6 +94,10 @@ def _document(data: bytes) -> dict[str, Json]:
         raise ReceiptError("It is no receipt: it is not a JSON document.") from None
     if not isinstance(document, dict):
         raise ReceiptError("It is no receipt: it is not a JSON object.")
+    try:
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):  # 1e999, half a character, or a thousand brackets
+        raise ReceiptError("It is no receipt: it holds a number, a character or a nesting that none has.") from None
     return cast(dict[str, Json], document)
 
 
@@ -140,6 +145,12 @@ class _Looking:
         if not isinstance(value, kind) or isinstance(value, bool):
             what = "text" if kind is str else "a whole number"
             raise ReceiptError(f"It is no whole receipt: its field `{'.'.join(path)}` is not {what}.")
+        return value
+
+    def sequence(self, *path: str) -> int:
+        value = self.of(int, *path)
+        if not 0 <= value <= _LARGEST:
+            raise ReceiptError(f"It is no whole receipt: its field `{'.'.join(path)}` is no number that a ledger has.")
         return value
 
     def sha256(self, *path: str) -> str:

@@ -10,12 +10,17 @@ from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import Submission, find_submission
 from evenhand.reports.receipt import ReceiptSubject, said_of, uncounted
+from evenhand.reports.receipt_damage import DAMAGED
 from evenhand.reports.receipt_reading import Receipt
 
 
 def submission_on_record(ledger: Ledger, receipt: Receipt) -> Submission:
-    """Raises LedgerError where there is none."""
-    found = find_submission(ledger, receipt.subject.submission)
+    """Raises LedgerError where there is none, or none that can be read."""
+    try:
+        found = find_submission(ledger, receipt.subject.submission)
+    except DAMAGED:
+        words = f"What was said about submission {receipt.subject.submission} cannot be read any more."
+        raise LedgerError(words) from None
     if found is None:
         raise LedgerError(f"The ledger knows no submission {receipt.subject.submission}.")
     return found
@@ -42,7 +47,12 @@ def other_answers(ledger: Ledger, submission: Submission, receipt: Receipt) -> I
 
     Raises LedgerError where the board is not the one that it was submitted to, Misuse where its file cannot be read.
     """
-    intake = find_intake(ledger, submission.intake)
+    if submission.standing.upload is None:
+        raise LedgerError(f"That submission {submission.id} has a file is not on record any more.")
+    try:
+        intake = find_intake(ledger, submission.intake)
+    except DAMAGED:
+        raise LedgerError(f"The terms of intake {submission.intake} cannot be read any more.") from None
     if intake is None or intake.board != receipt.subject.board:
         raise LedgerError(f"Submission {submission.id} was not made to the board that the receipt speaks of.")
     board = joined_board(ledger, intake)

@@ -12,6 +12,7 @@ from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import CHUNK, Ledger
 from evenhand.ledger.traces import Trace, traces
 from evenhand.ledger.upkeep import misnamed
+from evenhand.reports.receipt_damage import DAMAGED, why_unread
 
 _WHAT = {
     "trial": "the trial {name} is not on record as its name says",
@@ -92,9 +93,9 @@ class _Walk:
             return
         try:
             yield from list(read_again(self.ledger, some, self.asking))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGED as error:
             if len(some) > 1:
                 for one in some:
                     yield from self.read([one])
             else:
-                yield f"Judgement {some[0].seq} cannot be read again ({type(error).__name__}: {error})."
+                yield f"Judgement {some[0].seq} cannot be read again: {why_unread(error)}."

@@ -26,18 +26,23 @@ class Sheet:
             raise ValueError(f"{self.title}: rows of {sorted(widths)} cells under {len(self.headings)} headings.")
 
 
-def written(sheets: Sequence[Sheet], form: Format, notes: Sequence[str] = ()) -> str:
-    """All of them one after the other, the notes under them; `table` is for `print_sheet`.
+def written(sheets: Sequence[Sheet], form: Format, notes: Sequence[str] = (), *, opening: Sequence[str] = ()) -> str:
+    """All of them one after the other, the opening sentences above and the notes under them; `table` is for
+    `print_sheet`.
 
-    A CSV file has no place for notes.
+    A CSV file has no place for sentences.
     """
     assert form != "table"
     write = {"csv": _csv, "md": _markdown, "latex": _latex}[form]
     parts = list(map(write, sheets))
-    if notes and form != "csv":
-        mark, escaped = ("-", _for_markdown) if form == "md" else ("%", _one_line)
-        parts.append("".join(f"{mark} {escaped(note)}\n" for note in notes))
+    if form != "csv":
+        parts = [*_sentences(opening, form), *parts, *_sentences(notes, form)]
     return "\n".join(parts)
+
+
+def _sentences(sentences: Sequence[str], form: Format) -> list[str]:
+    mark, escaped = ("-", _for_markdown) if form == "md" else ("%", _one_line)
+    return ["".join(f"{mark} {escaped(one)}\n" for one in sentences)] if sentences else []
 
 
 def _one_line(text: str) -> str:
@@ -88,7 +93,9 @@ def _latex(sheet: Sheet) -> str:
 
 
 def _latex_line(cells: Sequence[str]) -> str:
-    return " & ".join(map(_for_latex, cells)) + r" \\"
+    line = " & ".join(map(_for_latex, cells)) + r" \\"
+    # After the \\ of the line before they would be taken for its argument.
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 _LATEX = {
@@ -96,11 +103,16 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "∞": r"$\infty$",
+    "–∞": r"$-\infty$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
 }
 
 
 def _for_latex(text: str) -> str:
-    escaped = "".join(_LATEX.get(letter, letter) for letter in _one_line(text))
+    escaped = re.sub("–∞|.", lambda found: _LATEX.get(found[0], found[0]), _one_line(text))
     # A hyphen before a number is set as a minus.
     return re.sub(r"(?<!\S)-(?=\d)", "$-$", escaped)

@@ -5,7 +5,8 @@ Host header, finds out who is asking (`visitor.py`), counts (`watch.py`), and li
 A route in a `*_pages.py` or `api.py` asks for what it needs by its parameters' types
 (`service.py`): `Serving` (ledger, boards, pages), `Visiting` (who), `Owner` (refuses anybody else), `SentForm` (a form
 with its token checked) or, for the API's changes, `Changing`. It reads or writes the ledger in `run_in_threadpool`,
-and answers with `serving.pages.page(request, "template.html", {...})`.
+once if it can, as going to a thread costs more than a small query; and it answers with
+`serving.pages.page(request, "template.html", {...})`.
 
 To add pages:
 
@@ -23,5 +24,6 @@ To add pages:
   that nobody passing by makes the server read so much.
 - A script or style is a file in static/, named `{{ static["name.js"] }}`: the policy allows nothing else, nor `style=`.
 - Work tables are in `ledger/schema.py` with a migration of their own; SQL stays in `ledger/`.
-- What takes long to work out goes through `Computed`, keyed by the state of the record (`ledger.newest`).
+- What takes long to work out goes through `Computed`, keyed by the state of the record (`ledger.newest`); what takes
+  long and is for one visitor, as a file to download, through `serving.at_length`. The threads that pages share are few.
 """

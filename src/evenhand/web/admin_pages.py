@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
@@ -26,10 +26,17 @@ from evenhand.ledger.people import (
     revoke_invitation,
     sign_out,
 )
-from evenhand.ledger.projection import benchmarks
+from evenhand.ledger.projection import BenchmarkOnRecord, benchmarks
+from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.team_names import one_line
+from evenhand.web.awaiting import awaiting
+from evenhand.web.joining import NAME_LONGEST
+from evenhand.web.log_words import log_lines
+from evenhand.web.proposed import plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
+from evenhand.web.submitting import visible
 from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/admin", include_in_schema=False)
@@ -72,20 +79,22 @@ async def _overview(
     sent: Mapping[str, str] | None = None,
 ) -> Response:
     """`fault`: why an invitation was not made, with the fields as they were `sent`."""
-    context = await run_in_threadpool(_everything, serving.ledger)
+    context = await run_in_threadpool(_everything, serving.proposals)
     filled = {"role": "annotator", "note": "", "uses": "1", "days": "14", **(sent or {})}
     status = 201 if link is not None else 200 if fault is None else 422
     more = {"link": link, "roles": ROLES, "fault": fault, "filled": filled}
     return serving.pages.page(request, "admin.html", {**context, **more}, status=status)
 
 
-def _everything(ledger: Ledger) -> dict[str, Any]:
+def _everything(at_hand: ProposalsAtHand) -> dict[str, Any]:
+    ledger = at_hand.ledger
     now, opened = time.time(), opened_benchmarks(ledger)
     return {
         "invitations": [(one, one.fault(now)) for one in invitations(ledger)],
         "people": people(ledger),
         "benchmarks": [(one, one.data in opened) for one in benchmarks(ledger)],
-        "events": events(ledger, most=10),
+        "log": log_lines(at_hand, events(ledger, most=10)),
+        "awaiting": awaiting(at_hand),
         "names": names_of(ledger),
     }
 
@@ -122,10 +131,15 @@ async def _granted(serving: Service, asked: Invite, *, back: str | None = None) 
 
 
 def sound(asked: Invite) -> Invite:
-    """Raises Refusal: how often a team may submit is counted by its account."""
-    if asked.role == "team" and asked.uses != 1:
+    """Raises Refusal: how often a team may submit is counted by its account, which is called as the note says."""
+    if asked.role != "team":
+        return asked
+    if asked.uses != 1:
         raise Refusal(422, "A team comes in by a link of its own, as one account; make one link for each team.")
-    return asked
+    note = visible(one_line(plain(asked.note)), "for whom")
+    if len(note) > NAME_LONGEST:
+        raise Refusal(422, f"A team is called as you say for whom it is: {NAME_LONGEST} characters, not {len(note)}.")
+    return replace(asked, note=note)
 
 
 def _asked(form: Form, by: Person) -> Invite:
@@ -227,11 +241,32 @@ async def _sure(
     return serving.pages.page(request, "sure.html", context, status=200 if fault is None else 422)
 
 
-@pages.post("/benchmarks/{data}")
-async def opening(serving: Serving, owner: Owner, form: SentForm, data: str) -> Response:
-    if data not in {one.data for one in await run_in_threadpool(benchmarks, serving.ledger)}:
+@pages.get("/benchmarks/{data}/open")
+async def ask_to_open(request: Request, serving: Serving, owner: Owner, data: str) -> Response:  # noqa: ARG001
+    return await _open_sure(request, serving, data)
+
+
+async def _open_sure(request: Request, serving: Service, data: str, *, fault: str | None = None) -> Response:
+    context = {"benchmark": await _withheld(serving, data), "fault": fault}
+    return serving.pages.page(request, "opening.html", context, status=200 if fault is None else 422)
+
+
+async def _withheld(serving: Service, data: str) -> BenchmarkOnRecord:
+    """Raises Refusal where there is no such benchmark, or it is a sample."""
+    known = {one.data: one for one in await run_in_threadpool(benchmarks, serving.ledger)}
+    if data not in known:
         raise not_found("such benchmark")
+    if known[data].sample:
+        raise Refusal(409, "This is a sample: nothing of it is withheld.")
+    return known[data]
+
+
+@pages.post("/benchmarks/{data}")
+async def opening(request: Request, serving: Serving, owner: Owner, form: SentForm, data: str) -> Response:
+    await _withheld(serving, data)
     if form.choice("what", ("open", "close")) == "open":
+        if form.text("sure", most=3) != "yes":
+            return await _open_sure(request, serving, data, fault=_UNSURE)
         await run_in_threadpool(open_benchmark, serving.ledger, data, by=owner.must_be("owner").id)
         await serving.watch.note(owner, "opened a benchmark", data)
     else:
@@ -248,6 +283,6 @@ async def audit(
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
     found = await run_in_threadpool(events, serving.ledger, before=before, most=_EVENTS)
-    names = await run_in_threadpool(names_of, serving.ledger)
+    log = await run_in_threadpool(log_lines, serving.proposals, found)
     older = found[-1].seq if len(found) == _EVENTS else None
-    return serving.pages.page(request, "audit.html", {"events": found, "names": names, "older": older})
+    return serving.pages.page(request, "audit.html", {"log": log, "older": older})

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import cast
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
@@ -76,6 +77,11 @@ ROUTERS = (
     submission_admin_api.routes,
 )
 
+_THREADS = 8
+"""For what pages read and write. More of them would fight for the interpreter and wait for the same ledger; whoever
+finds none free is let in by turn. What takes long has threads of its own: `Computed`, `Uploads`, `Checks`,
+`Service.at_length`."""
+
 _WORDS = {
     404: "There is no such page here.",
     405: "This address does not take that kind of request.",
@@ -106,6 +112,7 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        current_default_thread_limiter().total_tokens = _THREADS
         yield
         service.computed.close()
 

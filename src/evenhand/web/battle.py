@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import Choice as Chosen
 from evenhand.domain.verdict import Grades, NoVerdict, Preference, Verdict
+from evenhand.ledger.item_names import public_names
 from evenhand.ledger.lookup import calls_on_record, find_item, responses_by_digest
 from evenhand.ledger.projection import Judged, judged
 from evenhand.ledger.record import Ledger
@@ -52,19 +53,23 @@ class BattleOnRecord:
 def find_battle(
     ledger: Ledger, on_record: BoardOnRecord, *, item: str, models: tuple[str, str], sight: Sight
 ) -> BattleOnRecord | None:
-    """`item` is a digest; None where no such battle is on record, or it may not be seen."""
-    if not sight.battle(models):
+    """`item` is its public name; None where no such battle is on record, or it may not be seen.
+
+    Where nothing is withheld, by its digest too.
+    """
+    digest = _digest(ledger, on_record.data, item, sight)
+    if digest is None or not sight.battle(models):
         return None
     met = [
         one
-        for one in judged(ledger, on_record.studies, items={item})
+        for one in judged(ledger, on_record.studies, items={digest})
         if one.stands and sorted(one.models) == sorted(models)
     ]
     if not met:
         return None
     digests = dict(zip(met[0].models, met[0].trial.responses, strict=True))
     texts = responses_by_digest(ledger, tuple(digests.values()))
-    found = find_item(ledger, item)
+    found = find_item(ledger, digest)
     seen = [one for one in met if sight.verdicts(human=on_record.human)]
     return BattleOnRecord(
         item=sight.item(found),
@@ -73,6 +78,13 @@ def find_battle(
         showings=tuple(_said(ledger, on_record, one, seen, sight) for one in seen),
         withheld=not sight.everything,
     )
+
+
+def _digest(ledger: Ledger, data: str, name: str, sight: Sight) -> str | None:
+    names = public_names(ledger, data)
+    if sight.everything and name in names:
+        return name
+    return next((digest for digest, called in names.items() if called == name), None)
 
 
 def pictures_of(ledger: Ledger, item: Item) -> tuple[Picture, ...]:

@@ -6,7 +6,9 @@ import io
 import itertools
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import Annotated
 from urllib.parse import quote, urlencode
@@ -17,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.ledger.entrants import board_names
+from evenhand.ledger.item_names import public_names
 from evenhand.ledger.projection import item_labels
 from evenhand.reports.audit_on_record import audit_sentences
 from evenhand.reports.audit_section import audit_section
@@ -49,7 +52,7 @@ Page = Annotated[int, Query(ge=1, le=100_000)]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedBattle:
     item: str
-    """Digest."""
+    """Its public name."""
     label: str
     opponent: str
     result: str
@@ -61,9 +64,11 @@ class BattleList:
     total: int
     battles: tuple[ListedBattle, ...]
     """Of one page."""
+    left_out: int = 0
+    """Battles of the model that this visitor may not see one by one."""
 
 
-def asked_view(
+async def asked_view(
     visiting: Visiting,
     board: str,
     method: Method = "bradley-terry",
@@ -93,7 +98,8 @@ async def boards(request: Request, serving: Serving, visiting: Visiting) -> Resp
     benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
     for one, standings in itertools.zip_longest(found, seen):
         benchmarks.setdefault(one.benchmark, []).append((one, standings))
-    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks})
+    working = {one.id for one, standings in zip(found, seen, strict=False) if standings is None}
+    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks, "working": working})
 
 
 @pages.get("/boards")
@@ -109,7 +115,8 @@ async def chosen(serving: Serving, asked: View) -> Response:
 async def board(request: Request, serving: Serving, asked: View) -> Response:
     on_record = await serving.board(asked)
     if on_record.protocol == FACTUALITY:
-        context = {"on": on_record, "paper": await serving.paper(on_record, None)}
+        paper = await serving.paper(on_record, asked.whole, patience=serving.site.limits.patience)
+        context = {"on": on_record, "paper": paper}
         return serving.pages.page(request, "graded.html", context)
     found = await serving.standings(asked)
     everything = with_a_page_of_their_own(await serving.boards(running=asked.running))
@@ -120,17 +127,17 @@ async def board(request: Request, serving: Serving, asked: View) -> Response:
         "siblings": siblings,
         "query": _query(asked),
         "table": await serving.table(found),
-        "paper": await _paper(serving, on_record, asked.category),
+        "paper": await _paper(serving, on_record, asked),
         "audits": audits,
         "audited": () if audits is None else audit_sentences(audits, found.origin),
     }
     return serving.pages.page(request, "board.html", context)
 
 
-async def _paper(serving: Service, on_record: BoardOnRecord, category: str | None) -> Markup | None:
+async def _paper(serving: Service, on_record: BoardOnRecord, asked: Asked) -> Markup | None:
     """None where they are still being worked out: the board does not wait for them."""
     try:
-        return await serving.paper(on_record, category)
+        return await serving.paper(on_record, asked, patience=serving.site.limits.glance)
     except StillWorking:
         return None
 
@@ -143,7 +150,7 @@ async def audit(request: Request, serving: Serving, asked: View) -> Response:
     if audits is None or not audits.told:
         raise not_found("audit of this board's judge")
     try:
-        section = await run_in_threadpool(audit_section, audits.told[0].report)
+        section = await serving.at_length(partial(audit_section, audits.told[0].report))
     except ChartError as error:
         raise Refusal(503, str(error)) from error
     context = {"board": found, "section": Markup(section), "audited": audit_sentences(audits, found.origin)}  # noqa: S704  escaped there
@@ -217,7 +224,7 @@ async def model(
         "standing": standing,
         "categories": found.by_category.get(name, ()),
         "link": found.links.get(name),
-        "played": played.battles,
+        "played": played,
         "page": page,
         "pages": max(1, -(-played.total // PER_PAGE)),
     }
@@ -236,21 +243,26 @@ def listed_battles(serving: Service, found: Standings, model: str, seen: Sight, 
     hidden = [other for other in index.rows.models if not seen.battle((model, other))]
     played = index.of(model, without=hidden)
     labels = item_labels(serving.ledger, {found.on_record.data})
+    names = public_names(serving.ledger, found.on_record.data)
     shown = played[(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
-    return BattleList(total=len(played), battles=tuple(_listed(index, row, model, labels) for row in shown))
+    return BattleList(
+        total=len(played),
+        battles=tuple(_listed(index, row, model, labels, names) for row in shown),
+        left_out=len(index.of(model)) - len(played),
+    )
 
 
 _RESULTS = {1: "won", 0: "tie", -1: "lost"}
 
 
-def _listed(index: Battles, row: int, model: str, labels: dict[str, str]) -> ListedBattle:
+def _listed(index: Battles, row: int, model: str, labels: Mapping[str, str], names: Mapping[str, str]) -> ListedBattle:
     rows = index.rows
     assert rows.item is not None
     first, second = rows.models[int(rows.model_a[row])], rows.models[int(rows.model_b[row])]
     item, sign = index.items[int(rows.item[row])], int(rows.sign[row])
     return ListedBattle(
-        item=item,
-        label=labels.get(item, item[:12]),
+        item=names[item],
+        label=labels[item],
         opponent=second if first == model else first,
         result=_RESULTS[sign if first == model else -sign],
     )

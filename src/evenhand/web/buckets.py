@@ -11,6 +11,7 @@ class _Bucket:
     left: float
     at: float
     told: bool = False
+    turned_away: int = 0
 
 
 class Buckets:
@@ -41,6 +42,19 @@ class Buckets:
         bucket = self._filled(name)
         first, bucket.told = not bucket.told, True
         return first
+
+    def told(self, name: str) -> bool:
+        """Whether a first refusal was told, and the bucket is not half full again."""
+        return self._filled(name).told
+
+    def turn_away(self, name: str) -> None:
+        self._filled(name).turned_away += 1
+
+    def turned_away(self, name: str) -> int:
+        """How often since this was last asked."""
+        bucket = self._filled(name)
+        number, bucket.turned_away = bucket.turned_away, 0
+        return number
 
     def wait(self, name: str) -> float:
         """Seconds until there is one to take."""

@@ -1,13 +1,12 @@
 """Keeps submitted files and checks them: off the event loop, two at once at most, the last findings at hand."""
 
-import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from starlette.concurrency import run_in_threadpool
+from anyio import CapacityLimiter, to_thread
 
 from evenhand.benchmarks.submitted import check_submitted
 from evenhand.domain.identity import Json
@@ -37,13 +36,12 @@ class Found:
 class Checks:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._threads = CapacityLimiter(AT_ONCE)
         self._kept: OrderedDict[tuple[str, str, str, int], Mapping[str, Json]] = OrderedDict()
 
     async def take(self, file: BinaryIO, name: str, wanted: Wanted) -> Found:
         """Reads the file where it stands and keeps it byte for byte."""
-        async with self._turn:
-            found = await run_in_threadpool(self._taken, file, name, wanted)
+        found = await to_thread.run_sync(self._taken, file, name, wanted, limiter=self._threads)
         self._keep(found.upload, wanted, found.document)
         return found
 
@@ -52,8 +50,7 @@ class Checks:
         kept = self._kept.get(_key(upload, wanted))
         if kept is not None:
             return kept
-        async with self._turn:
-            found = await run_in_threadpool(self._reread, upload, wanted)
+        found = await to_thread.run_sync(self._reread, upload, wanted, limiter=self._threads)
         if found is not None:
             self._keep(upload, wanted, found)
         return found

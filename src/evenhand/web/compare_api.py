@@ -9,12 +9,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from evenhand.domain.estimate import Estimate
-from evenhand.ledger.comparing import Overtaken, Place, choices, places_of
+from evenhand.ledger.comparing import Overtaken, Place, ShownAnew, choices, places_of
 from evenhand.ledger.people_plan import PeopleStudyError
 from evenhand.ledger.people_studies import PeopleStudy, people_studies, progress
 from evenhand.web.compare_pages import (
     CHOICE_LONGEST,
     SAID_MOST,
+    SHOWING_LONGEST,
+    SHOWN_ANEW,
+    Shown,
     criteria_of,
     open_studies,
     overtaken_sentence,
@@ -61,6 +64,11 @@ class Starting(BaseModel):
 
 class Choosing(BaseModel):
     choice: str = Field(max_length=CHOICE_LONGEST)
+    showing: str = Field(
+        max_length=SHOWING_LONGEST,
+        description="What the choice is about, as the task said when you looked at it. Where the task shows something "
+        "else by now the choice is refused with 409 and `changed`: look at it again.",
+    )
     after: int | None = Field(
         default=None,
         ge=0,
@@ -224,6 +232,7 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
         "images": [one.digest for one in own.pictures],
         **explained,
         "answers": list(task.answers),
+        "showing": task.showing,
         "choice": task.said.choice,
         "times": task.said.times,
     }
@@ -235,7 +244,10 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
 async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
     own = await own_place(serving, changing, comparison)
     try:
-        found = await said(serving, own, number, asked.choice, after=asked.after)
+        shown = Shown(number=number, showing=asked.showing, after=asked.after)
+        found = await said(serving, own, shown, asked.choice)
+    except ShownAnew:
+        return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "changed": True}, 409)
     except Overtaken as overtaken:
         stands = overtaken.said
         told = {"schema": 1, "error": overtaken_sentence(stands), "choice": stands.choice, "times": stands.times}

@@ -13,6 +13,7 @@ from evenhand.ledger.comparing import (
     Paused,
     Place,
     Said,
+    ShownAnew,
     Task,
     choices,
     find_place,
@@ -36,6 +37,8 @@ pages = APIRouter(prefix="/compare", include_in_schema=False)
 
 SAID_MOST = 1_000_000
 CHOICE_LONGEST = 20
+SHOWING_LONGEST = 64
+SHOWN_ANEW = "Not saved: this comparison has changed since you opened it. Read what it shows now, and choose."
 
 Number = Annotated[int, Query(ge=1, le=1_000_000)]
 
@@ -56,6 +59,13 @@ def _waiting_elsewhere(at_hand: ProposalsAtHand, person: str) -> list[str]:
     running = [one for one in growing_benchmarks(at_hand.ledger) if not one.terms.paused]
     asked = [asked_of(at_hand, one, person) for one in running]
     return [one.growing.name for one in asked if one.next_task or one.caption or one.verify]
+
+
+def to_be_compared(ledger: Ledger, person: Person) -> list[str]:
+    """Titles of the studies that have something to do for this person."""
+    theirs = places_of(ledger, person.id)
+    begun = [one.title for one in theirs if not (one.done or one.paused or one.closed)]
+    return [*begun, *(one.title for one in open_studies(ledger, person, theirs))]
 
 
 def open_studies(ledger: Ledger, person: Person, theirs: list[Place]) -> list[PeopleStudy]:
@@ -109,17 +119,17 @@ async def compare(request: Request, serving: Serving, visiting: Visiting, place:
     return _desk(request, serving, await own_task(serving, visiting, place, number))
 
 
-def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: bool = False) -> Response:
-    """`overtaken`: what was sent is not kept, for something else was chosen since."""
+def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: str | None = None) -> Response:
+    """`overtaken`: why what was sent is not kept."""
     context = {
         "place": own.place,
         "task": own.task,
         "item": as_compared(own.task.item),
         "pictures": own.pictures,
         "criteria": criteria_of(own.task.item) if own.place.form.explained else (),
-        "overtaken": overtaken_sentence(own.task.said) if overtaken else None,
+        "overtaken": overtaken,
     }
-    return serving.pages.page(request, "compare.html", context, status=409 if overtaken else 200)
+    return serving.pages.page(request, "compare.html", context, status=200 if overtaken is None else 409)
 
 
 def overtaken_sentence(said: Said) -> str:
@@ -143,10 +153,14 @@ async def answer(
     go = form.choice("go", ("next", "previous", "stay"))
     choice = form.text("choice", most=CHOICE_LONGEST)
     if choice:
+        after = form.number("after", least=0, most=SAID_MOST)
+        shown = Shown(number=of_task, showing=form.text("showing", most=SHOWING_LONGEST), after=after)
         try:
-            await said(serving, own, of_task, choice, after=form.number("after", least=0, most=SAID_MOST))
-        except Overtaken:
-            return _desk(request, serving, await own_task(serving, visiting, place, number), overtaken=True)
+            await said(serving, own, shown, choice)
+        except (Overtaken, ShownAnew) as late:
+            fresh = await own_task(serving, visiting, place, number)
+            why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
+            return _desk(request, serving, fresh, overtaken=why)
     if go == "next" and of_task == own.tasks:
         return RedirectResponse(f"/compare/{own.id}", 303)
     step = {"next": 1, "previous": -1, "stay": 0}[go]
@@ -195,14 +209,27 @@ def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTas
     return OwnTask(place=own, task=task, pictures=pictures_of(ledger, task.item))
 
 
-async def said(serving: Service, place: Place, number: int, choice: str, *, after: int | None) -> Said:
-    """Puts the choice on record; raises Refusal, Overtaken."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a person chose on."""
+
+    number: int
+    showing: str
+    """As the page or the API gave it."""
+    after: int | None
+    """How often they had chosen then."""
+
+
+async def said(serving: Service, place: Place, shown: Shown, choice: str) -> Said:
+    """Puts the choice on record; raises Refusal, Overtaken, ShownAnew."""
     verdict = place.form.preference(choice)
     if verdict is None:
         offered = ", ".join(one.code for one in place.form.choices)
         raise Refusal(422, f"The choice is one of {offered}.")
     try:
-        found = await run_in_threadpool(say, serving.ledger, place, number, verdict, after=after)
+        found = await run_in_threadpool(
+            say, serving.ledger, place, shown.number, verdict, showing=shown.showing, after=shown.after
+        )
     except Paused as error:
         raise _paused(closed=place.closed) from error
     if found is None:

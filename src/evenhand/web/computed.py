@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 _A_MOMENT = 1.0
-"""Seconds that a page waits for a fresh value while it could show the one before."""
+"""Seconds that a page waits for a fresh value while it could show the one before, unless that took longer to make."""
 _REST = 5.0
 """A value that takes longer than a moment is made again only after so many times as long as it took."""
 
@@ -30,15 +30,20 @@ class _Kept(Generic[T]):
     """Seconds it took."""
     made: float
 
-    def may_be_made_again(self) -> bool:
-        return self.cost <= _A_MOMENT or time.monotonic() >= self.made + _REST * self.cost
+    @property
+    def takes_long(self) -> bool:
+        return self.cost > _A_MOMENT
+
+    def may_be_made_again(self, now: float) -> bool:
+        return not self.takes_long or now >= self.made + _REST * self.cost
 
 
 class Computed:
     """The most recently used values. A value stands for a key and a state of the record; a later state replaces it."""
 
-    def __init__(self, *, most: int = 64) -> None:
+    def __init__(self, *, most: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
+        self._clock = clock
         self._kept: OrderedDict[Hashable, _Kept[Any]] = OrderedDict()
         self._making: dict[Hashable, asyncio.Task[Any]] = {}
         self._thread = _OneByOne()
@@ -55,11 +60,13 @@ class Computed:
         kept: _Kept[T] | None = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
-            if kept.state == state or not kept.may_be_made_again():
+            if kept.state == state or not kept.may_be_made_again(self._clock()):
                 return kept.value
         task = self._making.get(key)
         if task is None:
             task = self._making[key] = asyncio.create_task(self._make(key, make, state))
+        if kept is not None and kept.takes_long:
+            return kept.value
         done, _ = await asyncio.wait({task}, timeout=patience if kept is None else min(patience, _A_MOMENT))
         if done:
             return task.result()
@@ -69,10 +76,10 @@ class Computed:
 
     async def _make(self, key: Hashable, make: Callable[[], T], state: Hashable) -> T:
         try:
-            value, cost = await asyncio.wrap_future(self._thread.submit(lambda: _timed(make)))
+            value, cost = await asyncio.wrap_future(self._thread.submit(lambda: _timed(make, self._clock)))
         finally:
             del self._making[key]
-        self._kept[key] = _Kept(value, state, cost, time.monotonic())
+        self._kept[key] = _Kept(value, state, cost, self._clock())
         self._kept.move_to_end(key)
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
@@ -104,7 +111,7 @@ class _OneByOne:
                     future.set_exception(error)
 
 
-def _timed(make: Callable[[], T]) -> tuple[T, float]:
-    before = time.monotonic()
+def _timed(make: Callable[[], T], clock: Callable[[], float]) -> tuple[T, float]:
+    before = clock()
     value = make()
-    return value, time.monotonic() - before
+    return value, clock() - before

@@ -1,7 +1,7 @@
 """A connection that must say what it wants in time and in few words; the server behind it waits for ever otherwise."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -16,12 +16,16 @@ _noting: set["asyncio.Task[None]"] = set()
 """A task that nobody holds may vanish before it has run."""
 
 
-def connection_class(seconds: float, refused: Refused) -> type[asyncio.Protocol]:
-    """For the server's configuration, which makes one of each connection; `seconds` for a request's headers."""
+def connection_class(
+    seconds: float, refused: Refused, headers: Sequence[tuple[bytes, bytes]]
+) -> type[asyncio.Protocol]:
+    """For the server's configuration, which makes one of each connection; `seconds` for a request's headers. Its own
+    answers carry these `headers`, as no application sees them."""
 
     class Connection(_Connection):
         _allowed = seconds
         _told = staticmethod(refused)
+        _headers = headers
 
     return Connection
 
@@ -35,6 +39,7 @@ class _Connection(HttpToolsProtocol):
     _allowed: float
     """Seconds."""
     _told: Refused
+    _headers: Sequence[tuple[bytes, bytes]]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -53,9 +58,7 @@ class _Connection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Where the bytes are no request, or one with two ends."""
-        self._head_is_here()
-        super().send_400_response(msg)
-        self._note("refused: malformed request")
+        self._refuse(b"400 Bad Request", "refused: malformed request", msg)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -79,11 +82,20 @@ class _Connection(HttpToolsProtocol):
         # Whoever has sent nothing at all is not blamed: browsers open connections ahead of need.
         self._refuse(b"408 Request Timeout", "refused: slow headers" if self._head_bytes else None)
 
-    def _refuse(self, status: bytes, what: str | None) -> None:
+    def _refuse(self, status: bytes, what: str | None, words: str = "") -> None:
         self._head_is_here()
         if self.transport.is_closing():
             return
-        self.transport.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        body = words.encode()
+        headers = (
+            *self.server_state.default_headers,
+            *self._headers,
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+        )
+        lines = (b"HTTP/1.1 " + status, *(name + b": " + value for name, value in headers), b"", body)
+        self.transport.write(b"\r\n".join(lines))
         self.transport.close()
         if what is not None:
             self._note(what)

@@ -1,4 +1,11 @@
-"""What people do for a growing benchmark, with what is refused: shared by the pages and the API."""
+"""What people do for a growing benchmark, with what is refused: shared by the pages and the API.
+
+Each of these goes to a thread once, however often it looks into the ledger there: going there costs more than a look.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 
@@ -14,7 +21,8 @@ from evenhand.domain.proposal import (
     may_write_again,
     said_already,
 )
-from evenhand.ledger.drafts import drop_draft
+from evenhand.ledger.audit_log import Event as Noted
+from evenhand.ledger.drafts import drop_draft, find_draft, save_draft
 from evenhand.ledger.growing import GrowingBenchmark, find_growing
 from evenhand.ledger.proposals import (
     Proposal,
@@ -29,7 +37,7 @@ from evenhand.ledger.proposals import (
     was_handed_out,
 )
 from evenhand.ledger.record import Ledger
-from evenhand.web.growth import Asked, Doing, Step, WritingTask, asked_of, place_start, step_skip, writing_name
+from evenhand.web.growth import Asked, Doing, Step, WritingTask, asked_of, place_start, step_skip, take, writing_name
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service
 from evenhand.web.visitor import Visitor
@@ -38,27 +46,93 @@ from evenhand.web.watch import line
 _NUMBER_MOST = 10_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A proposal that was asked for by its address, whoever's it is to do."""
+
+    growing: GrowingBenchmark
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOut:
+    asked: Asked
+    proposal: Proposal | None
+    """This person's from now on; None where nothing waits for them, or the benchmark is paused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Before one person: what is to be captioned or verified, with what they have typed and not sent."""
+
+    asked: Asked
+    proposal: Proposal
+    draft: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingDesk:
+    asked: Asked
+    task: WritingTask
+    draft: Mapping[str, str]
+
+
 async def growing_of(serving: Service, growing: str) -> GrowingBenchmark:
-    found = await run_in_threadpool(find_growing, serving.ledger, growing)
+    return await run_in_threadpool(_growing, serving.ledger, growing)
+
+
+def _growing(ledger: Ledger, growing: str) -> GrowingBenchmark:
+    found = find_growing(ledger, growing)
     if found is None:
         raise not_found("such growing benchmark")
     return found
 
 
-async def growing_here(serving: Service, visiting: Visitor, growing: str) -> GrowingBenchmark:
-    """For somebody who works on it. Raises Refusal."""
-    visiting.must_be("annotator", "owner")
-    return await growing_of(serving, growing)
-
-
 async def asked_here(serving: Service, visiting: Visitor, growing: str) -> Asked:
-    """What this benchmark asks of this person; `growing_here` costs less where only its terms matter."""
-    return await asked_of_whom(serving, visiting, await growing_here(serving, visiting, growing))
+    """What this benchmark asks of this person. Raises Refusal."""
+    person = visiting.must_be("annotator", "owner").id
+    return await run_in_threadpool(_asked, serving, growing, person)
 
 
-async def asked_of_whom(serving: Service, visiting: Visitor, growing: GrowingBenchmark) -> Asked:
-    person = visiting.must_be("annotator", "owner")
-    return await run_in_threadpool(asked_of, serving.proposals, growing, person.id)
+def _asked(serving: Service, growing: str, person: str) -> Asked:
+    return asked_of(serving.proposals, _growing(serving.ledger, growing), person)
+
+
+async def handed_out(serving: Service, visiting: Visitor, growing: str, step: Step) -> HandedOut:
+    """The next that this person is to caption or verify. Raises Refusal."""
+    person = visiting.must_be("annotator", "owner").id
+
+    def hand_out() -> HandedOut:
+        asked = _asked(serving, growing, person)
+        taken = None if asked.growing.terms.paused else take(serving.ledger, asked, step)
+        return HandedOut(asked=asked, proposal=taken)
+
+    return await run_in_threadpool(hand_out)
+
+
+async def desk(serving: Service, visiting: Visitor, growing: str, proposal: str, step: Step) -> Desk:
+    """Raises Refusal where it is not this person's to do."""
+    person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
+
+    def look() -> Desk:
+        asked = _asked(serving, growing, person)
+        found = _own(ledger, asked.growing, proposal, step, person)
+        return Desk(asked=asked, proposal=found, draft=find_draft(ledger, person, place_start(growing, step, found)))
+
+    return await run_in_threadpool(look)
+
+
+async def writing_desk(serving: Service, visiting: Visitor, growing: str, number: int) -> WritingDesk:
+    """Raises Refusal where there is no such task."""
+    person = visiting.must_be("annotator", "owner").id
+
+    def look() -> WritingDesk:
+        asked = _asked(serving, growing, person)
+        task = task_of(asked, number)
+        draft = find_draft(serving.ledger, person, writing_name(growing, task.skill.name))
+        return WritingDesk(asked=asked, task=task, draft=draft)
+
+    return await run_in_threadpool(look)
 
 
 def must_be_open(growing: GrowingBenchmark) -> None:
@@ -74,41 +148,56 @@ def task_of(asked: Asked, number: int) -> WritingTask:
 
 def keep_instruction(ledger: Ledger, visiting: Visitor, growing: str, task: WritingTask, said: Instruction) -> str:
     """The proposal's id. Raises Refusal where somebody has built on it already."""
-    person = visiting.must_be("annotator", "owner").id
-    try:
-        proposal = propose(ledger, growing, said, person=person) if task.proposal is None else task.proposal.id
-    except TooLate:
-        raise Refusal(409, "You have written another one for this skill already; reload the page to see it.") from None
-    if task.proposal is not None:
-        change_own(ledger, growing, proposal, said, person=person)
+    person, noted = visiting.must_be("annotator", "owner").id, line(visiting, "wrote an instruction", growing)
+    if task.proposal is None:
+        proposal = _propose(ledger, growing, said, person=person, noted=noted)
+    else:
+        proposal = task.proposal.id
+        change_own(ledger, growing, proposal, said, person=person, noted=noted)
     drop_draft(ledger, person, writing_name(growing, task.skill.name))
     return proposal
 
 
-def change_own(ledger: Ledger, growing: str, proposal: str, said: Said, *, person: str) -> None:
-    """Raises Refusal where it is not theirs, or somebody has built on it already."""
+def _propose(ledger: Ledger, growing: str, said: Instruction, *, person: str, noted: Noted) -> str:
     try:
-        say(ledger, growing, proposal, said, person=person, allowed=lambda found: may_write_again(found, person))
+        return propose(ledger, growing, said, person=person, noted=noted)
+    except TooLate:
+        raise Refusal(409, "You have written another one for this skill already; reload the page to see it.") from None
+
+
+def change_own(
+    ledger: Ledger, growing: str, proposal: str, said: Said, *, person: str, noted: Noted | None = None
+) -> None:
+    """Raises Refusal where it is not theirs, or somebody has built on it already."""
+    mine = partial(may_write_again, person=person)
+    try:
+        say(ledger, growing, proposal, said, person=person, allowed=mine, noted=noted)
     except TooLate:
         words = "Somebody has captioned this one already, so it stays as it is; go on with the next task."
         raise Refusal(409, words) from None
 
 
-async def task_here(serving: Service, growing: GrowingBenchmark, proposal: str) -> Proposal:
-    """Whoever's it is. Raises Refusal."""
-    found = await run_in_threadpool(find_proposal, serving.ledger, growing.id, proposal)
+async def task_here(serving: Service, visiting: Visitor, growing: str, proposal: str) -> Task:
+    """For somebody who works on the benchmark. Raises Refusal."""
+    visiting.must_be("annotator", "owner")
+
+    def find() -> Task:
+        here = _growing(serving.ledger, growing)
+        return Task(growing=here, proposal=_proposal(serving.ledger, here, proposal))
+
+    return await run_in_threadpool(find)
+
+
+def _proposal(ledger: Ledger, growing: GrowingBenchmark, proposal: str) -> Proposal:
+    found = find_proposal(ledger, growing.id, proposal)
     if found is None:
         raise not_found("such task")
     return found
 
 
-async def own_task(
-    serving: Service, visiting: Visitor, growing: GrowingBenchmark, proposal: str, step: Step
-) -> Proposal:
-    """Raises Refusal where it is not this person's to do."""
-    found = await task_here(serving, growing, proposal)
-    person = visiting.must_be("annotator", "owner").id
-    await run_in_threadpool(_must_be_theirs, serving.ledger, growing, found, step, person)
+def _own(ledger: Ledger, growing: GrowingBenchmark, proposal: str, step: Step, person: str) -> Proposal:
+    found = _proposal(ledger, growing, proposal)
+    _must_be_theirs(ledger, growing, found, step, person)
     return found
 
 
@@ -145,10 +234,9 @@ def _not_yours(found: Proposal, step: Step, *, honest: bool) -> Refusal:
     return Refusal(409, words, attack=None if honest else "refused: another's task", about=f"{step} {found.id}")
 
 
-async def keep_step(
-    serving: Service, visiting: Visitor, growing: GrowingBenchmark, found: Proposal, step: Step, said: Said
-) -> Standing:
+async def keep_step(serving: Service, visiting: Visitor, task: Task, step: Step, said: Said) -> Standing:
     """Raises Refusal where it is not this person's to do, or came too late."""
+    growing, found = task.growing, task.proposal
     must_be_open(growing)
     person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
 
@@ -164,7 +252,9 @@ async def keep_step(
             allowed=lambda stands: _may(stands, growing, person, step),
             noted=line(visiting, {"caption": "captioned", "verify": "verified"}[step], found.id),
         )
-        drop_draft(ledger, person, place_start(growing.id, step, found))
+        done = place_start(growing.id, step, found)
+        drop_draft(ledger, person, done)
+        lease(ledger, person, (), start=done)
         return stands
 
     try:
@@ -173,6 +263,19 @@ async def keep_step(
         raise Refusal(
             409, "This was changed while you had it before you; look at it again, or take the next."
         ) from None
+
+
+async def keep_caption_draft(
+    serving: Service, visiting: Visitor, growing: str, proposal: str, typed: Mapping[str, str]
+) -> None:
+    """Raises Refusal where it is not this person's to caption."""
+    person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
+
+    def keep() -> None:
+        found = _own(ledger, _growing(ledger, growing), proposal, "caption", person)
+        save_draft(ledger, person, place_start(growing, "caption", found), typed)
+
+    await run_in_threadpool(keep)
 
 
 async def pass_over_writing(serving: Service, visiting: Visitor, asked: Asked, number: int) -> None:
@@ -192,15 +295,18 @@ async def withdraw_writing(serving: Service, visiting: Visitor, asked: Asked, nu
 
 async def pass_over(serving: Service, visiting: Visitor, growing: str, proposal: str, step: Step) -> None:
     """Others may take it then. Raises Refusal."""
-    here = await growing_here(serving, visiting, growing)
-    found = await own_task(serving, visiting, here, proposal, step)
-    person = visiting.must_be("annotator", "owner").id
-    await run_in_threadpool(skip, serving.ledger, person, step_skip(growing, step, found.id))
-    await run_in_threadpool(lease, serving.ledger, person, (), start=place_start(growing, step))
+    person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
+
+    def pass_on() -> None:
+        found = _own(ledger, _growing(ledger, growing), proposal, step, person)
+        skip(ledger, person, step_skip(growing, step, found.id))
+        lease(ledger, person, (), start=place_start(growing, step))
+
+    await run_in_threadpool(pass_on)
 
 
 async def offer_again(serving: Service, visiting: Visitor, growing: str, doing: Doing) -> None:
     """What this person passed over is offered to them again. Raises Refusal."""
-    here = await growing_here(serving, visiting, growing)
     person = visiting.must_be("annotator", "owner").id
+    here = await growing_of(serving, growing)
     await run_in_threadpool(unskip, serving.ledger, person, f"{doing} {here.id} ")

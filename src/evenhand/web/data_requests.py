@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -9,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from evenhand.exchange.tables import Table
 from evenhand.exchange.withheld_export import Recipient, ratings_table, withheld_table
-from evenhand.ledger.access_requests import ask_for_data, find_request, requests_on_record
+from evenhand.ledger.access_requests import TooManyWait, ask_for_data, find_request, requests_on_record
 from evenhand.ledger.entrants import board_names
 from evenhand.ledger.intakes import Intake, find_intake
 from evenhand.ledger.projection import items_of
@@ -24,9 +25,6 @@ from evenhand.web.visitor import Visitor
 
 pages = APIRouter(include_in_schema=False)
 
-_WAITING_MOST = 5
-"""Requests of one team that wait for the owner."""
-
 
 @pages.get("/submit/{intake}/data")
 async def ask(request: Request, serving: Serving, visiting: Visiting, intake: str) -> Response:
@@ -38,8 +36,11 @@ async def _form(
 ) -> Response:
     person = visitor.must_be("team")
     mine = await run_in_threadpool(requests_on_record, serving.ledger, person=person.id)
+    offer = await offer_of(serving, intake)
+    data = offer.intake.board.data
     context = {
-        "offer": await offer_of(serving, intake),
+        "offer": offer,
+        "rated": any(one.human and one.data == data for one in await serving.boards()),
         "mine": [one for one in mine if one.intake == intake],
         "fault": fault,
         "about": about,
@@ -71,9 +72,6 @@ async def request_data(serving: Service, visitor: Visitor, intake: Intake, *, ab
         raise Refusal(422, f"What it is for may have {ABOUT_LONGEST:,} characters, not {len(about):,}.")
     if policy_hash != intake.policy_hash:
         raise Refusal(409, "The policy that was accepted is not the one that stands here now; read it again.")
-    mine = await run_in_threadpool(requests_on_record, serving.ledger, person=person.id)
-    if sum(one.accepted is None for one in mine) >= _WAITING_MOST:
-        raise Refusal(409, f"{_WAITING_MOST} requests of yours wait for the owner; wait for an answer first.")
 
     def ask() -> str:
         return ask_for_data(
@@ -85,7 +83,10 @@ async def request_data(serving: Service, visitor: Visitor, intake: Intake, *, ab
             policy_hash=policy_hash,
         )
 
-    made = await run_in_threadpool(ask)
+    try:
+        made = await run_in_threadpool(ask)
+    except TooManyWait as error:
+        raise Refusal(409, str(error)) from error
     await serving.watch.note(visitor, "asked for what is withheld", made)
     return made
 
@@ -103,7 +104,7 @@ async def download_ratings(serving: Serving, visiting: Visiting, request_id: str
 async def released_items(serving: Service, visitor: Visitor, request_id: str) -> Response:
     """All that the benchmark's items hold, marked for whom it is; raises Refusal unless the owner has granted it."""
     grant = await _grant(serving, visitor, request_id)
-    items = await run_in_threadpool(items_of, serving.ledger, grant.data)
+    items = await serving.at_length(partial(items_of, serving.ledger, grant.data))
     return await _given(serving, visitor, withheld_table(items, grant.recipient), f"withheld-{request_id}.jsonl")
 
 
@@ -117,7 +118,7 @@ async def released_ratings(serving: Service, visitor: Visitor, request_id: str) 
         hidden = sight(serving.ledger, visitor, data=grant.data, sample=False).hidden
         return ratings_table(serving.ledger, chosen, grant.recipient, hidden=hidden, names=board_names(serving.ledger))
 
-    return await _given(serving, visitor, await run_in_threadpool(rated), f"ratings-{request_id}.jsonl")
+    return await _given(serving, visitor, await serving.at_length(rated), f"ratings-{request_id}.jsonl")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,6 @@ async def _grant(serving: Service, visitor: Visitor, request_id: str) -> _Grant:
 
 
 async def _given(serving: Service, visitor: Visitor, table: Table, name: str) -> Response:
-    answer = await run_in_threadpool(table_file, table, name)
+    answer = await serving.at_length(partial(table_file, table, name))
     await serving.watch.note(visitor, "exported what is withheld", name)
     return answer

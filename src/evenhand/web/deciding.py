@@ -1,13 +1,15 @@
 """What the owner decides about submissions, and what is refused: shared by the pages and the API."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from starlette.concurrency import run_in_threadpool
 
-from evenhand.domain.submission import Approved, Closed, Raised, Refused, Said, Standing, Terms
+from evenhand.domain.submission import Approved, Closed, Estimated, Raised, Refused, Said, Standing, Terms
 from evenhand.ledger.access_requests import decide
-from evenhand.ledger.intakes import IntakeTaken, open_intake
-from evenhand.ledger.submissions import TooLate, find_submission, spent, tell
+from evenhand.ledger.intakes import IntakeTaken, find_intake, open_intake
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.submissions import Submission, TooLate, find_submission, spent, tell
+from evenhand.ledger.team_names import NameRefused
 from evenhand.reports.scores.creation_choosing import FACTUALITY
 from evenhand.web.listing import BoardOnRecord, found_board
 from evenhand.web.offers import identity_of
@@ -61,13 +63,19 @@ async def answer_request(serving: Service, owner: Visitor, request: str, *, acce
     """Raises Refusal."""
     by = owner.must_be("owner").id
     reason = plain(reason).strip() if accepted else _reason(reason)
-    if not await run_in_threadpool(decide, serving.ledger, request, accepted=accepted, by=by, reason=reason):
+    try:
+        waited = await run_in_threadpool(decide, serving.ledger, request, accepted=accepted, by=by, reason=reason)
+    except NameRefused as error:
+        raise Refusal(409, f"{error} Decline it with that as the reason.") from error
+    if not waited:
         raise not_found("such request that waits")
     await serving.watch.note(owner, "accepted a request" if accepted else "declined a request", request)
 
 
-async def approve(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
-    """As the worker estimated it. Raises Refusal."""
+async def approve(
+    serving: Service, owner: Visitor, submission: str, *, estimate: int, budget: float | None
+) -> Standing:
+    """As the worker estimated it in the estimate of this number, and in no other. Raises Refusal."""
     found = await run_in_threadpool(find_submission, serving.ledger, submission)
     if found is None:
         raise not_found("such submission")
@@ -76,8 +84,14 @@ async def approve(serving: Service, owner: Visitor, submission: str, *, budget: 
         raise Refusal(
             409, "The worker has not estimated yet what this would cost; wait for it, or see why it does not."
         )
-    if plan is None:
-        raise too_late()
+    if plan is None or found.standing.stage != "confirmed":
+        raise too_late(found.standing.stage)
+
+    def stands(standing: Standing) -> bool:
+        return standing.estimated_seq == estimate and _as_the_terms_are(serving.ledger, found, plan)
+
+    if not await run_in_threadpool(stands, found.standing):
+        raise _another_estimate()
     if budget is not None and plan.cost_usd is None:
         raise Refusal(
             409,
@@ -91,7 +105,21 @@ async def approve(serving: Service, owner: Visitor, submission: str, *, budget: 
         reference_battles=plan.reference_battles,
         seed=plan.seed,
     )
-    return await _told(serving, owner, submission, said, f"approved a submission: {limit(budget)}")
+    return await _told(serving, owner, submission, said, what=f"approved a submission: {limit(budget)}", allowed=stands)
+
+
+def _as_the_terms_are(ledger: Ledger, submission: Submission, plan: Estimated) -> bool:
+    """Whether the estimate was made under what still holds; of one that does not say so nobody knows."""
+    intake = find_intake(ledger, submission.intake)
+    return not plan.terms or (intake is not None and plan.terms == intake.terms.drawn)
+
+
+def _another_estimate() -> Refusal:
+    return Refusal(
+        409,
+        "The estimate has changed since you looked, or is about to: the terms, a price or the board is another. Look "
+        "again at what it takes now, and approve that.",
+    )
 
 
 async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
@@ -99,12 +127,12 @@ async def raise_budget(serving: Service, owner: Visitor, submission: str, *, bud
     gone = await run_in_threadpool(spent, serving.ledger, submission)
     if budget is not None and budget <= gone:
         raise Refusal(422, f"${gone:.2f} of it are spent already; the budget is for all of it, so give more than that.")
-    return await _told(serving, owner, submission, Raised(budget=budget), f"raised a budget: {limit(budget)}")
+    return await _told(serving, owner, submission, Raised(budget=budget), what=f"raised a budget: {limit(budget)}")
 
 
 async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> Standing:
     """Raises Refusal."""
-    return await _told(serving, owner, submission, Refused(reason=_reason(reason)), "refused a submission")
+    return await _told(serving, owner, submission, Refused(reason=_reason(reason)), what="refused a submission")
 
 
 def _reason(words: str) -> str:
@@ -116,20 +144,33 @@ def _reason(words: str) -> str:
 
 async def close(serving: Service, owner: Visitor, submission: str) -> Standing:
     """Raises Refusal."""
-    return await _told(serving, owner, submission, Closed(), "closed a submission with what is there")
+    return await _told(serving, owner, submission, Closed(), what="closed a submission with what is there")
 
 
-async def _told(serving: Service, owner: Visitor, submission: str, said: Said, what: str) -> Standing:
+async def _told(
+    serving: Service,
+    owner: Visitor,
+    submission: str,
+    said: Said,
+    *,
+    what: str,
+    allowed: Callable[[Standing], bool] = lambda _: True,
+) -> Standing:
+    """`what` the log calls it; what is not `allowed` any more, in this moment, is refused."""
     by = owner.must_be("owner").id
 
     def say() -> Standing:
         if find_submission(serving.ledger, submission) is None:
             raise not_found("such submission")
-        return tell(serving.ledger, submission, said, person=by)
+        return tell(serving.ledger, submission, said, person=by, allowed=allowed)
 
     try:
         stands = await run_in_threadpool(say)
     except TooLate:
-        raise too_late() from None
+        found = await run_in_threadpool(find_submission, serving.ledger, submission)
+        stage = "draft" if found is None else found.standing.stage
+        raise (
+            _another_estimate() if isinstance(said, Approved) and stage == "confirmed" else too_late(stage)
+        ) from None
     await serving.watch.note(owner, what, submission)
     return stands

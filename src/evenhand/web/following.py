@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
+from evenhand.domain.submission import labelled
 from evenhand.exchange.tables import Table
 from evenhand.exchange.team_battles import Reader, team_battles
-from evenhand.ledger.entrants import board_names
+from evenhand.ledger.entrants import board_names, may_be_shown
 from evenhand.ledger.intakes import find_intake
 from evenhand.ledger.placements import Progress, placing_progress
 from evenhand.ledger.projection import StudyOnRecord
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import Submission, queue, receipt_on_record, submissions_on_record
+from evenhand.ledger.submissions import Submission, entrants, queue, receipt_on_record, submissions_on_record
 from evenhand.web.offers import Offer
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Service
@@ -30,6 +32,8 @@ class Followed:
     """In the line of those to be judged, from 1; None where it is not in it."""
     progress: Progress | None
     """None before judging has begun."""
+    gone: int = 0
+    """Submitted models that it was to meet and that nobody may see any more: their battles are not in its file."""
 
     @property
     def done(self) -> int | None:
@@ -51,7 +55,14 @@ def followed(ledger: Ledger, one: Submission) -> Followed:
         submission=one,
         place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
         progress=None if one.standing.approved is None else placing_progress(ledger, intake.board, one.label),
+        gone=_gone(ledger, one),
     )
+
+
+def _gone(ledger: Ledger, one: Submission) -> int:
+    met = () if one.standing.approved is None else one.standing.approved.opponents
+    submitted = {model for model in met if labelled(model) is not None}
+    return len(submitted - may_be_shown(ledger, submitted)) if submitted else 0
 
 
 def place_in_line(found: Sequence[Submission], submission: str) -> int | None:
@@ -87,7 +98,7 @@ async def battles_of(serving: Service, visitor: Visitor, offer: Offer, one: Subm
     if one.standing.judged is None:
         raise _no_receipt()
     study = _study(offer, one.standing.judged.receipt)
-    return await run_in_threadpool(_battles, serving.ledger, visitor, study, one)
+    return await serving.at_length(partial(_battles, serving.ledger, visitor, study, one))
 
 
 def _no_receipt() -> Refusal:
@@ -113,5 +124,9 @@ def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submis
 
 
 def names_for_team(ledger: Ledger, one: Submission) -> dict[str, str]:
-    """What this team may call the submitted models, by label; its own by its name."""
-    return {**board_names(ledger), one.label: one.entered.shown}
+    """What this team may call the submitted models, by label: as the board does, its own by the name it has there once
+    it is published."""
+    found = entrants(ledger)
+    published = replace(one.entrant, standing=replace(one.standing, published=True))
+    own = board_names(ledger, {**found, one.label: published})
+    return {**board_names(ledger, found), one.label: own[one.label]}

@@ -163,25 +163,29 @@ def policy(*, styles: Sequence[str] = ()) -> str:
     )
 
 
+def security_headers(site: Site) -> list[tuple[bytes, bytes]]:
+    headers = {
+        "content-security-policy": policy(),
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        # Not no-referrer: under it browsers hide the origin of our own forms from us.
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        "cache-control": "no-store",
+    }
+    if site.secure:
+        headers["strict-transport-security"] = "max-age=31536000"
+    return [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+
+
 class SecurityHeaders:
     """On every answer; one that brings its own value of a header keeps it."""
 
     def __init__(self, app: ASGIApp, *, site: Site) -> None:
         self._app = app
-        headers = {
-            "content-security-policy": policy(),
-            "x-content-type-options": "nosniff",
-            "x-frame-options": "DENY",
-            # Not no-referrer: under it browsers hide the origin of our own forms from us.
-            "referrer-policy": "same-origin",
-            "cross-origin-opener-policy": "same-origin",
-            "cross-origin-resource-policy": "same-origin",
-            "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-            "cache-control": "no-store",
-        }
-        if site.secure:
-            headers["strict-transport-security"] = "max-age=31536000"
-        self._headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+        self._headers = security_headers(site)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def adding(message: Message) -> None:

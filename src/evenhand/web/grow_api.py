@@ -14,7 +14,8 @@ from evenhand.ledger.proposals import Proposal
 from evenhand.web.api import Document, Id
 from evenhand.web.contributing import (
     asked_here,
-    growing_here,
+    handed_out,
+    keep_caption_draft,
     keep_instruction,
     keep_step,
     must_be_open,
@@ -26,10 +27,11 @@ from evenhand.web.contributing import (
     withdraw_writing,
 )
 from evenhand.web.grow_pages import everything_asked
-from evenhand.web.growth import Doing, Step, WritingTask, about, place_start, take, writing_name
+from evenhand.web.growth import Doing, Step, WritingTask, about, writing_name
 from evenhand.web.proposed import (
     CAPTION_LONGEST,
     CAPTION_SHORTEST,
+    IMAGE_KINDS,
     INSTRUCTION_LONGEST,
     LICENCE_LONGEST,
     UPLOAD_BYTES,
@@ -51,7 +53,7 @@ STEPS: tuple[Step, ...] = ("caption", "verify")
 RAW_IMAGE: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "An image's bytes as they are: PNG, JPEG, WebP, GIF, BMP or TIFF.",
+        "description": f"An image's bytes as they are, of one of these kinds: {', '.join(IMAGE_KINDS)}.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -177,7 +179,6 @@ async def _written(serving: Service, visitor: Visitor, growing: str, mine: Writi
     before = None if mine.proposal is None else mine.proposal.standing
     said = await sent.instruction(serving.uploads, visitor, before=before)
     proposal = await run_in_threadpool(keep_instruction, serving.ledger, visitor, growing, mine, said)
-    await serving.watch.note(visitor, "wrote an instruction", growing)
     return {"schema": 1, "proposal": proposal}
 
 
@@ -229,11 +230,9 @@ async def take_verify(serving: Serving, changing: Changing, growing: Id) -> Docu
 
 
 async def _taken(serving: Service, visitor: Visitor, growing: str, step: Step) -> Document:
-    asked = await asked_here(serving, visitor, growing)
-    must_be_open(asked.growing)
-    person = visitor.must_be("annotator", "owner").id
-    one = await run_in_threadpool(take, serving.ledger, asked, step, person)
-    return {"schema": 1, "task": None if one is None else _task(one, step)}
+    out = await handed_out(serving, visitor, growing, step)
+    must_be_open(out.asked.growing)
+    return {"schema": 1, "task": None if out.proposal is None else _task(out.proposal, step)}
 
 
 def _task(one: Proposal, step: Step) -> dict[str, Any]:
@@ -254,10 +253,9 @@ def _task(one: Proposal, step: Step) -> dict[str, Any]:
 
 @routes.put("/growing/{growing}/caption/{proposal}", summary="Caption it, or change my caption", status_code=204)
 async def put_caption(serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewCaption) -> Response:
-    found = await growing_here(serving, changing, growing)
-    one = await task_here(serving, found, proposal)
+    task = await task_here(serving, changing, growing, proposal)
     said = Caption(about=asked.about, text=caption_text(_said(asked.caption)))
-    await keep_step(serving, changing, found, one, "caption", said)
+    await keep_step(serving, changing, task, "caption", said)
     return Response(status_code=204)
 
 
@@ -265,11 +263,10 @@ async def put_caption(serving: Serving, changing: Changing, growing: Id, proposa
 async def put_verification(
     serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewVerification
 ) -> Response:
-    found = await growing_here(serving, changing, growing)
-    one = await task_here(serving, found, proposal)
+    task = await task_here(serving, changing, growing, proposal)
     if not asked.follows and asked.fault is None:
         raise Refusal(422, "Where the answer does not follow, say what is at fault: answer, caption or neither.")
-    rules = found.terms.rules
+    rules = task.growing.terms.rules
     said = Verification(
         about=asked.about,
         follows=asked.follows,
@@ -278,7 +275,7 @@ async def put_verification(
         verifiers=rules.verifiers,
         attempts=rules.attempts,
     )
-    await keep_step(serving, changing, found, one, "verify", said)
+    await keep_step(serving, changing, task, "verify", said)
     return Response(status_code=204)
 
 
@@ -297,19 +294,13 @@ class DraftCaption(BaseModel):
 async def put_draft(serving: Serving, changing: Changing, growing: Id, task: int, typed: DraftInstruction) -> Response:
     found = await asked_here(serving, changing, growing)
     what = writing_name(growing, task_of(found, task).skill.name)
-    return await _draft(serving, changing, what, typed)
+    await run_in_threadpool(save_draft, serving.ledger, found.person, what, typed.model_dump())
+    return Response(status_code=204)
 
 
 @routes.put("/growing/{growing}/caption/{proposal}/draft", summary="Keep a caption I have not sent", status_code=204)
 async def put_caption_draft(
     serving: Serving, changing: Changing, growing: Id, proposal: Id, typed: DraftCaption
 ) -> Response:
-    found = await growing_here(serving, changing, growing)
-    one = await task_here(serving, found, proposal)
-    return await _draft(serving, changing, place_start(growing, "caption", one), typed)
-
-
-async def _draft(serving: Service, visitor: Visitor, what: str, typed: DraftInstruction | DraftCaption) -> Response:
-    person = visitor.must_be("annotator", "owner").id
-    await run_in_threadpool(save_draft, serving.ledger, person, what, typed.model_dump())
+    await keep_caption_draft(serving, changing, growing, proposal, typed.model_dump())
     return Response(status_code=204)

@@ -8,21 +8,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.proposal import Caption
-from evenhand.ledger.drafts import find_draft
-from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks
+from evenhand.ledger.growing import growing_benchmarks
 from evenhand.ledger.proposals import Proposal
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
-from evenhand.web.contributing import (
-    asked_here,
-    asked_of_whom,
-    growing_here,
-    keep_step,
-    offer_again,
-    own_task,
-    pass_over,
-    task_here,
-)
-from evenhand.web.growth import Asked, Doing, Step, asked_of, place_start, take
+from evenhand.web.compare_pages import to_be_compared
+from evenhand.web.contributing import Desk, desk, handed_out, keep_step, offer_again, pass_over, task_here
+from evenhand.web.growth import Asked, Doing, Step, asked_of
 from evenhand.web.proposed import CAPTION_LONGEST, CAPTION_SHORTEST, FAULTS, caption_text, plain, verification
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import SentForm, Service, Serving, Visiting
@@ -38,7 +29,8 @@ SAVED = "saved=yes"
 async def overview(request: Request, serving: Serving, visiting: Visiting) -> Response:
     person = visiting.must_be("annotator", "owner")
     found = await run_in_threadpool(everything_asked, serving.proposals, person.id)
-    return serving.pages.page(request, "grow.html", {"benchmarks": found})
+    comparing = await run_in_threadpool(to_be_compared, serving.ledger, person)
+    return serving.pages.page(request, "grow.html", {"benchmarks": found, "comparing": comparing})
 
 
 def everything_asked(at_hand: ProposalsAtHand, person: str) -> list[Asked]:
@@ -56,15 +48,12 @@ async def verify_next(request: Request, serving: Serving, visiting: Visiting, gr
 
 
 async def _next(request: Request, serving: Service, visiting: Visitor, growing: str, step: Step) -> Response:
-    asked = await asked_here(serving, visiting, growing)
-    person = visiting.must_be("annotator", "owner").id
-    paused = asked.growing.terms.paused
-    found = None if paused else await run_in_threadpool(take, serving.ledger, asked, step, person)
-    if found is None:
-        done = asked.done(step)
-        context = {"asked": asked, "step": step, "before": done[-1] if done else None}
+    out = await handed_out(serving, visiting, growing, step)
+    if out.proposal is None:
+        done = out.asked.done(step)
+        context = {"asked": out.asked, "step": step, "before": done[-1] if done else None}
         return serving.pages.page(request, "nothing_waits.html", context)
-    return RedirectResponse(f"/{step}/{growing}/{found.id}{still_saved(request)}", 303)
+    return RedirectResponse(f"/{step}/{growing}/{out.proposal.id}{still_saved(request)}", 303)
 
 
 def still_saved(request: Request) -> str:
@@ -85,25 +74,22 @@ async def verify(request: Request, serving: Serving, visiting: Visiting, growing
 async def _step_page(
     request: Request, serving: Service, visiting: Visitor, growing: str, proposal: str, step: Step
 ) -> Response:
-    asked = await asked_here(serving, visiting, growing)
-    found = await own_task(serving, visiting, asked.growing, proposal, step)
-    person, what = visiting.must_be("annotator", "owner").id, place_start(growing, step, found)
-    draft = await run_in_threadpool(find_draft, serving.ledger, person, what)
-    return _shown(request, serving, asked, found, step, sent=draft or None)
+    here = await desk(serving, visiting, growing, proposal, step)
+    return _shown(request, serving, here, step, sent=here.draft or None)
 
 
 def _shown(
     request: Request,
     serving: Service,
-    asked: Asked,
-    found: Proposal,
+    here: Desk,
     step: Step,
     *,
     words: str | None = None,
     sent: Mapping[str, str] | None = None,
 ) -> Response:
     """`words`: what was wrong with what was `sent`; without them it is a draft."""
-    stands, person = found.standing, request.state.visitor.person.id
+    asked, found = here.asked, here.proposal
+    stands, person = found.standing, asked.person
     own = stands.caption is not None and stands.caption.by == person and stands.stage != "caption"
     context: dict[str, Any] = {
         "asked": asked,
@@ -136,15 +122,15 @@ def _before(asked: Asked, found: Proposal, step: Step) -> Proposal | None:
 async def captioned(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
-    here = await growing_here(serving, visiting, growing)
-    found = await task_here(serving, here, proposal)
+    task = await task_here(serving, visiting, growing, proposal)
     try:
         text = caption_text(plain(form.text("caption", most=CAPTION_LONGEST, required="the caption")))
     except Refusal as refusal:
         sent = {"caption": form.text("caption", most=10 * CAPTION_LONGEST)}
-        return await _again(request, serving, here, found, "caption", words=refusal.sentence, sent=sent)
+        here = await desk(serving, visiting, growing, proposal, "caption")
+        return _shown(request, serving, here, "caption", words=refusal.sentence, sent=sent)
     said = Caption(about=form.number("about", least=0, most=999_999_999), text=text)
-    await keep_step(serving, visiting, here, found, "caption", said)
+    await keep_step(serving, visiting, task, "caption", said)
     return RedirectResponse(f"/caption/{growing}?{SAVED}", 303)
 
 
@@ -152,34 +138,17 @@ async def captioned(
 async def verified(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
-    here = await growing_here(serving, visiting, growing)
-    found = await task_here(serving, here, proposal)
+    task = await task_here(serving, visiting, growing, proposal)
     about = form.number("about", least=0, most=999_999_999)
     try:
-        said = verification(form, about=about, rules=here.terms.rules)
+        said = verification(form, about=about, rules=task.growing.terms.rules)
     except Refusal:
         sent = {name: form.text(name, most=10) for name in ("follows", "fault", "offensive")}
         words = "Say whether the answer follows the instruction; and where it does not, what is at fault."
-        return await _again(request, serving, here, found, "verify", words=words, sent=sent)
-    await keep_step(serving, visiting, here, found, "verify", said)
+        here = await desk(serving, visiting, growing, proposal, "verify")
+        return _shown(request, serving, here, "verify", words=words, sent=sent)
+    await keep_step(serving, visiting, task, "verify", said)
     return RedirectResponse(f"/verify/{growing}?{SAVED}", 303)
-
-
-async def _again(
-    request: Request,
-    serving: Service,
-    growing: GrowingBenchmark,
-    found: Proposal,
-    step: Step,
-    *,
-    words: str,
-    sent: Mapping[str, str],
-) -> Response:
-    """The form with what was wrong about what was sent. Raises Refusal where it is not this person's to do."""
-    visitor: Visitor = request.state.visitor
-    await own_task(serving, visitor, growing, found.id, step)
-    asked = await asked_of_whom(serving, visitor, growing)
-    return _shown(request, serving, asked, found, step, words=words, sent=sent)
 
 
 @pages.post("/caption/{growing}/{proposal}/skip")

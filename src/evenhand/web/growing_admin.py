@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from fastapi import APIRouter, Request
@@ -21,14 +22,13 @@ from evenhand.ledger.growing import (
     Skill,
     Terms,
     Version,
-    VersionTaken,
     begin_growing,
     growing_benchmarks,
     set_terms,
     versions,
 )
-from evenhand.ledger.grown import NothingLeft, grown_version, publish, taken_out
-from evenhand.ledger.projection import benchmarks, items_of
+from evenhand.ledger.grown import Coming, NothingLeft, coming, grown_version, items_held, publish
+from evenhand.ledger.projection import benchmarks
 from evenhand.ledger.proposals import Proposal, TooLate, find_proposal, say
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
@@ -38,7 +38,7 @@ from evenhand.web.contributing import growing_of
 from evenhand.web.examples import known_skills, skills_with_examples
 from evenhand.web.gate import begun_in_time
 from evenhand.web.growth import shares, verifiers_agreement
-from evenhand.web.proposed import INSTRUCTION_LONGEST, UPLOAD_BYTES, plain
+from evenhand.web.proposed import IMAGE_KINDS, INSTRUCTION_LONGEST, UPLOAD_BYTES, plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import Form, Owner, SentForm, Service, Serving
 from evenhand.web.visitor import Visitor
@@ -165,17 +165,20 @@ def _pipeline(at_hand: ProposalsAtHand, growing: GrowingBenchmark, stage: str) -
         "shares": shares(every),
         "agreement": verifiers_agreement(every),
         "versions": made[::-1],
-        "to_take_out": _to_take_out(ledger, every, made),
+        "coming": _coming(ledger, growing, every, made),
         "worker": worker_state(worker_notes(ledger)),
         "limits": {"verifiers": VERIFIERS_MOST, "attempts": ATTEMPTS_MOST},
     }
 
 
-def _to_take_out(ledger: Ledger, every: Sequence[Proposal], made: Sequence[Version]) -> int:
-    """Items that the last version holds and the next will not."""
-    if not made or not any(one.standing.stage == "removed" for one in every):
-        return 0
-    return len(taken_out(every, items_of(ledger, made[-1].data)))
+def _coming(
+    ledger: Ledger, growing: GrowingBenchmark, every: Sequence[Proposal], made: Sequence[Version]
+) -> Coming | None:
+    """The next version; None where it would be what there is."""
+    if not any(one.standing.stage in ("accepted", "removed") for one in every):
+        return None
+    found = coming(every, items_held(ledger, growing, made))
+    return found if found.changes else None
 
 
 def trouble(one: Proposal) -> str:
@@ -228,6 +231,7 @@ async def skill(request: Request, serving: Serving, owner: Owner, growing: str, 
         "number": number,
         "skill": skill_of(found, number),
         "longest": {"instruction": INSTRUCTION_LONGEST, "output": OUTPUT_LONGEST},
+        "kinds": IMAGE_KINDS,
     }
     return serving.pages.page(request, "skill.html", context)
 
@@ -315,11 +319,11 @@ async def new_version(serving: Serving, owner: Owner, form: SentForm, growing: s
 
 
 async def made_version(serving: Service, owner: Visitor, growing: str) -> Version:
-    """Raises Refusal where there is nothing new, or somebody else was faster."""
+    """Raises Refusal where there is nothing new, or nothing left."""
     found = await growing_of(serving, growing)
     try:
         made = await run_in_threadpool(publish, serving.ledger, found, by=owner.must_be("owner").id)
-    except (VersionTaken, NothingLeft) as error:
+    except NothingLeft as error:
         raise Refusal(409, str(error)) from error
     if made is None:
         raise Refusal(409, "Nothing was accepted or taken out since the last version.")
@@ -339,7 +343,7 @@ async def packed_version(request: Request, serving: Service, owner: Visitor, gro
     if grown is None:
         raise not_found("such version")
     try:
-        packed = await run_in_threadpool(zipped, serving.ledger, grown)
+        packed = await serving.at_length(partial(zipped, serving.ledger, grown))
     except ExchangeError as error:
         raise Refusal(409, str(error)) from error
     await serving.watch.note(owner, "exported a version", f"{growing} {number}")

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from evenhand.domain.proposal import Rules, Word
-from evenhand.ledger.growing import Example, GrowingBenchmark, NewBenchmark, Terms, versions
+from evenhand.ledger.growing import Example, GrowingBenchmark, NewBenchmark, Terms, Version, versions
 from evenhand.ledger.proposals import Proposal
 from evenhand.web.api import Document, Id
 from evenhand.web.contributing import growing_of
@@ -225,7 +225,11 @@ async def post_decision(
 async def list_versions(serving: Serving, owner: Owner, growing: Id) -> Document:  # noqa: ARG001
     found = await growing_of(serving, growing)
     made = await run_in_threadpool(versions, serving.ledger, found.id)
-    return {"schema": 1, "versions": [{"version": one.number, "data": one.data, "at": one.at} for one in made]}
+    return {"schema": 1, "versions": [_version(one) for one in made]}
+
+
+def _version(one: Version) -> Document:
+    return {"version": one.number, "data": one.data, "items": one.items, "at": one.at}
 
 
 @routes.post(
@@ -235,7 +239,7 @@ async def list_versions(serving: Serving, owner: Owner, growing: Id) -> Document
 )
 async def post_version(serving: Serving, owner: Owner, changing: Changing, growing: Id) -> Document:  # noqa: ARG001
     made = await made_version(serving, owner, growing)
-    return {"schema": 1, "version": made.number, "data": made.data}
+    return {"schema": 1, **_version(made)}
 
 
 @routes.get(

@@ -1,9 +1,10 @@
 """What a growing benchmark asks of one person, and what its people have done."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -58,14 +59,15 @@ class Asked:
     """All that a benchmark asks of one person at this moment."""
 
     growing: GrowingBenchmark
+    person: str
+    known: Known
+    passed: frozenset[str]
+    """What this person skipped, on any benchmark."""
     writing: Sequence[WritingTask]
-    caption: Sequence[Proposal]
-    verify: Sequence[Proposal]
-    mine: Sequence[tuple[Step, Proposal]]
-    """What this person captioned or verified, the newest last."""
-    joined: int
-    passed_over: frozenset[Doing] = frozenset()
-    """Where this person skipped something that is not offered now."""
+
+    @property
+    def joined(self) -> int:
+        return len(self.known.at("joined"))
 
     @property
     def written(self) -> int:
@@ -80,43 +82,89 @@ class Asked:
         """Of this person's writing: what was rejected, or has no image because it could not be fetched."""
         return [task for task in self.writing if task.rejected is not None or task.image_fault is not None]
 
-    def waiting(self, step: Step) -> Sequence[Proposal]:
-        return self.caption if step == "caption" else self.verify
+    @property
+    def caption(self) -> "Waiting":
+        return self.waiting("caption")
+
+    @property
+    def verify(self) -> "Waiting":
+        return self.waiting("verify")
+
+    def waiting(self, step: Step) -> "Waiting":
+        return Waiting(asked=self, step=step)
+
+    def offered(self, one: Proposal, step: Step) -> bool:
+        return not self.has_skipped(one, step) and self.may_do(one, step)
+
+    def has_skipped(self, one: Proposal, step: Step) -> bool:
+        return step_skip(self.growing.id, step, one.id) in self.passed
+
+    def may_do(self, one: Proposal, step: Step) -> bool:
+        """Whether it waits for this person, be it that they skipped it."""
+        stands, rules = one.standing, self.growing.terms.rules
+        if stands.stage != step:
+            return False
+        if step == "caption":
+            return may_caption(stands, self.person, rules)
+        return may_verify(stands, self.person, rules) and stands.opinion_of(self.person) is None
+
+    @property
+    def passed_over(self) -> frozenset[Doing]:
+        """Where this person skipped something that is not offered now."""
+        return frozenset(self._passed_over())
+
+    def _passed_over(self) -> Iterator[Doing]:
+        if any(task.state == "skipped" for task in self.writing):
+            yield "write"
+        steps: tuple[Step, ...] = ("caption", "verify")
+        for step in steps:
+            if any(self.has_skipped(one, step) and self.may_do(one, step) for one in self.known.at(step)):
+                yield step
 
     def done(self, step: Step) -> Sequence[Proposal]:
         """By this person, the newest last."""
-        return [one for kind, one in self.mine if kind == step]
+        kind = Caption if step == "caption" else Verification
+        last: list[tuple[int, Proposal]] = []
+        for one in self.known.of_person(self.person):
+            said = [event.seq for event in one.events if event.person == self.person and isinstance(event.said, kind)]
+            last += [(said[-1], one)] if said else []
+        return [one for _, one in sorted(last, key=itemgetter(0))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting(Collection[Proposal]):
+    """What waits for one person, in the order it was made: as there may be thousands, each is looked at only when its
+    turn comes, and they are counted without a look at any."""
+
+    asked: Asked
+    step: Step
+
+    def __iter__(self) -> Iterator[Proposal]:
+        return (one for one in self.asked.known.at(self.step) if self.asked.offered(one, self.step))
+
+    def __len__(self) -> int:
+        # Whatever this person neither worked on nor skipped is theirs to do.
+        known, step = self.asked.known, self.step
+        theirs = {one.id for one in known.of_person(self.asked.person)}
+        start = step_skip(self.asked.growing.id, step, "")
+        skips = {name.removeprefix(start) for name in self.asked.passed if name.startswith(start)}
+        found = [known.found[one] for one in theirs | (skips & known.found.keys())]
+        kept_from_them = sum(one.standing.stage == step and not self.asked.offered(one, step) for one in found)
+        return len(known.at(step)) - kept_from_them
+
+    def __contains__(self, one: object) -> bool:
+        return any(each == one for each in self)
 
 
 def asked_of(at_hand: ProposalsAtHand, growing: GrowingBenchmark, person: str) -> Asked:
     known = at_hand.of(growing.id)
-    passed = skipped(at_hand.ledger, person)
-    worked_on = known.of_person(person)
-    return Asked(
-        growing=growing,
-        writing=_writing(growing, worked_on, person, passed),
-        caption=[one for one in known.at("caption") if _offered(one, "caption", growing, person, passed)],
-        verify=[one for one in known.at("verify") if _offered(one, "verify", growing, person, passed)],
-        mine=_mine(worked_on, person),
-        joined=len(known.at("joined")),
-        passed_over=frozenset(_passed_over(known, growing, person, passed)),
-    )
-
-
-def _passed_over(known: Known, growing: GrowingBenchmark, person: str, passed: set[str]) -> Iterator[Doing]:
-    if not passed:
-        return
-    if any(one.state == "skipped" for one in _writing(growing, known.of_person(person), person, passed)):
-        yield "write"
-    steps: tuple[Step, ...] = ("caption", "verify")
-    for step in steps:
-        there = (one for one in known.at(step) if step_skip(growing.id, step, one.id) in passed)
-        if any(_offered(one, step, growing, person, set()) for one in there):
-            yield step
+    passed = frozenset(skipped(at_hand.ledger, person))
+    writing = _writing(growing, known.of_person(person), person, passed)
+    return Asked(growing=growing, person=person, known=known, passed=passed, writing=writing)
 
 
 def _writing(
-    growing: GrowingBenchmark, found: Iterable[Proposal], person: str, passed: set[str]
+    growing: GrowingBenchmark, found: Iterable[Proposal], person: str, passed: Collection[str]
 ) -> tuple[WritingTask, ...]:
     last = {one.standing.asked.skill: one for one in found if one.standing.instruction.by == person}
     theirs = {skill: one for skill, one in last.items() if one.standing.stage not in OVER}
@@ -147,40 +195,21 @@ def step_skip(growing: str, step: Step, proposal: str) -> str:
     return f"{step} {growing} {proposal}"
 
 
-def _offered(one: Proposal, step: Step, growing: GrowingBenchmark, person: str, passed: set[str]) -> bool:
-    stands, rules = one.standing, growing.terms.rules
-    if passed and step_skip(growing.id, step, one.id) in passed:
-        return False
-    if step == "caption":
-        return may_caption(stands, person, rules)
-    return may_verify(stands, person, rules) and stands.opinion_of(person) is None
-
-
-def _mine(found: Sequence[Proposal], person: str) -> Sequence[tuple[Step, Proposal]]:
-    last: dict[tuple[Step, str], tuple[int, Proposal]] = {}
-    for one in found:
-        for event in one.events:
-            if event.person == person and isinstance(event.said, Caption | Verification):
-                step: Step = "caption" if isinstance(event.said, Caption) else "verify"
-                last[step, one.id] = event.seq, one
-    return [(step, one) for (step, _), (_, one) in sorted(last.items(), key=lambda each: each[1][0])]
-
-
-def take(ledger: Ledger, asked: Asked, step: Step, person: str) -> Proposal | None:
+def take(ledger: Ledger, asked: Asked, step: Step) -> Proposal | None:
     """The next that waits for this person and that nobody else has before them."""
     gone: set[str] = set()
     while True:
-        one = _leased(ledger, asked, step, person, gone)
+        one = _leased(ledger, asked, step, gone)
         if one is None:
             return None
         # What was asked may be a moment old: whoever had this one before them may have done it since.
         now = find_proposal(ledger, asked.growing.id, one.id)
-        if now is not None and now.standing.stage == step and _offered(now, step, asked.growing, person, set()):
+        if now is not None and asked.may_do(now, step):
             return now
         gone.add(one.id)
 
 
-def _leased(ledger: Ledger, asked: Asked, step: Step, person: str, gone: set[str]) -> Proposal | None:
+def _leased(ledger: Ledger, asked: Asked, step: Step, gone: set[str]) -> Proposal | None:
     seen: dict[str, Proposal] = {}
 
     def places() -> Iterator[str]:
@@ -189,7 +218,7 @@ def _leased(ledger: Ledger, asked: Asked, step: Step, person: str, gone: set[str
                 seen[place] = one
                 yield place
 
-    taken = lease(ledger, person, places(), start=place_start(asked.growing.id, step))
+    taken = lease(ledger, asked.person, places(), start=place_start(asked.growing.id, step))
     return None if taken is None else seen[taken]
 
 

@@ -19,8 +19,11 @@ from evenhand.ledger.people import (
     grant_token,
     join,
 )
+from evenhand.ledger.team_names import NameRefused, one_line
+from evenhand.web.proposed import plain
 from evenhand.web.refusal import Refusal, not_found
 from evenhand.web.service import SentForm, Service, Serving, Visiting
+from evenhand.web.submitting import visible
 from evenhand.web.visitor import Visitor, passing_cookie, session_cookie
 
 pages = APIRouter(include_in_schema=False)
@@ -53,6 +56,8 @@ async def come_in(serving: Serving, visiting: Visiting, form: SentForm, token: s
 async def came_in(serving: Service, visiting: Visitor, token: str, name: str, *, kind: AccessKind) -> Joined:
     """With a session of the pages, or a token for scripts. Raises Refusal."""
 
+    name = visible(one_line(plain(name)), "the name")
+
     def use() -> Joined:
         return join(serving.ledger, token[:_TOKEN_LONGEST], name, kind=kind)
 
@@ -60,6 +65,8 @@ async def came_in(serving: Service, visiting: Visitor, token: str, name: str, *,
         joined = await run_in_threadpool(use)
     except InvitationRefused as refused:
         raise refused_invitation(refused) from refused
+    except NameRefused as refused:
+        raise Refusal(422, f"{refused} Where that is wrong, ask whoever sent you the link for a new one.") from refused
     await serving.watch.note(visiting, "joined", f"{joined.person.role} {joined.person.id}")
     return joined
 

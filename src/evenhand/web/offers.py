@@ -12,6 +12,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.web.listing import BoardOnRecord
 from evenhand.web.refusal import not_found
 from evenhand.web.service import Service
+from evenhand.web.visibility import everybody_sees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,8 @@ class Offer:
     benchmark: Benchmark
     board: BoardOnRecord | None
     """None before anything on it was judged."""
+    everything: bool
+    """Whether everybody sees what it is judged against: a sample, or opened by the owner."""
 
     @property
     def title(self) -> str:
@@ -57,6 +60,7 @@ def _offer(ledger: Ledger, intake: Intake, boards: Sequence[BoardOnRecord]) -> O
     return Offer(
         intake=intake,
         benchmark=on_record(ledger, intake.board.data),
+        everything=everybody_sees(ledger, intake.board.data),
         board=next((one for one in boards if identity_of(one) == intake.board), None),
     )
 

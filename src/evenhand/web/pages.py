@@ -1,6 +1,7 @@
 """Makes pages from templates: everything is shown as text, with what every page needs."""
 
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
@@ -55,6 +56,7 @@ class Pages:
             count=count,
             thousands=_thousands,
             times=_times,
+            commands=_commands,
         )
 
     def fragment(self, template: str, context: Mapping[str, Any]) -> Markup:
@@ -88,10 +90,37 @@ class Pages:
             response: Response = AsciiJson({"schema": 1, "error": refusal.sentence}, refusal.status_code)
         else:
             typed = getattr(request.state, "typed", {})
-            context = {"status": refusal.status_code, "sentence": refusal.sentence, "typed": typed}
+            context = {
+                "status": refusal.status_code,
+                "sentence": refusal.sentence,
+                "typed": typed,
+                "back": _came_from(request, self._site),
+                "start": _start_of(request),
+            }
             response = self.page(request, "refusal.html", context, status=refusal.status_code)
         response.headers.update(refusal.headers or {})
         return response
+
+
+def _came_from(request: Request, site: Site) -> str | None:
+    """The page of ours that led here, its whole address, so that nothing in its path can be read as another host;
+    None for another site's, and for the very page that is refused."""
+    referer = request.headers.get("referer", "")
+    ours = any(referer.lower().startswith(f"{origin}/") for origin in site.origins)
+    itself = request.method == "GET" and referer.partition("//")[2] == str(request.url).partition("//")[2]
+    return referer if ours and not itself else None
+
+
+_STARTS = {"owner": ("/admin", "Admin"), "annotator": ("/grow", "What waits for you"), "team": ("/submit", "Submit")}
+
+
+def _start_of(request: Request) -> tuple[str, str] | None:
+    """A person's own page, with its name."""
+    visitor: Visitor = request.state.visitor
+    if visitor.person is None:
+        return None
+    comparing = request.url.path.startswith("/compare") and visitor.person.role != "team"
+    return ("/compare", "Your comparisons") if comparing else _STARTS[visitor.person.role]
 
 
 def in_utf8(words: str) -> bytes:
@@ -134,6 +163,11 @@ def _when(at: float) -> Markup:
     return words.format(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%-d %B %Y, %H:%M UTC"))
 
 
+def _commands(sentence: str) -> Markup:
+    """What stands between backticks, as our sentences for the terminal have it, is set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))  # noqa: S704  escaped here
+
+
 def _called(model: str, names: Mapping[str, str]) -> str:
     """A model's name for readers: a submitted one is known to the record by a label only."""
     return names.get(model, model)
@@ -149,5 +183,9 @@ def _thousands(number: float) -> str:
     return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
 
 
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+
+
 def _times(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"

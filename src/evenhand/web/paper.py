@@ -8,6 +8,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
+from evenhand.ratings.notes import counted
 from evenhand.reports.beside import interval
 from evenhand.reports.choosing import MixedError
 from evenhand.reports.scores.creation_choosing import (
@@ -24,10 +25,11 @@ from evenhand.reports.scores.creation_score import (
     creation_evidence,
     creation_score,
 )
-from evenhand.reports.scores.visit_bench import VISIT_PROTOCOLS, Part, VisitScore, visit_score
+from evenhand.reports.scores.visit_bench import PART_WORDS, VISIT_PROTOCOLS, Part, VisitScore, visit_score
 from evenhand.reports.scores.visit_bench import Asked as AskedOfModels
 from evenhand.reports.tables import per_cent
 from evenhand.web.bars import SHARES, Axis
+from evenhand.web.few_items import Shown, without_few
 from evenhand.web.listing import PEOPLE, BoardOnRecord
 from evenhand.web.standings import public_battles
 
@@ -75,19 +77,36 @@ class Paper:
     notes: tuple[str, ...]
 
 
-def paper_scores(ledger: Ledger, board: BoardOnRecord, found: Sequence[BoardOnRecord]) -> tuple[Score, ...]:
+def paper_scores(
+    ledger: Ledger, board: BoardOnRecord, found: Sequence[BoardOnRecord], *, withheld: bool = False
+) -> tuple[Score, ...]:
     """One for each baseline of Creation-MMBench's, one of VisIT-Bench's; none for a board of no paper.
 
-    `found` are all boards: the grades of visual factuality stand on another one. Raises RankError.
+    `found` are all boards: the grades of visual factuality stand on another one. `withheld`: without sums that rest on
+    few items. Raises RankError.
     """
     if board.protocol in VISIT_PROTOCOLS:
-        return (_visit(ledger, board),)
+        return (_visit(ledger, board, withheld=withheld),)
     if board.protocol in CREATION_PROTOCOLS:
         graded = [study for one in found if one.protocol == FACTUALITY and one.id != board.id for study in one.studies]
         baselines = sorted({study.against for study in board.studies if study.against is not None})
         chosen = (_chosen(board, graded, baseline) for baseline in baselines)
-        return tuple(creation_score(_as_everybody_may_know(creation_evidence(ledger, one))) for one in chosen)
+        evidence = [_as_everybody_may_know(creation_evidence(ledger, one)) for one in chosen]
+        return tuple(_creation_withheld(one) if withheld else creation_score(one) for one in evidence)
     return ()
+
+
+def _creation_withheld(found: CreationEvidence) -> CreationScore:
+    """Without sums that rest on few items, of all and of each category."""
+    if found.preference is None:
+        return creation_score(found)
+    whole = without_few(found.preference)
+    parts = without_few(whole.judged, {item.digest: item.category for item in found.items})
+    score = creation_score(replace(found, preference=whole.judged))
+    categories = {one.model: one.categories for one in creation_score(replace(found, preference=parts.judged)).models}
+    models = (replace(one, categories=categories.get(one.model, ())) for one in score.models)
+    sentences = Shown(judged=parts.judged, left_out=whole.left_out + parts.left_out).sentences
+    return replace(score, models=tuple(models), notes=(*score.notes, *sentences))
 
 
 def _as_everybody_may_know(found: CreationEvidence) -> CreationEvidence:
@@ -106,9 +125,23 @@ def with_a_page_of_their_own(found: Sequence[BoardOnRecord]) -> tuple[BoardOnRec
     )
 
 
-def _visit(ledger: Ledger, board: BoardOnRecord) -> VisitScore:
+def _visit(ledger: Ledger, board: BoardOnRecord, *, withheld: bool) -> VisitScore:
     items = {item.digest: item for item in items_of(ledger, board.data)}
-    return visit_score(public_battles(ledger, board), AskedOfModels(items=items))
+    judged = public_battles(ledger, board)
+    if not withheld:
+        return visit_score(judged, AskedOfModels(items=items))
+    whole = without_few(judged)
+    score = visit_score(whole.judged, AskedOfModels(items=items))
+    skills = without_few(whole.judged, {digest: item.category for digest, item in items.items()})
+    images = without_few(whole.judged, {digest: str(len(item.images) > 1) for digest, item in items.items()})
+    by_skill, by_images = score.by_skill, score.by_images
+    if skills.left_out:
+        by_skill = visit_score(skills.judged, AskedOfModels(items=items)).by_skill
+    if images.left_out:
+        by_images = visit_score(images.judged, AskedOfModels(items=items)).by_images
+    most = whole.left_out + max(skills.left_out, images.left_out)
+    sentences = Shown(judged=judged, left_out=most).sentences
+    return replace(score, by_skill=by_skill, by_images=by_images, notes=(*score.notes, *sentences))
 
 
 def _chosen(board: BoardOnRecord, graded: Sequence[StudyOnRecord], baseline: str) -> CreationStudies:
@@ -143,9 +176,9 @@ def _without_empty_columns(table: PaperTable) -> PaperTable:
 
 
 def _creation_paper(score: CreationScore, category: str | None) -> Paper:
-    counted = "" if category is None else f" in {category}"
+    where = "" if category is None else f" in {category}"
     everything = PaperTable(
-        caption=f"Against {score.baseline}{counted}. Reward runs from -100 to 100, VFS from 0 to 10",
+        caption=f"Against {score.baseline}{where}. Reward runs from -100 to 100, VFS from 0 to 10",
         headings=("Reward", "Win Rate", "VFS", "Judged"),
         rows=tuple(
             Row(model=one.model, rank=one.rank if category is None else None, cells=_creation_cells(figures))
@@ -193,22 +226,23 @@ def _part_cell(figures: Figures) -> Cell:
 
 
 def _visit_paper(score: VisitScore, category: str | None) -> Paper:
-    parts = [score.whole] if category is None else [part for part in score.by_skill if part.name == category]
-    counted = "" if category is None else f" in {category}"
+    """Single-image and multi-image items are boards of their own, as in the paper and as `score` prints them."""
+    whole = category is None
+    parts = score.by_images if whole else [part for part in score.by_skill if part.name == category]
     boards = [
         PaperTable(
             caption=(
-                f"Elo and wins against the verified reference{counted}, both orders one battle, ties left out; "
-                f"{part.items:,} items"
+                f"Elo and wins against the verified reference, {PART_WORDS.get(part.name, part.name)}, "
+                f"both orders one battle, ties left out; {counted(part.items, 'item')}"
             ),
             headings=("Elo", "Matches", "Won against reference", "Met", "Ties"),
             rows=_visit_rows(part),
         )
         for part in parts
     ]
-    if category is None and len(score.by_skill) > 1:
+    if whole and len(score.by_skill) > 1:
         boards.append(_by_skill(score))
-    notes = (*score.notes, *score.whole.notes)
+    notes = (*score.notes, *(score.rating_notes if whole else score.whole.notes))
     return Paper(title="Elo and wins against the reference", tables=tuple(boards), notes=notes)
 
 

@@ -1,6 +1,7 @@
 """What people send about proposals, read from forms and requests: within limits, and as text."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -18,6 +19,15 @@ CAPTION_SHORTEST = 10
 LICENCE_LONGEST = 200
 URL_LONGEST = 1_000
 UPLOAD_BYTES = PROPOSED_LIMITS.bytes
+IMAGE_KINDS = {
+    "PNG": "image/png",
+    "JPEG": "image/jpeg",
+    "WebP": "image/webp",
+    "GIF": "image/gif",
+    "BMP": "image/bmp",
+    "TIFF": "image/tiff",
+}
+"""All that are taken, with their media types."""
 
 LICENCES = (
     "CC0 1.0", "CC BY 4.0", "CC BY-SA 4.0", "CC BY 3.0", "CC BY-SA 3.0", "CC BY 2.0", "CC BY-SA 2.0", "Public domain",
@@ -53,17 +63,37 @@ class Sent:
     upload: bytes | None = None
 
     async def instruction(self, uploads: Uploads, visitor: Visitor, *, before: Standing | None) -> Instruction:
-        """Raises Refusal where there is no image that can be used."""
-        words = Instruction(skill=self.skill, text=self.text, licence=public_licence(self.licence))
+        """Raises Refusal where its licence is not public, or there is no image that can be used: of both where both."""
+        faults = [*_fault(lambda: public_licence(self.licence)), *_fault(lambda: self._one_image(uploads, before))]
+        if faults:
+            raise _together(faults)
+        words = Instruction(skill=self.skill, text=self.text, licence=self.licence)
+        if self.url:
+            return replace(words, url=self.url)
+        if self.upload is not None:
+            return replace(words, image=await uploads.keep(self.upload, visitor=visitor))
+        assert before is not None
+        return replace(words, image=before.asked.image, url=before.asked.url)
+
+    def _one_image(self, uploads: Uploads, before: Standing | None) -> None:
         if self.url and self.upload is not None:
             raise Refusal(422, "Give an address or a file, not both.")
         if self.url:
-            return replace(words, url=uploads.usable_address(self.url))
-        if self.upload is not None:
-            return replace(words, image=await uploads.keep(self.upload, visitor=visitor))
-        if before is None:
+            uploads.usable_address(self.url)
+        elif self.upload is None and before is None:
             raise Refusal(422, "The image is missing: give its address, or choose a file.")
-        return replace(words, image=before.asked.image, url=before.asked.url)
+
+
+def _fault(check: Callable[[], object]) -> Iterator[Refusal]:
+    try:
+        check()
+    except Refusal as refusal:
+        yield refusal
+
+
+def _together(faults: Sequence[Refusal]) -> Refusal:
+    attack = next((one for one in faults if one.attack is not None), faults[0])
+    return Refusal(422, " ".join(one.sentence for one in faults), attack=attack.attack, about=attack.about)
 
 
 def public_licence(text: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from fastapi import HTTPException
 
+from evenhand.domain.submission import Stage
+
 
 class Refusal(HTTPException):
     """Raised anywhere below the gate; answered as a page, or under /api as JSON. The sentence is shown to the visitor.
@@ -26,9 +28,20 @@ class Refusal(HTTPException):
         self.about = about
 
 
-def too_late(*, attack: str | None = None, about: str = "") -> Refusal:
-    """Of a submission about which something else was said meanwhile."""
-    words = "As this submission stands now, that cannot be done; look at it again."
+_STANDS: Mapping[Stage, str] = {
+    "draft": "it is a draft: the file uploaded last counts, and is confirmed once it has no faults",
+    "confirmed": "it is confirmed and waits for the owner's approval; until then it can be withdrawn, not changed",
+    "approved": "it is approved, and its judging has begun or waits its turn; it can be withdrawn, not changed",
+    "stopped": "it has reached its budget, and the owner says whether it goes on",
+    "judged": "it is judged; it can be published or withdrawn, and another file is another submission",
+    "refused": "it was refused, and nothing more is done with it; begin another submission",
+    "withdrawn": "it is withdrawn for good; begin another submission",
+}
+
+
+def too_late(stage: Stage, *, attack: str | None = None, about: str = "") -> Refusal:
+    """Of a submission that stands elsewhere than who asks believed."""
+    words = f"That cannot be done with this submission as it stands: {_STANDS[stage]}."
     return Refusal(409, words, attack=attack, about=about)
 
 

@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 from evenhand.web.api import Document
 from evenhand.web.joining import NAME_LONGEST, came_in
 from evenhand.web.openapi import PUBLIC
-from evenhand.web.proposed import plain
 from evenhand.web.request_pages import ABOUT_LONGEST, Answered, answered, ask_owner, link_of
 from evenhand.web.request_pages import NAME_LONGEST as TEAM_LONGEST
 from evenhand.web.service import Asking, Serving
@@ -63,7 +62,7 @@ def _state(found: Answered) -> str:
     openapi_extra=PUBLIC,
 )
 async def post_join(serving: Serving, asking: Asking, token: Token, asked: Newcomer) -> Document:
-    joined = await came_in(serving, asking, token, plain(asked.name).strip(), kind="token")
+    joined = await came_in(serving, asking, token, asked.name, kind="token")
     person = joined.person
     return {
         "schema": 1,

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from evenhand.ledger.access_requests import AccessRequest, ask_to_join, request_with
 from evenhand.ledger.people import Granted, InvitationRefused, find_invitation
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.team_names import one_line
 from evenhand.web.proposed import plain
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import SentForm, Service, Serving, Visiting
@@ -57,7 +58,7 @@ def link_of(serving: Service, granted: Granted) -> str:
 
 async def ask_owner(serving: Service, visitor: Visitor, *, name: str, about: str) -> Granted:
     """A request to be let in as a team, with the asker's token. Raises Refusal."""
-    name = visible(_filled(" ".join(name.split()), "the team's name", most=NAME_LONGEST), "the team's name")
+    name = visible(_filled(one_line(name), "the team's name", most=NAME_LONGEST), "the team's name")
     about = _filled(about.strip(), "who you are and what for", most=ABOUT_LONGEST)
     await serving.watch.admit_letter(visitor)
 

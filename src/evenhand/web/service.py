@@ -3,18 +3,20 @@
 import json
 import math
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from evenhand.ledger.entrants import board_names
-from evenhand.ledger.newest import newest
+from evenhand.ledger.newest import last_departure, newest
+from evenhand.ledger.opened import opened_benchmarks
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Ledger
 from evenhand.reports.audit_on_record import Audits, latest_audits
@@ -36,8 +38,9 @@ TYPED = ("instruction", "licence", "licence_other", "url", "caption")
 """Fields in which people write what they would not like to write again."""
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
-_A_GLANCE = 0.5
-"""Seconds that the list of boards waits for what stands on them."""
+_LONG_AT_ONCE = 2
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ class _Scored:
     """By category, None for all."""
 
 
-def _scored(ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ...]) -> _Scored:
-    return _Scored(paper_scores(ledger, board, found), board_names(ledger))
+def _scored(ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ...], *, withheld: bool) -> _Scored:
+    return _Scored(paper_scores(ledger, board, found, withheld=withheld), board_names(ledger))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +67,27 @@ class Service:
     proposals: ProposalsAtHand
     tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
     """Rendered: hundreds of rows take longer than everything else on a board's page."""
+    long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
+
+    async def at_length(self, work: Callable[[], T]) -> T:
+        """In one of the threads for what may take seconds, so that those of the pages stay free."""
+        return await to_thread.run_sync(work, limiter=self.long)
 
     async def boards(self, *, running: bool = False) -> tuple[BoardOnRecord, ...]:
         """`running`: with what only the owner may see yet."""
         return tuple(one for one in await self._boards(running=running) if one.studies)
 
     async def _boards(self, *, running: bool) -> tuple[BoardOnRecord, ...]:
-        return await self.computed.get(
-            ("boards", running),
-            lambda: boards_on_record(self.ledger, running=running),
-            state=await run_in_threadpool(newest, self.ledger),
-            patience=self.site.limits.patience,
+        return await self.kept(
+            ("boards", running), lambda: boards_on_record(self.ledger, running=running), self.site.limits.patience
         )
+
+    async def kept(self, key: Hashable, make: Callable[[], T], patience: float) -> T:
+        """Raises StillWorking, and whatever `make` raises. What was made before somebody left the board is never shown
+        again, however long the next takes."""
+        state = await run_in_threadpool(newest, self.ledger)
+        key = (key, await run_in_threadpool(last_departure, self.ledger))
+        return await self.computed.get(key, make, state=state, patience=patience)
 
     async def every_board(self) -> tuple[BoardOnRecord, ...]:
         """For the owner: with those too on which nothing counts."""
@@ -87,25 +99,36 @@ class Service:
         if found is not None and asked.study is not None:
             found = found.only(asked.study)
         if found is None or not found.studies:
-            if not asked.running and found_board(await self._boards(running=True), asked.board) is not None:
-                raise Refusal(404, "People are still judging here; this board is shown when their study is closed.")
-            raise not_found("such board")
+            raise self._nothing(found_board(await self._boards(running=True), asked.board), asked)
         return found
+
+    @staticmethod
+    def _nothing(there: BoardOnRecord | None, asked: Asked) -> Refusal:
+        """Why nothing is shown. `there`: the board with all that runs."""
+        if there is not None and asked.study is not None and there.only(asked.study) is None:
+            return not_found("such study on this board")
+        if there is not None and not asked.running:
+            return Refusal(404, "People are still judging here; this board is shown when their study is closed.")
+        return not_found("such board")
 
     async def _seen(self, asked: Asked) -> tuple[BoardOnRecord, Asked]:
         """With the view as everybody has it where nothing of it is the owner's alone."""
         on_record = await self.board(asked)
-        return on_record, replace(asked, running=bool(on_record.running))
+        withheld = not asked.running and await self._withholds(on_record)
+        return on_record, replace(asked, running=bool(on_record.running), withheld=withheld)
+
+    async def _withholds(self, on_record: BoardOnRecord) -> bool:
+        """Whether something of it is not for everybody."""
+        return not on_record.sample and on_record.data not in await run_in_threadpool(opened_benchmarks, self.ledger)
 
     async def standings(self, asked: Asked) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
-        on_record, asked = await self._seen(asked)
+        on_record, seen = await self._seen(asked)
         categories = await self._categories(asked)
-        return await self.computed.get(
-            asked,
-            lambda: standings(self.ledger, on_record, asked, categories=categories),
-            state=await run_in_threadpool(newest, self.ledger),
-            patience=self.site.limits.patience,
+        return await self.kept(
+            seen,
+            lambda: standings(self.ledger, on_record, seen, categories=categories),
+            self.site.limits.patience,
         )
 
     async def _categories(self, asked: Asked) -> tuple[str, ...] | None:
@@ -126,26 +149,25 @@ class Service:
 
     async def glance(self, on_record: BoardOnRecord) -> Standings | None:
         """The plain view where it is at hand, or soon; else it is being worked out for the next who looks."""
-        state = await run_in_threadpool(newest, self.ledger)
-        asked = Asked(board=on_record.id, running=bool(on_record.running))
+        running = bool(on_record.running)
+        asked = Asked(board=on_record.id, running=running, withheld=not running and await self._withholds(on_record))
         try:
-            return await self.computed.get(
-                asked, lambda: standings(self.ledger, on_record, asked), state=state, patience=_A_GLANCE
-            )
+            return await self.kept(asked, lambda: standings(self.ledger, on_record, asked), self.site.limits.glance)
         except (StillWorking, RankError):
             return None
 
-    async def paper(self, on_record: BoardOnRecord, category: str | None) -> Markup:
+    async def paper(self, on_record: BoardOnRecord, asked: Asked, *, patience: float) -> Markup:
         """The figures of the board's paper as a part of a page, empty where it has none.
 
-        Whoever asks has seen to it that the board has this category. Raises RankError, StillWorking.
+        Whoever asks has seen to it that the board has the category asked for. `patience`: seconds to wait where they
+        were never worked out before. Raises RankError, StillWorking.
         """
-        found = await self.boards()
-        known = await self.computed.get(
-            ("paper", on_record.id, on_record.part, on_record.running),
-            lambda: _scored(self.ledger, on_record, found),
-            state=await run_in_threadpool(newest, self.ledger),
-            patience=self.site.limits.patience,
+        found, category = await self.boards(), asked.category
+        withheld = not asked.running and await self._withholds(on_record)
+        known = await self.kept(
+            ("paper", on_record.id, on_record.part, on_record.running, withheld),
+            lambda: _scored(self.ledger, on_record, found, withheld=withheld),
+            patience,
         )
         made = known.rendered.get(category)
         if made is None:
@@ -163,13 +185,10 @@ class Service:
 
     async def document(self, asked: Asked) -> str:
         """The board as `evenhand rank --json` prints it."""
-        on_record, asked = await self._seen(asked)
+        on_record, seen = await self._seen(asked)
         await self._categories(asked)
-        return await self.computed.get(
-            ("document", asked),
-            lambda: _document(self.ledger, on_record, asked),
-            state=await run_in_threadpool(newest, self.ledger),
-            patience=self.site.limits.patience,
+        return await self.kept(
+            ("document", seen), lambda: _document(self.ledger, on_record, seen), self.site.limits.patience
         )
 
 
@@ -196,14 +215,14 @@ def visitor_of(request: Request) -> Visitor:
     return request.state.visitor
 
 
-def known_visitor(request: Request) -> Visitor:
+async def known_visitor(request: Request) -> Visitor:
     """Named before a form that may be large: raises Refusal for somebody passing by before its body is read."""
     visitor = visitor_of(request)
     visitor.must_be("owner", "annotator", "team")
     return visitor
 
 
-def owner_of(request: Request) -> Visitor:
+async def owner_of(request: Request) -> Visitor:
     """Raises Refusal for anybody else."""
     visitor = visitor_of(request)
     visitor.must_be("owner")
@@ -226,9 +245,11 @@ async def sent_form(request: Request) -> "AsyncGenerator[Form]":
         await form.close()  # and the files that were uploaded with it
 
 
-def sent_by_script_or_own_page(request: Request) -> Visitor:
-    """For the API's changes: a token, or a session whose page sent the form token in a header."""
+async def sent_by_script_or_own_page(request: Request) -> Visitor:
+    """For the API's changes: a token, or a session whose page sent the form token in a header. Raises Refusal."""
     visitor = visitor_of(request)
+    if visitor.bad_token:
+        visitor.must_be("owner", "annotator", "team")
     if not visitor.by_token:
         _same_origin(request, service_of(request).site)
         if not visitor.sent_form_token(request.headers.get(CSRF_HEADER, "")):
@@ -236,7 +257,7 @@ def sent_by_script_or_own_page(request: Request) -> Visitor:
     return visitor
 
 
-def sent_by_anybody(request: Request) -> Visitor:
+async def sent_by_anybody(request: Request) -> Visitor:
     """For the API's changes that need no account and touch nobody's; raises Refusal where another site's page asks."""
     _same_origin(request, service_of(request).site)
     return visitor_of(request)
@@ -334,8 +355,17 @@ class Form:
         return tuple(dict.fromkeys(values))
 
 
-Serving = Annotated[Service, Depends(service_of)]
-Visiting = Annotated[Visitor, Depends(visitor_of)]
+async def _serving(request: Request) -> Service:
+    return service_of(request)
+
+
+async def _visiting(request: Request) -> Visitor:
+    return visitor_of(request)
+
+
+# All of them coroutines: a plain function would be sent to a thread, at every request.
+Serving = Annotated[Service, Depends(_serving)]
+Visiting = Annotated[Visitor, Depends(_visiting)]
 Known = Annotated[Visitor, Depends(known_visitor)]
 Owner = Annotated[Visitor, Depends(owner_of)]
 SentForm = Annotated[Form, Depends(sent_form)]

@@ -11,6 +11,7 @@ from evenhand.ledger.people import DAY, Invite, Person, invitations, invite, peo
 from evenhand.ledger.record import Ledger
 from evenhand.web.app import make_app
 from evenhand.web.connection import connection_class
+from evenhand.web.gate import security_headers
 from evenhand.web.site import Site, SiteError
 from evenhand.web.visitor import Visitor
 from evenhand.web.watch import Watch
@@ -46,7 +47,7 @@ def server_config(ledger: Ledger, site: Site, *, host: str, port: int) -> uvicor
 
     return uvicorn.Config(
         app,
-        http=connection_class(site.limits.seconds, refused),
+        http=connection_class(site.limits.seconds, refused, security_headers(site)),
         ws="none",
         host=host,
         port=port,

@@ -48,6 +48,8 @@ class Limits:
     """Which addresses an image may be at that a person names; the worker has its own rule, at the connection."""
     patience: float = 10.0
     """Seconds a page waits for a board that was never worked out before."""
+    glance: float = 0.5
+    """Seconds a page waits for figures that were never worked out before, and without which it has enough to show."""
 
     def body_limit(self, path: str) -> int:
         return next((most for pattern, most in self.uploads if fnmatchcase(path, pattern)), self.body_bytes)

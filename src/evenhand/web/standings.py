@@ -19,11 +19,13 @@ from evenhand.ratings.ranks import rank_ranges
 from evenhand.reliability import Coverage, Summary
 from evenhand.reports.beside import length_controlled
 from evenhand.reports.board import Board, Standing
+from evenhand.reports.errors import RankError
 from evenhand.reports.evidence import Origin, of_record
 from evenhand.reports.methods import Method
 from evenhand.reports.ranking import Ranking, board
 from evenhand.reports.win_rates_by import InCategory, against_reference, by_category, categories_of
 from evenhand.web.agreement import Agreement, together, votes_in
+from evenhand.web.few_items import TOO_FEW, Shown, without_few
 from evenhand.web.listing import PEOPLE, BoardOnRecord
 
 
@@ -39,11 +41,13 @@ class Asked:
     """Of people: one of their studies alone."""
     running: bool = False
     """Whether what people judge in studies that still run counts too: for the owner."""
+    withheld: bool = False
+    """Whether sums that rest on few items are left out: for all others, where something is withheld."""
 
     @property
     def whole(self) -> "Asked":
         """The plain view of the same verdicts."""
-        return Asked(board=self.board, study=self.study, running=self.running)
+        return Asked(board=self.board, study=self.study, running=self.running, withheld=self.withheld)
 
     @property
     def plain(self) -> bool:
@@ -97,6 +101,8 @@ class Standings:
     """What everybody may call the submitted models, by the label that the record knows."""
     links: Mapping[str, str]
     """Where published ones are at home, by label."""
+    few: int
+    """Verdicts that are left out of what is told of a category, as they rest on too few items to be shown."""
 
     def of(self, model: str) -> Standing | None:
         return next((one for one in self.models if one.model == model), None)
@@ -109,14 +115,33 @@ def public_battles(ledger: Ledger, on_record: BoardOnRecord, *, items: Collectio
 
 def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Board, JudgedBattles]:
     """Raises RankError where the board cannot be made as asked."""
-    items = None
-    if asked.category is not None:
-        items = {item.digest for item in items_of(ledger, on_record.data) if item.category == asked.category}
-    judged = public_battles(ledger, on_record, items=items)
+    judged, notes = _judged(ledger, on_record, asked)
     evidence = of_record(judged, seed=0)
     if on_record.human:
         evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
-    return board(evidence, Ranking(method=asked.method)), judged
+    made = board(evidence, Ranking(method=asked.method))
+    return replace(made, remarks=(*made.remarks, *notes)), judged
+
+
+def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[JudgedBattles, tuple[str, ...]]:
+    """With sentences about what is left out. Raises RankError where nothing else is there."""
+    category_of = {item.digest: item.category for item in items_of(ledger, on_record.data)}
+    items = None
+    if asked.category is not None:
+        items = {item for item, category in category_of.items() if category == asked.category}
+    if not asked.withheld:
+        return public_battles(ledger, on_record, items=items), ()
+    whole = without_few(public_battles(ledger, on_record))
+    if items is None:
+        shown = whole
+    else:
+        parts = without_few(whole.judged, category_of).judged
+        judged = public_battles(ledger, on_record, items=items)
+        kept = np.isin(judged.results.seq, parts.results.seq)
+        shown = Shown(judged=replace(judged, results=judged.results.rows(kept)), left_out=int((~kept).sum()))
+    if shown.left_out and not len(shown.judged.results):
+        raise RankError(f"What was judged here is on {TOO_FEW}.")
+    return shown.judged, shown.sentences
 
 
 def standings(
@@ -132,6 +157,7 @@ def standings(
     shown = judged.votes.comparisons() if asked.plain else None
     # Numbers of items are given in the order in which votes name them.
     named = judged.votes.item.in_order_of_rows().names
+    parts = _parts(judged, items) if asked.withheld and asked.plain else Shown(judged=judged, left_out=0)
     return Standings(
         on_record=on_record,
         asked=asked,
@@ -148,10 +174,11 @@ def standings(
         categories=_categories(judged, items) if categories is None else categories,
         people=together(votes_in(judged)) if on_record.human else None,
         against_reference={model: one.win_rate for model, one in against_reference(made.findings.shown).items()},
-        by_category=_by_category(made, judged, items) if asked.plain else {},
+        by_category=_by_category(made, parts.judged, items) if asked.plain else {},
         index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
+        few=parts.left_out,
     )
 
 
@@ -184,6 +211,10 @@ def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]
     codes: list[int] = np.unique(judged.results.item.code).tolist()
     seen = {judged.results.item.names[code] for code in codes}
     return tuple(sorted({item.category for item in items if item.category and item.digest in seen}))
+
+
+def _parts(judged: JudgedBattles, items: Sequence[Item]) -> Shown:
+    return without_few(judged, {item.digest: item.category for item in items})
 
 
 def _by_category(made: Board, judged: JudgedBattles, items: Sequence[Item]) -> dict[str, list[InCategory]]:

@@ -1,5 +1,6 @@
 """What an owner asks of people, as a script or a form says it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,8 @@ NAME_LONGEST = 1000
 PEOPLE_MOST = 500
 ITEMS_MOST = 100_000
 SEED_MOST = 999_999_999
-_BETWEEN = "|"
+_BETWEEN = re.compile(r"(?<!\\)\|")
+"""A bar that belongs to a name has a backslash before it."""
 
 
 class NewStudy(BaseModel):
@@ -253,8 +255,12 @@ def _maybe_number(form: Form, name: str, called: str) -> int | None:
 def _given(words: str) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for line in filter(None, map(str.strip, words.splitlines())):
-        first, bar, second = (part.strip() for part in line.partition(_BETWEEN))
-        if not bar or not first or not second:
-            raise Refusal(422, f"These pairs: a pair is two models with a {_BETWEEN} between them, one pair on a line.")
-        pairs.append((first, second))
+        models = [part.strip().replace("\\|", "|") for part in _BETWEEN.split(line)]
+        if len(models) != 2 or not all(models):
+            raise Refusal(
+                422,
+                "These pairs: a pair is two models with a | between them, one pair on a line; "
+                "a | that is part of a name is written \\|.",
+            )
+        pairs.append((models[0], models[1]))
     return pairs

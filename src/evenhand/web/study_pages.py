@@ -8,7 +8,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.comparing import FORMS
-from evenhand.ledger.newest import newest
 from evenhand.ledger.people import Person, find_person, people
 from evenhand.ledger.people_changes import (
     Setting,
@@ -156,12 +155,8 @@ async def study_of(serving: Service, study: str) -> PeopleStudy:
 
 async def agreement_of(serving: Service, study: str) -> Agreement | None:
     """Raises StillWorking."""
-    state = await run_in_threadpool(newest, serving.ledger)
-    return await serving.computed.get(
-        ("agreement", study),
-        lambda: agreement(serving.ledger, study),
-        state=state,
-        patience=serving.site.limits.patience,
+    return await serving.kept(
+        ("agreement", study), lambda: agreement(serving.ledger, study), serving.site.limits.patience
     )
 
 

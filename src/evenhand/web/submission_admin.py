@@ -39,6 +39,7 @@ from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 
+_ESTIMATES_MOST = 999_999_999
 _NUMBERS = ("battles", "reference_battles", "seed", "per_team", "days", "missing_allowed")
 
 
@@ -76,15 +77,22 @@ async def _overview(request: Request, serving: Service, *, fault: str | None = N
 
 
 def _everything(ledger: Ledger) -> dict[str, Any]:
-    intakes = list(intakes_on_record(ledger))
+    intakes, found = list(intakes_on_record(ledger)), submissions_on_record(ledger)
     return {
         "intakes": intakes,
         "benchmark_of": {one.id: one.benchmark for one in intakes},
-        "submissions": _sorted(submissions_on_record(ledger)),
+        "submissions": _sorted(found),
+        "spent": {one.id: spent(ledger, one.id) for one in found if _has_cost(one)},
         "requests": requests_on_record(ledger),
         "names": names_of(ledger),
         "worker": _worker(ledger),
     }
+
+
+def _has_cost(one: Submission) -> bool:
+    """Whether calls were made for it whose price is known."""
+    known = one.standing.estimated
+    return one.standing.approved is not None and known is not None and known.cost_usd is not None
 
 
 def _worker(ledger: Ledger) -> dict[str, Any]:
@@ -202,7 +210,8 @@ async def decide(request: Request, serving: Serving, owner: Owner, form: SentFor
 async def _decide(serving: Service, owner: Visitor, form: Form, submission: str) -> None:
     match form.choice("word", ("approve", "refuse", "raise", "close")):
         case "approve":
-            await approve(serving, owner, submission, budget=_budget(form))
+            estimate = form.number("estimate", least=0, most=_ESTIMATES_MOST, called="The number of the estimate")
+            await approve(serving, owner, submission, estimate=estimate, budget=_budget(form))
         case "raise":
             await raise_budget(serving, owner, submission, budget=_budget(form))
         case "refuse":
@@ -216,4 +225,7 @@ def _budget(form: Form) -> float | None:
     """Dollars; None only where it is said that there shall be no limit."""
     if form.text("unlimited", most=10) == "yes":
         return None
-    return form.dollars("budget", required="the budget")
+    budget = form.dollars("budget")
+    if budget is None:
+        raise Refusal(422, "The budget is missing; give one in dollars, or tick No limit.")
+    return budget

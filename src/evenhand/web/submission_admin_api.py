@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from evenhand.domain.submission import Standing, Terms
+from evenhand.domain.submission import Failed, Standing, Terms
 from evenhand.ledger.access_requests import AccessRequest, requests_on_record
 from evenhand.ledger.intakes import set_terms
 from evenhand.ledger.submissions import Submission, spent, submissions_on_record
@@ -64,6 +64,11 @@ class Decision(BaseModel):
     budget: float | None = Field(
         default=None, ge=0, le=_MOST, description="Dollars in all; needed to approve or to raise, unless `unlimited`."
     )
+    estimate: int | None = Field(
+        default=None,
+        ge=0,
+        description="Needed to approve: `number` of the estimate that is approved, as /api/all-submissions gives it.",
+    )
     unlimited: bool = Field(default=False, description="Approve or raise without a limit.")
     reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to refuse; the team reads it.")
 
@@ -72,6 +77,12 @@ class Decision(BaseModel):
         if self.unlimited == (self.budget is not None):
             raise Refusal(422, 'Give the budget in dollars, or "unlimited": true where there shall be no limit.')
         return self.budget
+
+    def seen(self) -> int:
+        """The number of the estimate. Raises Refusal."""
+        if self.estimate is None:
+            raise Refusal(422, "Give the number of the `estimate` that you approve; /api/all-submissions tells it.")
+        return self.estimate
 
 
 class DataRequest(BaseModel):
@@ -96,11 +107,14 @@ async def put_terms(serving: Serving, owner: Owner, changing: Changing, intake: 
 
 @routes.get("/all-submissions", summary="Submissions of all teams (owner)")
 async def list_all(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
-    found = await run_in_threadpool(submissions_on_record, serving.ledger)
-    return {"schema": 1, "submissions": [_submission(one) for one in found]}
+    def told() -> list[Document]:
+        found = submissions_on_record(serving.ledger)
+        return [_submission(one, spent(serving.ledger, one.id) if one.standing.approved else 0.0) for one in found]
+
+    return {"schema": 1, "submissions": await run_in_threadpool(told)}
 
 
-def _submission(one: Submission) -> Document:
+def _submission(one: Submission, spent_usd: float) -> Document:
     stands, plan = one.standing, one.standing.estimated
     return {
         "submission": one.id,
@@ -111,9 +125,15 @@ def _submission(one: Submission) -> Document:
         "team": one.entered.team,
         "link": one.entered.link,
         **_stage(stands),
+        "spent_usd": spent_usd,
+        "failures": [
+            {"at": event.at, "detail": event.said.detail} for event in stands.failures if isinstance(event.said, Failed)
+        ],
+        "reason": stands.reason or None,
         "estimate": None
         if plan is None
         else {
+            "number": stands.estimated_seq,
             "battles": plan.battles,
             "reference_battles": plan.reference_battles,
             "opponents": list(plan.opponents),
@@ -140,7 +160,8 @@ def _stage(stands: Standing) -> Document:
 async def decide(serving: Serving, owner: Owner, changing: Changing, submission: Id, asked: Decision) -> Document:  # noqa: ARG001
     match asked.word:
         case "approve":
-            stands = await approve(serving, owner, submission, budget=asked.limit())
+            budget = asked.limit()
+            stands = await approve(serving, owner, submission, estimate=asked.seen(), budget=budget)
         case "raise":
             stands = await raise_budget(serving, owner, submission, budget=asked.limit())
         case "refuse":

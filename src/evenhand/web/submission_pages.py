@@ -19,6 +19,7 @@ from evenhand.web.submitting import (
     ENTERED_LONGEST,
     FILE_MOST,
     LINK_LONGEST,
+    as_checked_now,
     begin,
     confirm_upload,
     entered,
@@ -112,6 +113,7 @@ async def _page(
 ) -> Response:
     found = await own_submission(serving, visiting, submission)
     offer = await offer_of(serving, found.intake)
+    found = await as_checked_now(serving, found, offer)
     stands = found.standing
     check = None
     if stands.stage == "draft" and stands.upload is not None:

@@ -20,6 +20,7 @@ from evenhand.domain.submission import (
     Uploaded,
     Withdrawn,
 )
+from evenhand.ratings.notes import counted
 
 STAGES: Mapping[Stage, str] = {
     "draft": "draft",
@@ -47,11 +48,11 @@ def history(events: Sequence[Event]) -> tuple[Line, ...]:
 def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
     match said:
         case Uploaded(name=name, answered=answered, faults=faults):
-            return f"uploaded {name}: {answered:,} answers, {faults:,} faults"
+            return f"uploaded {name}: {counted(answered, 'answer')}, {counted(faults, 'fault')}"
         case Confirmed():
             return "confirmed it"
         case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost):
-            return f"estimated {battles:,} battles, at most {calls:,} calls, {_money(cost)}"
+            return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {_money(cost)}"
         case Approved(budget=budget):
             return f"approved it with {limit(budget)}"
         case Refused(reason=reason):

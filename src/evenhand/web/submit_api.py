@@ -15,12 +15,13 @@ from evenhand.web.offers import Offer, offer_of, offers
 from evenhand.web.openapi import PUBLIC
 from evenhand.web.refusal import Refusal
 from evenhand.web.service import Changing, Service, Serving, Visiting
-from evenhand.web.submit_pages import table_file
+from evenhand.web.submit_pages import Ending, items_file, table_file, template_file
 from evenhand.web.submitting import (
     ENTERED_LONGEST,
     FILE_MOST,
     FILE_NAME_LONGEST,
     LINK_LONGEST,
+    as_checked_now,
     begin,
     confirm_upload,
     entered,
@@ -28,6 +29,7 @@ from evenhand.web.submitting import (
     may_upload,
     own_submission,
     publish,
+    seen_submission,
     upload,
     withdraw,
 )
@@ -80,6 +82,26 @@ def _intake(offer: Offer) -> Document:
     }
 
 
+@routes.get(
+    "/submit/{intake}/items.{ending}",
+    summary="The questions as a file",
+    response_class=Response,
+    openapi_extra=PUBLIC,
+)
+async def get_items(serving: Serving, intake: Id, ending: Ending) -> Response:
+    return items_file(await offer_of(serving, intake), serving.site, ending)
+
+
+@routes.get(
+    "/submit/{intake}/predictions.{ending}",
+    summary="A file to fill in: a row for every question, in which the answer is missing",
+    response_class=Response,
+    openapi_extra=PUBLIC,
+)
+async def get_template(serving: Serving, intake: Id, ending: Ending) -> Response:
+    return template_file(await offer_of(serving, intake), ending)
+
+
 @routes.post("/submit/{intake}", summary="Begin a submission; its policy is accepted with it (team)", status_code=201)
 async def post_submission(serving: Serving, changing: Changing, intake: Id, asked: NewSubmission) -> Document:
     changing.must_be("team")
@@ -96,13 +118,14 @@ async def list_submissions(serving: Serving, visiting: Visiting) -> Document:
     return {"schema": 1, "submissions": [_summary(one) for one in found]}
 
 
-@routes.get("/submissions/{submission}", summary="How one of mine stands (team)")
+@routes.get("/submissions/{submission}", summary="How one of mine stands (team; the owner: anybody's)")
 async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -> Document:
     return await _status(serving, visiting, submission)
 
 
 async def _status(serving: Service, visitor: Visiting, submission: str) -> Document:
-    found = await own_submission(serving, visitor, submission)
+    found = await seen_submission(serving, visitor, submission)
+    found = await as_checked_now(serving, found, await offer_of(serving, found.intake))
     return {"schema": 1, **_document(await run_in_threadpool(followed, serving.ledger, found))}
 
 
@@ -184,14 +207,18 @@ async def post_confirmation(serving: Serving, changing: Changing, submission: Id
     return await _status(serving, changing, submission)
 
 
-@routes.get("/submissions/{submission}/receipt", summary="Its receipt, for `evenhand verify` (team)")
+@routes.get("/submissions/{submission}/receipt", summary="Its receipt, for `evenhand verify` (team, owner)")
 async def get_receipt(serving: Serving, visiting: Visiting, submission: Id) -> Document:
-    return await receipt_of(serving, await own_submission(serving, visiting, submission))
+    return await receipt_of(serving, await seen_submission(serving, visiting, submission))
 
 
-@routes.get("/submissions/{submission}/battles", summary="Its battles as JSONL, without what is withheld (team)")
+@routes.get(
+    "/submissions/{submission}/battles",
+    summary="Its battles as JSONL, without what is withheld (team; the owner: with it)",
+    response_class=Response,
+)
 async def get_battles(serving: Serving, visiting: Visiting, submission: Id) -> Response:
-    found = await own_submission(serving, visiting, submission)
+    found = await seen_submission(serving, visiting, submission)
     table = await battles_of(serving, visiting, await offer_of(serving, found.intake), found)
     return table_file(table, f"battles-{found.id}.jsonl")
 

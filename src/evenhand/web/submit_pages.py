@@ -1,7 +1,7 @@
 """The public pages of submissions: which boards take them, how it goes, and the questions as files."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -16,6 +16,7 @@ from evenhand.web.visitor import Visitor
 
 pages = APIRouter(prefix="/submit", include_in_schema=False)
 
+Ending: TypeAlias = Literal["jsonl", "csv"]
 _MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 
@@ -36,15 +37,14 @@ def is_team(visitor: Visitor) -> bool:
     return visitor.person is not None and visitor.person.role == "team"
 
 
-@pages.get("/{intake}/items.jsonl")
-async def items_jsonl(serving: Serving, intake: str) -> Response:
-    return table_file(_items(await offer_of(serving, intake), serving.site), "items.jsonl")
+@pages.get("/{intake}/items.{ending}")
+async def items(serving: Serving, intake: str, ending: Ending) -> Response:
+    return items_file(await offer_of(serving, intake), serving.site, ending)
 
 
-@pages.get("/{intake}/items.csv")
-async def items_csv(serving: Serving, intake: str) -> Response:
+def items_file(offer: Offer, site: Site, ending: Ending) -> Response:
     # People wrote the instructions, and a CSV is opened in a spreadsheet.
-    return table_file(_items(await offer_of(serving, intake), serving.site), "items.csv", guarded=True)
+    return table_file(_items(offer, site), f"items.{ending}", guarded=ending == "csv")
 
 
 def _items(offer: Offer, site: Site) -> Table:
@@ -54,14 +54,13 @@ def _items(offer: Offer, site: Site) -> Table:
     return Table(columns=COLUMNS, rows=public_rows(offer.benchmark, files=files))
 
 
-@pages.get("/{intake}/predictions.jsonl")
-async def template_jsonl(serving: Serving, intake: str) -> Response:
-    return table_file(_template(await offer_of(serving, intake)), "predictions.jsonl")
+@pages.get("/{intake}/predictions.{ending}")
+async def template(serving: Serving, intake: str, ending: Ending) -> Response:
+    return template_file(await offer_of(serving, intake), ending)
 
 
-@pages.get("/{intake}/predictions.csv")
-async def template_csv(serving: Serving, intake: str) -> Response:
-    return table_file(_template(await offer_of(serving, intake)), "predictions.csv")
+def template_file(offer: Offer, ending: Ending) -> Response:
+    return table_file(_template(offer), f"predictions.{ending}")
 
 
 def _template(offer: Offer) -> Table:

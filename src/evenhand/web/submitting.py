@@ -1,7 +1,7 @@
 """What a team does with its submissions, and what is refused: shared by the pages and the API."""
 
-import time
 import unicodedata
+from dataclasses import replace
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
@@ -9,7 +9,6 @@ from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.submission import Entered, Published, Said, Standing, Uploaded, Withdrawn
 from evenhand.ledger.submissions import (
-    DAY,
     Submission,
     TooLate,
     TooMany,
@@ -17,13 +16,13 @@ from evenhand.ledger.submissions import (
     confirm,
     find_submission,
     forget_files,
-    submissions_on_record,
     tell,
 )
+from evenhand.ledger.team_names import as_read, one_line
 from evenhand.web.checks import Found, Wanted
 from evenhand.web.offers import Offer, offer_of
 from evenhand.web.proposed import plain
-from evenhand.web.refusal import Refusal, too_late
+from evenhand.web.refusal import Refusal, not_found, too_late
 from evenhand.web.service import Service
 from evenhand.web.visitor import Visitor
 
@@ -33,10 +32,6 @@ FILE_NAME_LONGEST = 200
 ENTERED_LONGEST = 100
 """Characters of the model's name, its version, the team's name."""
 LINK_LONGEST = 500
-DRAFTS_MOST = 20
-"""Submissions that a team may have begun and neither confirmed nor withdrawn: each holds files."""
-BEGUN_MOST = 20
-"""Submissions that a team may begin within a day."""
 UPLOADS_MOST = 50
 """Files of one submission."""
 
@@ -106,24 +101,34 @@ async def own_submission(serving: Service, visitor: Visitor, submission: str) ->
     return found
 
 
+async def seen_submission(serving: Service, visitor: Visitor, submission: str) -> Submission:
+    """One's own, or for the owner anybody's. Raises Refusal."""
+    if not visitor.is_owner:
+        return await own_submission(serving, visitor, submission)
+    found = await run_in_threadpool(find_submission, serving.ledger, submission)
+    if found is None:
+        raise not_found("such submission")
+    return found
+
+
 async def begin(serving: Service, visitor: Visitor, offer: Offer, said: Entered, *, policy_hash: str) -> str:
     """The new submission's id. Raises Refusal where the policy accepted is not the one that stands."""
     account = visitor.must_be("team")
-    person = account.id
     _must_be_open(offer)
-    if account.name and said.team.casefold() != account.name.casefold():
+    if not account.name:
+        raise Refusal(409, "This account has no name, which what it submits would carry; ask the owner for a new link.")
+    if as_read(said.team) != as_read(account.name):
         # Else anybody could publish under anybody's name.
         raise Refusal(422, f"This account is the team '{account.name}'; what it submits carries that name.")
     if policy_hash != offer.intake.policy_hash:
         raise Refusal(
             409, "The policy that was accepted is not the one that stands here now; read it again, and accept that."
         )
-    mine = await run_in_threadpool(submissions_on_record, serving.ledger, person=person)
-    if sum(one.standing.stage == "draft" for one in mine) >= DRAFTS_MOST:
-        raise Refusal(409, f"{DRAFTS_MOST} drafts of yours are open; confirm or withdraw one of them first.")
-    if sum(one.at > time.time() - DAY for one in mine) >= BEGUN_MOST:
-        raise Refusal(409, f"You have begun {BEGUN_MOST} submissions within a day; come back tomorrow.")
-    made = await run_in_threadpool(begin_submission, serving.ledger, offer.intake, said, person=person)
+    said = replace(said, team=one_line(account.name))
+    try:
+        made = await run_in_threadpool(begin_submission, serving.ledger, offer.intake, said, person=account.id)
+    except TooMany as error:
+        raise Refusal(409, str(error)) from error
     await serving.watch.note(visitor, "began a submission", made)
     return made
 
@@ -141,7 +146,7 @@ async def may_upload(serving: Service, visitor: Visitor, submission: str) -> Sub
     """Asked before a file is read. Raises Refusal."""
     found = await own_submission(serving, visitor, submission)
     if found.standing.stage != "draft":
-        raise too_late()
+        raise too_late(found.standing.stage)
     if sum(isinstance(event.said, Uploaded) for event in found.events) >= UPLOADS_MOST:
         raise Refusal(409, f"{UPLOADS_MOST} files were uploaded here; withdraw this submission and begin another.")
     await serving.watch.admit_answers(visitor)
@@ -178,8 +183,7 @@ async def confirm_upload(serving: Service, visitor: Visitor, submission: Submiss
             409,
             "The policy was changed since you accepted it; begin a new submission, where it can be read and accepted.",
         )
-    if submission.standing.upload is not None and submission.standing.upload.faults:
-        raise Refusal(409, "This file has faults; correct them, and upload it again.")
+    await _must_have_no_faults(serving, submission, offer)
     try:
         stands = await run_in_threadpool(confirm, serving.ledger, submission, offer.intake, upload=upload)
     except (TooLate, TooMany) as error:
@@ -191,16 +195,45 @@ async def confirm_upload(serving: Service, visitor: Visitor, submission: Submiss
     return stands
 
 
+async def _must_have_no_faults(serving: Service, submission: Submission, offer: Offer) -> None:
+    """Under the terms of now, whatever was found when it was uploaded."""
+    upload = submission.standing.upload
+    if upload is None:
+        return
+    found = await serving.checks.again(upload, wanted(offer))
+    if found is None:
+        raise Refusal(409, "The file is not there as it was uploaded; upload it again.")
+    if not found["faults"]:
+        return
+    if upload.faults:
+        raise Refusal(409, "This file has faults; correct them, and upload it again.")
+    raise Refusal(
+        409, "The terms were changed since this file was uploaded, and it has faults now; correct them, and upload it."
+    )
+
+
+async def as_checked_now(serving: Service, submission: Submission, offer: Offer) -> Submission:
+    """With the faults that the file of a draft has under the terms of now."""
+    stands = submission.standing
+    if stands.stage != "draft" or stands.upload is None:
+        return submission
+    found = await serving.checks.again(stands.upload, wanted(offer))
+    if found is None:
+        return submission
+    upload = replace(stands.upload, faults=int(str(found["faults"])))
+    return replace(submission, standing=replace(stands, upload=upload))
+
+
 async def _confirmed_before(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> Standing:
     """Where it stands; raises Refusal unless it was this very upload."""
     stands = submission.standing
     if stands.confirmed is not None and stands.upload_seq == upload and stands.stage not in ("withdrawn", "refused"):
         return stands
     if stands.stage != "draft":
-        raise too_late(attack="refused: confirmation replayed", about=submission.id)
+        raise too_late(stands.stage, attack="refused: confirmation replayed", about=submission.id)
     # A page that was open while another file was uploaded: no attack.
     await serving.watch.note(visitor, "refused: confirmation of an earlier file", submission.id)
-    raise too_late()
+    raise too_late(stands.stage)
 
 
 async def publish(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
@@ -234,4 +267,5 @@ async def _told(serving: Service, submission: Submission, said: Said) -> Standin
     try:
         return await run_in_threadpool(say)
     except TooLate:
-        raise too_late() from None
+        found = await run_in_threadpool(find_submission, serving.ledger, submission.id)
+        raise too_late((found or submission).standing.stage) from None

@@ -1,11 +1,10 @@
 """Takes images that people send or name: decoded off the event loop and a few at a time, as small files can decode
 large; an address that is private by its looks is refused before anybody asks for it."""
 
-import asyncio
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from starlette.concurrency import run_in_threadpool
+from anyio import CapacityLimiter, to_thread
 
 from evenhand.benchmarks.items_file import address_fault
 from evenhand.images import ImageError
@@ -24,7 +23,7 @@ class Uploads:
         self._ledger = ledger
         self._watch = watch
         self._allowed = allowed
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._threads = CapacityLimiter(AT_ONCE)
 
     def usable_address(self, url: str) -> str:
         """Raises Refusal for one at which no public image can be."""
@@ -42,8 +41,7 @@ class Uploads:
     async def keep(self, data: bytes, *, visitor: Visitor) -> str:
         """The digest of an image that is in the store now. Raises Refusal."""
         await self._watch.admit_upload(visitor)
-        async with self._turn:
-            return await run_in_threadpool(self._kept, data)
+        return await to_thread.run_sync(self._kept, data, limiter=self._threads)
 
     def _kept(self, data: bytes) -> str:
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.opened import opened_benchmarks
+from evenhand.ledger.projection import benchmarks
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submissions import entrants
 from evenhand.web.visitor import Visitor
@@ -56,6 +57,11 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
         if not one.standing.published and (one.person != person or not one.standing.on_the_board)
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+
+
+def everybody_sees(ledger: Ledger, data: str) -> bool:
+    """Whether nothing of the benchmark is withheld."""
+    return data in opened_benchmarks(ledger) or any(one.sample for one in benchmarks(ledger) if one.data == data)
 
 
 def as_compared(item: Item) -> Item:

@@ -80,7 +80,7 @@ def recognised(connection: HTTPConnection, ledger: Ledger, site: Site) -> Visito
     """Reads the ledger only where a session or token is shown."""
     address = connection.client.host if connection.client else ""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token:
+    if scheme.lower() == "bearer":
         person = person_with(ledger, token.strip(), kind="token")
         here = person is not None
         return Visitor(address=address, person=person, by_token=here, claimed=True, bad_token=not here)

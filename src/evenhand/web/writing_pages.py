@@ -8,7 +8,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.proposal import may_write_again
-from evenhand.ledger.drafts import find_draft
 from evenhand.web.contributing import (
     asked_here,
     keep_instruction,
@@ -16,10 +15,12 @@ from evenhand.web.contributing import (
     pass_over_writing,
     task_of,
     withdraw_writing,
+    writing_desk,
 )
 from evenhand.web.grow_pages import SAVED, still_saved
-from evenhand.web.growth import Asked, WritingTask, writing_name
+from evenhand.web.growth import Asked, WritingTask
 from evenhand.web.proposed import (
+    IMAGE_KINDS,
     INSTRUCTION_LONGEST,
     LICENCE_LONGEST,
     LICENCES,
@@ -48,10 +49,8 @@ async def write_next(request: Request, serving: Serving, visiting: Visiting, gro
 
 @pages.get("/{growing}/{number}")
 async def write(request: Request, serving: Serving, visiting: Visiting, growing: str, number: int) -> Response:
-    asked = await asked_here(serving, visiting, growing)
-    task, person = task_of(asked, number), visiting.must_be("annotator", "owner").id
-    draft = await run_in_threadpool(find_draft, serving.ledger, person, writing_name(growing, task.skill.name))
-    return _write_page(request, serving, asked, task, sent=draft)
+    here = await writing_desk(serving, visiting, growing, number)
+    return _write_page(request, serving, here.asked, here.task, sent=here.draft)
 
 
 def _write_page(
@@ -83,6 +82,7 @@ def _write_page(
         "other": OTHER,
         "longest": {"instruction": INSTRUCTION_LONGEST, "licence": LICENCE_LONGEST, "url": URL_LONGEST},
         "upload_mb": UPLOAD_BYTES // 1_000_000,
+        "kinds": IMAGE_KINDS,
     }
     return serving.pages.page(request, "write.html", context, status=200 if fault is None else fault.status_code)
 
@@ -111,7 +111,6 @@ async def written(
             await serving.watch.attacked(visiting, refusal.attack, refusal.about)
         return _write_page(request, serving, asked, task, sent=typed, fault=refusal)
     await run_in_threadpool(keep_instruction, serving.ledger, visiting, growing, task, said)
-    await serving.watch.note(visiting, "wrote an instruction", growing)
     return RedirectResponse(f"/write/{growing}?{SAVED}", 303)
 
 

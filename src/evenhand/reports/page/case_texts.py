@@ -6,6 +6,7 @@ from typing import Any
 
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
+from evenhand.domain.printable import printable
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Grades, NoVerdict, Preference, verdict_json
@@ -108,11 +109,16 @@ def _item(item: Item) -> dict[str, Json]:
 
 
 def _answer(answer: Response) -> dict[str, Json]:
-    return {"model": answer.model, "text": answer.text, "variant": answer.variant, "flags": list(answer.flags)}
+    return {
+        "model": printable(answer.model),
+        "text": answer.text,
+        "variant": answer.variant,
+        "flags": list(answer.flags),
+    }
 
 
 def _verdict(one: Judged) -> dict[str, Json]:
-    verdict, models = one.judgement.verdict, one.models
+    verdict, models = one.judgement.verdict, tuple(map(printable, one.models))
     match verdict:
         case NoVerdict(reason=reason, detail=detail):
             return {"verdict": None, "reason": reason, "detail": detail, "means": f"No verdict: {reason}"}

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from evenhand.ratings.notes import counted
 from evenhand.ratings.win_rate import WinRate
 from evenhand.reports.board_charts import ratings_chart, wins_chart
 from evenhand.reports.charts import (
@@ -109,7 +110,7 @@ def swaps_chart(report: Report) -> "alt.Chart":
     """Raises ChartError where no pair was read in both orders."""
     alt = the_altair()
     swapped = report.swapped
-    if not swapped.pairs:
+    if swapped is None or not swapped.pairs:
         raise ChartError("There is nothing to draw: no pair has a verdict in both orders.")
     names = [name for name, _, _ in _PARTS]
     rows = [
@@ -134,7 +135,8 @@ def swaps_chart(report: Report) -> "alt.Chart":
     )
     heading = Heading(
         title="What the judge chose when the two answers changed places",
-        subtitle=f"{swapped.pairs:,} pairs of answers with a verdict in both orders",
+        subtitle=f"{counted(swapped.pairs, 'pair')} of answers with a verdict in both orders"
+        + ("; of several verdicts in one order each counts in part" if report.replicates > 1 else ""),
     )
     return titled(bar, heading)
 

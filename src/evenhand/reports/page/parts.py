@@ -3,28 +3,32 @@
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 from evenhand.domain.printable import printable
 from evenhand.reports.audit_on_record import audit_sentences
 from evenhand.reports.audit_section import audit_section, in_page_colours
-from evenhand.reports.beside import order_corrected
 from evenhand.reports.charts import INK, svg
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.prompts import example_prompts
 from evenhand.reports.page.report import Report
-from evenhand.reports.page.words import summary
+from evenhand.reports.page.words import order_sentences, summary
 from evenhand.reports.scores.creation_score import CreationScore
 from evenhand.reports.sheet import Sheet
 from evenhand.reports.tables import per_cent, unbroken
+from evenhand.reports.trust_word import trust_word
 
 _CELL = re.compile(r'(<text[^>]*aria-roledescription="text mark"[^>]*fill=")' + INK)
 _OF_PARTS = re.compile(r' (?:role|aria-label|aria-roledescription|aria-hidden)="[^"]*"')
+_PIECES = re.compile(r"\S{1,24}\s*|\s+")
 _SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 _LARGER = 1.2
+_NARROW = 190
+"""Pixels of an axis on a phone."""
+_NARROWED = ("board", "reliability")
 _KEPT_INK = "#1f2932"
 """The ink of numbers on coloured cells, which stay as they are when the page is dark."""
-_TRUST = {"not to be trusted": "bad", "undecided": "unsure", "a small leaning to one place": "unsure"}
 
 
 def shown(text: str) -> str:
@@ -39,13 +43,15 @@ def said(sentence: str) -> str:
 
 def sections(report: Report) -> dict[str, str]:
     """The slots of the page, by name. Raises ChartError where pictures cannot be drawn."""
-    figures = {name: _figure(svg(chart), _ALT[name]) for name, chart in report_charts(report).items()}
+    charts = report_charts(report)
+    figures = {name: _figure(svg(chart), _ALT[name]) + _narrow(name, chart) for name, chart in charts.items()}
     return {
         "summary": _list(summary(report), "summary") + _conclusion(report),
         "tiles": _tiles(report),
         "board": figures.get("board", "") + table(sheets.board_sheet(report.board), "board"),
         "notes": _list(report.board.notes, "notes"),
         "paper": _paper(report),
+        "paper_link": _paper_link(report),
         "matrix": figures.get("matrix", "") + _folded(sheets.wins_sheet(report.board)),
         "categories": _categories(report, figures.get("categories", "")),
         "order": _order(report, figures.get("order", "")),
@@ -67,12 +73,24 @@ _ALT = {
 
 
 def _figure(picture: str, words: str) -> str:
+    return f'<figure tabindex="0">{_SIZE.sub(_larger, _drawn(picture, words), count=1)}</figure>'
+
+
+def _drawn(picture: str, words: str) -> str:
     picture = in_page_colours(_CELL.sub(rf"\g<1>{_KEPT_INK}", picture))
     # The whole is one image with a name: what is told of its parts nobody would hear.
     picture = _OF_PARTS.sub("", picture)
-    picture = _SIZE.sub(_larger, picture, count=1)
-    named = f'<svg role="img" aria-label="{escape(words)}" '
-    return f'<figure tabindex="0">{picture.replace("<svg ", named, 1)}</figure>'
+    return printable(picture.replace("<svg ", f'<svg role="img" aria-label="{escape(words)}" ', 1))
+
+
+def _narrow(name: str, chart: Any) -> str:
+    """The picture once more for a page too narrow for it, its heading as words that fold; empty where it has to be
+    scrolled."""
+    if name not in _NARROWED:
+        return ""
+    said_above = f"{shown(chart.title.text)}{''.join(f'<span>{said(line)}</span>' for line in chart.title.subtitle)}"
+    picture = _drawn(svg(chart.properties(width=_NARROW, title="").configure_axisX(labelFontSize=8.5)), _ALT[name])
+    return f'<figure class="narrow" tabindex="0"><figcaption>{said_above}</figcaption>{picture}</figure>'
 
 
 def _larger(size: re.Match[str]) -> str:
@@ -82,9 +100,9 @@ def _larger(size: re.Match[str]) -> str:
 
 
 def table(sheet: Sheet, kind: str = "") -> str:
-    heads = "".join(f'<th scope="col">{shown(heading)}</th>' for heading in sheet.headings)
+    heads = "".join(f'<th scope="col">{_folding(heading)}</th>' for heading in sheet.headings)
     rows = "\n".join(
-        f'<tr><th scope="row">{shown(row[0])}</th>{"".join(f"<td>{shown(cell)}</td>" for cell in row[1:])}</tr>'
+        f'<tr><th scope="row">{_folding(row[0])}</th>{"".join(f"<td>{shown(cell)}</td>" for cell in row[1:])}</tr>'
         for row in sheet.rows
     )
     named = f' class="{kind}"' if kind else ""
@@ -93,6 +111,11 @@ def table(sheet: Sheet, kind: str = "") -> str:
         f"<caption>{shown(sheet.title)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n"
         "</table></div>\n"
     )
+
+
+def _folding(name: str) -> str:
+    """Words that others wrote, as HTML; one too long for a column may go on in the next line."""
+    return "<wbr>".join(map(shown, _PIECES.findall(name)))
 
 
 def _folded(sheet: Sheet) -> str:
@@ -109,7 +132,7 @@ def _tiles(report: Report) -> str:
         "Models": f"{len(board.models):,}",
         "Items": "–" if board.items is None else f"{board.items:,}",
         "Judgements": f"{cases.judgements:,}",
-        "Coverage": per_cent(board.coverage.share),
+        "Coverage" if report.graded is None else "Coverage of preferences": per_cent(board.coverage.share),
         "Pairs that disagree": f"{cases.disagreeing:,}",
     }
     return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
@@ -121,11 +144,18 @@ def _paper(report: Report) -> str:
     made: list[str] = []
     for score in report.scores:
         first, *others = sheets.score_sheets(score)
-        made += [table(first), *map(_folded, others), _list(score.notes, "notes")]
-    creation = isinstance(report.scores[0], CreationScore)
-    title = "Reward, Win Rate and Visual Factuality" if creation else "Elo and wins against the reference"
+        made += [table(first), *map(_folded, others), _list(sheets.score_notes(score), "notes")]
+    title = "Reward, Win Rate and Visual Factuality" if _rewarded(report) else "Elo and wins against the reference"
     lead = '<p class="lead">As the benchmark\'s paper counts.</p>'
     return f'<section id="paper"><h2>{title}</h2>\n{lead}{"".join(made)}</section>'
+
+
+def _paper_link(report: Report) -> str:
+    return f'<a href="#paper">{"Reward" if _rewarded(report) else "Elo"}</a>' if report.scores else ""
+
+
+def _rewarded(report: Report) -> bool:
+    return isinstance(report.scores[0], CreationScore)
 
 
 def _categories(report: Report, figure: str) -> str:
@@ -135,15 +165,13 @@ def _categories(report: Report, figure: str) -> str:
 
 
 def _order(report: Report, figure: str) -> str:
-    return figure + _list(order_corrected(report.board).sentences, "notes") + _folded(sheets.order_sheet(report))
+    return figure + _list(order_sentences(report), "notes") + _folded(sheets.order_sheet(report))
 
 
 def _conclusion(report: Report) -> str:
     """How far the judge can be trusted, in one sentence and its colour."""
-    found = report.board.reliability
-    if found is None:
-        return '<p class="verdict unsure">Not known: no pair of answers was seen in both orders.</p>'
-    return f'<p class="verdict {_TRUST.get(found.conclusion, "good")}">{said(found.reading[0])}</p>'
+    found = trust_word(report.board.reliability, report.audits)
+    return f'<p class="verdict {found.kind}">{said(found.words)}</p>'
 
 
 def _judge(report: Report, figure: str) -> str:

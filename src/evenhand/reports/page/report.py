@@ -1,52 +1,36 @@
 """All that a report tells of one board: gathered from the ledger, before anything is written."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from evenhand.domain.item import Item
-from evenhand.domain.verdict import Preference
-from evenhand.ledger.columns import joint
+from evenhand.domain.rater import PEOPLE
 from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import RunOnRecord, runs
-from evenhand.ledger.spending import Spent, Terms, endpoints_said, spending, terms_of
+from evenhand.ledger.spending import Sources, Spent, Terms, endpoints_said, sources_of, spending, terms_of
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.win_rate import WinRate
+from evenhand.reliability.order_bias import Swapped, swapped
 from evenhand.reports.audit_on_record import Audits, latest_audits
 from evenhand.reports.board import Board
 from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.studies import ReportStudies
-from evenhand.reports.ranking import rank
+from evenhand.reports.ranking import rank, showings_of
 from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score
 from evenhand.reports.scores.visit_bench import Asked, VisitScore, visit_score
 from evenhand.reports.win_rates_by import by_category
 
 Score: TypeAlias = CreationScore | VisitScore
 
+ONE_PERSON = "person 1"
+"""Who judged alone."""
+
 VISIT = ("visit_pairwise", "visit_pairwise_reference", "visit_people")
 """Protocols whose battles make VisIT-Bench's table."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Swapped:
-    """Pairs with a verdict in both orders, by what became of it when the answers changed places."""
-
-    same_winner: int
-    tie_twice: int
-    first_twice: int
-    """The answer shown first was chosen both times."""
-    second_twice: int
-    tie_once: int
-
-    @property
-    def pairs(self) -> int:
-        return self.same_winner + self.tie_twice + self.first_twice + self.second_twice + self.tie_once
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,6 +54,8 @@ class Report:
     """By run."""
     endpoints: tuple[str, ...]
     """What the endpoints said they ran."""
+    sources: Mapping[str, Sources]
+    """By protocol."""
     terms: Terms
     seed: int
 
@@ -83,47 +69,23 @@ class Report:
         return {name: found[name] for name in sorted(found, key=lambda name: -counts[name])}
 
     @cached_property
-    def swapped(self) -> Swapped:
-        """A pair is an item, two models and a rater; of replicates the first read of each order."""
-        showings = self.judged.showings.rows(self.judged.showings.where(lambda one: isinstance(one, Preference)))
-        low, high = showings.pair_by_name
-        pair = joint(showings.item.code, low, high, showings.rater.code)
-        signs = [one.sign if isinstance(one, Preference) else 0 for one in showings.endings]
-        sign = np.array(signs, dtype=np.int8)[showings.ending]
-        straight = showings.first_model == low
-        first, second = (_by_pair(pair[where], sign[where], pair) for where in (straight, ~straight))
-        both = (first != _UNREAD) & (second != _UNREAD)
-        # `second` is in favour of the other model: the same winner has opposite signs.
-        one, other = first[both], second[both]
-        return Swapped(
-            same_winner=_count((one * other) < 0),
-            tie_twice=_count((one == 0) & (other == 0)),
-            first_twice=_count((one > 0) & (other > 0)),
-            second_twice=_count((one < 0) & (other < 0)),
-            tie_once=_count((one == 0) ^ (other == 0)),
-        )
+    def swapped(self) -> Swapped | None:
+        """None where nobody knows which answer was shown first."""
+        showings = showings_of(self.board.findings.shown)
+        return None if showings is None else swapped(showings)
 
-
-_UNREAD = 9
-
-_Signs: TypeAlias = npt.NDArray[np.int8]
-
-
-def _by_pair(pair: npt.NDArray[np.int32], sign: _Signs, every: npt.NDArray[np.int32]) -> _Signs:
-    """Of each pair the sign for the answer shown first; _UNREAD where this order has none."""
-    found = np.full(int(every.max(initial=-1)) + 1, _UNREAD, dtype=np.int8)
-    found[pair] = sign
-    return found
-
-
-def _count(where: npt.NDArray[np.bool_]) -> int:
-    return int(np.count_nonzero(where))
+    @property
+    def replicates(self) -> int:
+        """How many times each showing was asked."""
+        return max(one.replicates for one in self.studies.everything)
 
 
 def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: int = MOST) -> Report:
     """`most`: judgements up to which all are listed. Raises RankError where the verdicts make no board."""
     judged = counted_battles(ledger, studies.board)
+    judge = _judge(judged)
     board = rank(judged, seed=seed)
+    board = replace(board, origin=replace(board.origin, judge=judge))
     graded = counted_battles(ledger, studies.graded) if studies.graded else None
     items = items_of(ledger, judged.study.data)
     results = [one.results for one in (judged, graded) if one is not None]
@@ -137,14 +99,25 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
         graded=graded,
         items=tuple(items),
         cases=case_list(results, [item.digest for item in items], seed=seed, most=most),
-        scores=_scores(ledger, studies, judged, items, seed),
+        scores=tuple(replace(one, judge=judge) for one in _scores(ledger, studies, judged, items, seed)),
         audits=None if board.origin.human else latest_audits(ledger, board.origin),
         runs=ran,
         spent=spending(ledger, names),
         endpoints=endpoints_said(ledger, names),
+        sources={
+            some[0].condition.protocol: sources_of(ledger, [one.key for one in some], names)
+            for some in (studies.board, studies.graded)
+            if some
+        },
         terms=terms_of(ledger, judged.study.data),
         seed=seed,
     )
+
+
+def _judge(judged: JudgedBattles) -> str:
+    """A person is a number, for a report goes further than the ledger; `people` are those together or without names."""
+    person = judged.study.rater.kind == "human" and judged.judge != PEOPLE
+    return ONE_PERSON if person else judged.judge
 
 
 def _runs(ledger: Ledger, studies: ReportStudies) -> tuple[RunOnRecord, ...]:

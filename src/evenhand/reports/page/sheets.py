@@ -1,6 +1,8 @@
 """A report's tables."""
 
+import re
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from evenhand.domain.estimate import Estimate, whole
@@ -10,9 +12,11 @@ from evenhand.ledger.runs import RunOnRecord
 from evenhand.ledger.spending import Spent
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.reliability import Coverage
+from evenhand.reliability.order_bias import Swapped
 from evenhand.reports.beside import if_missing, interval, order_corrected, span
 from evenhand.reports.board import Board, Standing
 from evenhand.reports.board_table import METHOD_WORDS
+from evenhand.reports.page.leaders import components
 from evenhand.reports.page.report import Report, Score
 from evenhand.reports.scores.creation_score import CreationScore
 from evenhand.reports.scores.creation_sheets import board_sheets as creation_sheets
@@ -54,10 +58,12 @@ def board_sheet(board: Board) -> Sheet:
     more = {} if missing is None else {"rank if missing": missing.cells}
     corrected = order_corrected(board).cells
     more |= {"without order": corrected} if corrected else {}
-    headings = ("model", "rank", "range", "tier", "rating", "95 % interval", "win rate", "won – lost – tied", "n")
+    apart = components(board) > 1
+    headings = ("rank", "range", "tier", "rating", "95 % interval", "win rate", "won – lost – tied", "n")
     rows = [
         (
             one.model,
+            *([MISSING if one.component is None else str(one.component)] if apart else []),
             MISSING if one.rank is None else str(one.rank),
             span(one.rank_lower, one.rank_upper),
             MISSING if one.tier is None else str(one.tier),
@@ -65,12 +71,13 @@ def board_sheet(board: Board) -> Sheet:
             interval(one.rating, share=share),
             per_cent(one.win_rate.value),
             " – ".join(count(round(number, 1)) for number in (one.wins, one.losses, one.ties)),
-            count(one.rating.n),
+            count(round(one.rating.n, 1)),
             *(cells.get(one.model, MISSING) for cells in more.values()),
         )
         for one in board.models
     ]
-    return Sheet(title=f"Ratings, {METHOD_WORDS[board.method]}", headings=(*headings, *more), rows=tuple(rows))
+    first = ("model", "component") if apart else ("model",)
+    return Sheet(title=f"Ratings, {METHOD_WORDS[board.method]}", headings=(*first, *headings, *more), rows=tuple(rows))
 
 
 def _rating(one: Standing, *, share: bool) -> str:
@@ -85,6 +92,10 @@ def score_sheets(score: Score) -> list[Sheet]:
         return [*creation_sheets(score), *breakdown_sheets(score, "category")[:1]]
     by_skill = [breakdown_sheet(score, "skill")] if len(score.by_skill) > 1 else []
     return [*visit_sheets(score), *by_skill]
+
+
+def score_notes(score: Score) -> tuple[str, ...]:
+    return score.notes if isinstance(score, CreationScore) else (*score.notes, *score.rating_notes)
 
 
 def wins_sheet(board: Board) -> Sheet:
@@ -117,7 +128,7 @@ def _rate(rate: Estimate) -> str:
 
 
 def order_sheet(report: Report) -> Sheet:
-    swapped = report.swapped
+    swapped = report.swapped or Swapped(same_winner=0, tie_twice=0, first_twice=0, second_twice=0, tie_once=0)
     parts = {
         "the same winner": swapped.same_winner,
         "a tie both times": swapped.tie_twice,
@@ -126,7 +137,7 @@ def order_sheet(report: Report) -> Sheet:
         "a tie in one order only": swapped.tie_once,
     }
     rows = [
-        (name, f"{number:,}", per_cent(number / swapped.pairs if swapped.pairs else None))
+        (name, count(round(number, 1)), per_cent(number / swapped.pairs if swapped.pairs else None))
         for name, number in parts.items()
     ]
     return Sheet(title="What the judge chose when the answers changed places", headings=("", "pairs", "share"),
@@ -205,13 +216,42 @@ def settings(report: Report) -> dict[str, dict[str, str]]:
             "kind": "people" if board.origin.human else "model",
             "endpoint": study.rater.endpoint or MISSING,
             "the endpoint said it ran": "; ".join(report.endpoints) or MISSING,
-            **{name.replace("_", " "): _told(value) for name, value in study.rater.settings.as_json().items()},
+            **{
+                name.replace("_", " "): _set(report, name, value)
+                for name, value in study.rater.settings.as_json().items()
+            },
         },
     }
     for one in judgings(report):
-        found[f"Asked under {one.study.condition.protocol}"] = _asked(one)
+        readers = report.sources[one.study.condition.protocol].readers
+        found[f"Asked under {one.study.condition.protocol}"] = {**_asked(one), "reader": ", ".join(readers) or MISSING}
     found["Board"] = {name.replace("_", " "): _told(value) for name, value in board.settings.items()}
     found["Runs"] = {"Evenhand versions": ", ".join(sorted({one.version for one in report.runs})) or MISSING}
+    return found
+
+
+def _set(report: Report, name: str, value: Json) -> str:
+    """What was asked for, and what became of it where the endpoint did not take it."""
+    judgements = sum(len(one.results) for one in judgings(report))
+    changed: Counter[str] = Counter()
+    for one in judgings(report):
+        for remark, number in one.results.remarked().items():
+            changed.update({words: number for words in _instead(name, remark.adapted)})
+    told = [
+        words if number == judgements else f"{words} in {number:,} of {judgements:,} judgements"
+        for words, number in changed.items()
+    ]
+    return f"asked {_told(value)}; {', '.join(told)}" if told else _told(value)
+
+
+def _instead(name: str, adapted: Sequence[str]) -> set[str]:
+    """Of a judgement's remarks those of one setting; a setting sent under another name is as asked."""
+    found: set[str] = set()
+    for sentence in adapted:
+        if f"does not take {name}: its default was used" in sentence:
+            found.add("the endpoint's default was used")
+        elif capped := re.search(rf"caps {name} at (\S+): that was sent", sentence):
+            found.add(f"{capped[1]} was sent")
     return found
 
 

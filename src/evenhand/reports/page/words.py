@@ -1,26 +1,45 @@
 """A report's summary in words."""
 
-from evenhand.domain.estimate import Estimate
-from evenhand.reports.beside import interval, order_corrected
-from evenhand.reports.board import Board
-from evenhand.reports.board_table import METHOD_WORDS, counted_units
-from evenhand.reports.page.report import Report
-from evenhand.reports.page.sheets import judgings
-from evenhand.reports.scores.creation_score import CreationScore
+from collections import Counter
+from collections.abc import Mapping
 
-_NAMED = 6
+import numpy as np
+
+from evenhand.reports.audit_on_record import AUDIT_COMMAND
+from evenhand.reports.beside import order_corrected
+from evenhand.reports.board_table import counted_units
+from evenhand.reports.page.case_texts import people_among
+from evenhand.reports.page.leaders import leaders
+from evenhand.reports.page.report import Report
+from evenhand.reports.page.sheets import judgings, score_notes
+from evenhand.reports.scores.creation_score import CreationScore
 
 
 def summary(report: Report) -> list[str]:
     """The first sentences of the page, the most important first."""
     return [
         _what(report),
-        _leader(report.board),
+        *_repeated(report),
+        *leaders(report.board),
         *_paper(report),
-        order_corrected(report.board).sentences[0],
+        order_sentences(report)[0],
         _contradictions(report),
-        _cost(report),
+        *_cost(report),
     ]
+
+
+def order_sentences(report: Report) -> list[str]:
+    """What being shown first is worth; the record knows raters by keys, and a report knows people by numbers."""
+    said = list(order_corrected(report.board).sentences)
+    for key, number in people_among(report.studies.everything).items():
+        said = [one.replace(f"rater {key}", f"person {number}").replace(key, f"person {number}") for one in said]
+    return said
+
+
+def notes(report: Report) -> list[str]:
+    """What the tables rest on, each sentence once: of the board, then of the paper's tables."""
+    said = [*report.board.notes, *(note for score in report.scores for note in score_notes(score))]
+    return list(dict.fromkeys(said))
 
 
 def sampling(report: Report) -> str | None:
@@ -37,34 +56,25 @@ def sampling(report: Report) -> str | None:
 
 def _what(report: Report) -> str:
     board, protocols = report.board, [one.study.condition.protocol for one in judgings(report)]
-    coverage = board.coverage
+    covered = [one.coverage for one in judgings(report)]
+    read, wanted = sum(one.with_verdict for one in covered), sum(one.wanted for one in covered)
     return (
         f"{_counted(len(board.models), 'model')} met in {counted_units(board)} of {board.origin.benchmark}, judged by "
-        f"{board.origin.judge} under {' and '.join(protocols)}; {coverage.with_verdict:,} of {coverage.wanted:,} "
-        "showings have a verdict."
+        f"{board.origin.judge} under {' and '.join(protocols)}; {read:,} of {_counted(wanted, 'showing')} "
+        f"{'has' if wanted == 1 else 'have'} a verdict."
     )
 
 
-def _leader(board: Board) -> str:
-    rated = [one for one in board.models if one.rating.value is not None]
-    if not rated:
-        return "No model has a finite rating."
-    best, top = rated[0], [one.model for one in board.models if one.tier == 1]
-    share = board.method == "win-rate"
-    value = f"{100 * (best.rating.value or 0):.1f} %" if share else f"{best.rating.value:.0f}"
-    first = f"{best.model} leads with {value} by {METHOD_WORDS[board.method]}{_bounds(best.rating, share=share)}"
-    if len(top) == len(board.models) > 1:
-        return f"{first}, but no two models are surely apart."
-    if len(top) > 1:
-        others = [name for name in top if name != best.model]
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-        return f"{first}; nobody is surely better than {', '.join(others[:_NAMED])}{more} either."
-    return f"{first}." if not top else f"{first}, and is surely ahead of every other model."
-
-
-def _bounds(rating: Estimate, *, share: bool) -> str:
-    bounds = interval(rating, share=share)
-    return "" if bounds == "–" else f" (95 % interval {bounds})"
+def _repeated(report: Report) -> list[str]:
+    """What n counts where a showing was asked several times."""
+    if report.replicates < 2:
+        return []
+    decided = sum(int(np.count_nonzero(one.results.decided)) for one in judgings(report))
+    return [
+        f"Each showing was asked {report.replicates} times: {decided:,} of "
+        f"{_counted(report.cases.judgements, 'judgement')} have a verdict. The votes of one showing share its weight, "
+        "so n counts showings, and a showing has a verdict where one of its judgements has."
+    ]
 
 
 def _paper(report: Report) -> list[str]:
@@ -75,7 +85,7 @@ def _paper(report: Report) -> list[str]:
             continue
         best = score.models[0]
         reward, vfs = best.whole.dual.preference.reward, best.whole.dual.vfs
-        if reward.value is None:
+        if reward.value is None or best.rank is None:
             continue
         grade = "" if vfs.value is None else f" and a Visual Factuality Score of {vfs.value:.2f} of 10"
         said.append(f"Against {score.baseline}, {best.model} has the highest Reward, {reward.value:+.2f}{grade}.")
@@ -85,21 +95,35 @@ def _paper(report: Report) -> list[str]:
 def _contradictions(report: Report) -> str:
     cases = report.cases
     have = "has" if cases.failing == 1 else "have"
+    what = "showing" if report.replicates < 2 else "judgement"
     return (
         f"Of {_counted(cases.pairs, 'pair')} of answers {cases.disagreeing:,} got verdicts that disagree, and "
-        f"{cases.failing:,} {have} a showing without a verdict."
+        f"{cases.failing:,} {have} a {what} without a verdict."
     )
 
 
-def _cost(report: Report) -> str:
+def _cost(report: Report) -> list[str]:
     spent = report.spent.values()
     replies, unpriced = sum(one.replies for one in spent), sum(one.unpriced for one in spent)
+    known = sum((Counter(one.known) for one in report.sources.values()), Counter[str]())
+    before = f"{_counted(known.total(), 'reply', 'replies')} {'was' if known.total() == 1 else 'were'} known before"
+    if not replies and not known:
+        return ["No model was asked for these verdicts."]
     if not replies:
-        return "No model was asked for these verdicts."
+        return [f"No model was asked anew: {before}, from {_where(known)}, whose price is not told here."]
     dollars = sum(one.cost_usd for one in spent)
     price = "its price is unknown" if unpriced == replies else f"it cost ${dollars:,.2f}"
-    lacking = f", and the price of {unpriced:,} replies is unknown" if 0 < unpriced < replies else ""
-    return f"It took {_counted(replies, 'reply', 'replies')}; {price}{lacking}."
+    lacking = f", and the price of {_counted(unpriced, 'reply is', 'replies is')} unknown" if unpriced else ""
+    more = [f"Besides, {before}, from {_where(known)}; their price is not in that."] if known else []
+    return [f"It took {_counted(replies, 'reply', 'replies')}; {price}{lacking if unpriced < replies else ''}.", *more]
+
+
+def _where(known: Mapping[str, int]) -> str:
+    """Of replies by the command of the run they came in."""
+    audit, other = known.get(AUDIT_COMMAND, 0), sum(known.values()) - known.get(AUDIT_COMMAND, 0)
+    if audit and other:
+        return f"an audit of the judge ({audit:,}) and other runs ({other:,})"
+    return "an audit of the judge" if audit else "other runs"
 
 
 def _counted(number: int, one: str, several: str | None = None) -> str:

@@ -13,6 +13,7 @@ from typing import IO
 
 from evenhand import __version__
 from evenhand.domain.identity import Json
+from evenhand.domain.printable import printable
 from evenhand.prompts import Template
 from evenhand.reports.charts import ChartError
 from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
@@ -159,7 +160,7 @@ def _index(report: Report, pictures: Pictures, numbers: dict[str, int]) -> dict[
     number = {model: code for code, model in enumerate(models)}
     return {
         "together": TOGETHER,
-        "models": models,
+        "models": [printable(model) for model in models],
         "items": [
             [item.label, item.category or "", item.task or "", excerpt(item.instruction, _EXCERPT)]
             for item in map(items.__getitem__, digests)

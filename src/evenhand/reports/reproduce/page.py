@@ -6,10 +6,10 @@ from pathlib import Path
 
 from evenhand.prompts import Template
 from evenhand.reports.charts import write_whole
-from evenhand.reports.reproduce.printed import Row, Table
+from evenhand.reports.reproduce.printed import Table
 from evenhand.reports.reproduce.reproduction import Reproduction
-from evenhand.reports.reproduce.words import in_digits
-from evenhand.reports.sheet import MISSING, Sheet, written
+from evenhand.reports.reproduce.row_by_row import sheet
+from evenhand.reports.sheet import written
 from evenhand.reports.sheet_html import html_table, html_text
 
 _FILE = "description_page.html"
@@ -63,30 +63,6 @@ def summary(found: Sequence[Reproduction]) -> Iterator[str]:
         unknown = sum(not row.ok for row in rows)
         ending = "as known" if one.ok else f"{unknown} rows differ in a way that is not known"
         yield f"{one.paper}: {len(one.tables)} tables, {len(rows)} rows, {noted} of them with a note; {ending}."
-
-
-def sheet(table: Table) -> Sheet:
-    """Of each figure what was printed, what was computed, and the difference."""
-    published, computed = table.rows[0].published, table.rows[0].computed
-    names = list(dict.fromkeys((*published, *computed)))
-    headings = ["row"]
-    for name in names:
-        ways = [way for way, has in (("printed", published), ("computed", computed)) if name in has]
-        headings += [f"{name.replace('_', ' ')}, {way}" for way in ways]
-        headings += [f"{name.replace('_', ' ')}, difference"] if len(ways) == 2 else []
-    rows = [(row.row, *_cells(row, names), row.note or "") for row in table.rows]
-    return Sheet(title="Row by row", headings=(*headings, "note"), rows=tuple(rows))
-
-
-def _cells(row: Row, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        if name in row.published:
-            yield in_digits(row.published[name], None)
-        if name in row.computed:
-            yield in_digits(row.computed[name], 4)
-        if name in row.published and name in row.computed:
-            difference = row.difference(name)
-            yield MISSING if difference is None else f"{difference:+.4f}"
 
 
 def _name(table: Table) -> str:

@@ -1,6 +1,6 @@
 """VisIT-Bench: what its published boards reveal of how they were made."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from evenhand.reports.reproduce.printed import Row, Table, figures, number, rounded
@@ -8,6 +8,9 @@ from evenhand.reports.reproduce.printed import Row, Table, figures, number, roun
 COMPLETE = ("2023-08 single", "2023-08 multi")
 
 START = 1000
+SCALE = 400
+HALF = 50.0
+"""Per cent."""
 
 _TIES = (270, 1, 300, 316, 361)
 
@@ -20,7 +23,7 @@ Printed: TypeAlias = Mapping[str, str]
 
 def tables() -> tuple[Table, ...]:
     boards = figures("visit_boards")
-    return (mean_table(boards), _win_rates(), tie_table(boards, figures("visit_sums")))
+    return (mean_table(boards), _win_rates(), tie_table(boards, figures("visit_sums")), equation_table(boards))
 
 
 def _of(boards: Sequence[Printed], board: str) -> list[Printed]:
@@ -97,3 +100,33 @@ def _tie_row(board: str, matches: int, decided: int) -> Row:
         ok=decided < matches,
         note=f"{ties} {'tie' if ties == 1 else 'ties'} left out",
     )
+
+
+def equation_table(boards: Sequence[Printed]) -> Table:
+    """Of the complete boards: the paper's Eq. 1 against the share of battles that each model won from the reference."""
+    rows = [row for board in COMPLETE for row in _expected_rows(_of(boards, board))]
+    as_printed = [row.computed["eq_1"] or 0.0 for row in rows]
+    turned = [row.computed["sign_turned"] or 0.0 for row in rows]
+    far = max(abs(one - (row.published["win_rate"] or 0.0)) for one, row in zip(turned, rows, strict=True))
+    return Table(
+        table="Eq. 1",
+        what="The expected win rate against the reference by the printed ratings: 1 / (1 + 10 ** ((R_a - R_b) / 400)).",
+        rows=tuple(rows),
+        findings=(
+            f"The exponent's sign is wrong: as printed, all {len(rows)} models, rated below the reference, would win "
+            f"{min(as_printed):.0f} % of their battles with it or more. It is the chance that a loses.",
+            f"With (R_b - R_a), as Elo has it and Evenhand computes it, no rate is off by more than {far:.0f} points.",
+        ),
+        expected=min(as_printed) > HALF > max(turned),
+    )
+
+
+def _expected_rows(board: Sequence[Printed]) -> Iterator[Row]:
+    reference, *models = board
+    for printed in models:
+        gap = (float(printed["elo"]) - float(reference["elo"])) / SCALE
+        yield Row(
+            row=f"{printed['board']}, {printed['model']}",
+            published={"win_rate": number(printed["win_rate"])},
+            computed={"eq_1": 100 / (1 + 10**gap), "sign_turned": 100 / (1 + 10**-gap)},
+        )

@@ -1,13 +1,13 @@
 """Recomputed tables as text for a terminal."""
 
-from collections.abc import Iterator
 from string import ascii_lowercase
 
 from rich.console import Console
 
-from evenhand.reports.reproduce.printed import Figures, Table
+from evenhand.reports.reproduce.printed import Table
 from evenhand.reports.reproduce.reproduction import Reproduction
-from evenhand.reports.sheet import MISSING, Sheet
+from evenhand.reports.reproduce.row_by_row import sheet
+from evenhand.reports.sheet import Sheet
 from evenhand.reports.sheet_table import print_sheet
 from evenhand.reports.tables import escape, unbroken
 
@@ -35,9 +35,9 @@ def print_reproduction(found: Reproduction, console: Console) -> None:
 def _print_rows(table: Table, console: Console) -> None:
     """Notes stand beside the rows where there is room for them, else below, by letter."""
     marks = {row.note: row.note for row in table.rows if row.note}
-    if _width(_sheet(table, marks)) > console.width:
+    if _width(sheet(table, marks)) > console.width:
         marks = {note: _letters(number) for number, note in enumerate(marks)}
-    print_sheet(_sheet(table, marks), console)
+    print_sheet(sheet(table, marks), console)
     for note, mark in marks.items():
         if mark != note:
             console.print(f"{mark}  {unbroken(escape(note))}")
@@ -45,19 +45,10 @@ def _print_rows(table: Table, console: Console) -> None:
         console.print()
 
 
-def _sheet(table: Table, marks: dict[str, str]) -> Sheet:
-    headings = ["row", *(f"{name}, {way}" for name, way in _columns(table))]
-    rows = [[row.row, *_numbers(row.published, None), *_numbers(row.computed, 4)] for row in table.rows]
-    if marks:
-        headings.append("note")
-        rows = [[*cells, marks.get(row.note or "", "")] for cells, row in zip(rows, table.rows, strict=True)]
-    return Sheet(title="Row by row", headings=tuple(headings), rows=tuple(map(tuple, rows)))
-
-
-def _width(sheet: Sheet) -> int:
+def _width(shown: Sheet) -> int:
     """Of the whole table with headings broken at spaces."""
-    columns = zip(*sheet.rows, strict=True)
-    least = [max(map(len, [*heading.split(), *cells])) for heading, cells in zip(sheet.headings, columns, strict=True)]
+    columns = zip(*shown.rows, strict=True)
+    least = [max(map(len, [*heading.split(), *cells])) for heading, cells in zip(shown.headings, columns, strict=True)]
     return sum(least) + _GAP * (len(least) - 1)
 
 
@@ -65,26 +56,3 @@ def _letters(number: int) -> str:
     """a to z, then aa, ab …"""
     more, last = divmod(number, len(ascii_lowercase))
     return (_letters(more - 1) if more else "") + ascii_lowercase[last]
-
-
-def _columns(table: Table) -> Iterator[tuple[str, str]]:
-    first = table.rows[0]
-    yield from ((_words(name), "printed") for name in first.published)
-    yield from ((_words(name), "computed") for name in first.computed)
-
-
-def _numbers(figures: Figures, places: int | None) -> Iterator[str]:
-    yield from (in_digits(value, places) for value in figures.values())
-
-
-def in_digits(value: float | None, places: int | None) -> str:
-    """`places` None: with every digit that was printed, and two at least."""
-    if value is None:
-        return MISSING
-    if value == int(value):
-        return f"{value:.10g}"
-    return f"{value:.{places or max(2, len(str(value).partition('.')[2]))}f}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

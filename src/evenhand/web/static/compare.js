@@ -24,7 +24,7 @@
     return fetch(form.dataset.save, {
       method: "PUT",
       headers: { "Content-Type": "application/json", "X-CSRF-Token": form.elements.csrf.value },
-      body: JSON.stringify({ choice, after: Number(after.value) }),
+      body: JSON.stringify({ choice, showing: form.elements.showing.value, after: Number(after.value) }),
     });
   }
 
@@ -44,6 +44,11 @@
       return;
     }
     status.textContent = said.error;
+    if (said.changed) {
+      // Sent as a form the same is refused too, with a page of what the comparison shows now.
+      form.requestSubmit(form.querySelector("button[value=next]"));
+      return;
+    }
     if (answer.status === 409 && said.choice) {
       stands(said);
       for (const radio of radios) radio.checked = radio.value === said.choice;

@@ -1,0 +1,78 @@
+"""Who leads a board and whether that is sure, component after component."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from evenhand.reports.beside import interval
+from evenhand.reports.board import Board, Standing
+from evenhand.reports.board_table import METHOD_WORDS
+
+_NAMED = 6
+
+
+def leaders(board: Board) -> list[str]:
+    """A sentence or two for each component; what stands in different ones is never compared."""
+    ranked = [one for one in board.models if one.rank is not None and one.component is not None]
+    parts = [tuple(part) for _, part in groupby(ranked, key=lambda one: one.component)]
+    if not parts:
+        return ["No model has a rank, for no verdict on two models was read."]
+    if len(parts) == 1:
+        return [_leader(board, parts[0])]
+    apart = (
+        f"The models fall into {len(parts)} components that no battle joins: each is ranked apart, and ratings of "
+        "different components cannot be compared."
+    )
+    told = [
+        f"Component {part[0].component} ({_listed([one.model for one in part])}): {_leader(board, part)}"
+        for part in parts[:_NAMED]
+    ]
+    more = len(parts) - _NAMED
+    return [apart, *told, *([f"The board has the leaders of {more} more components."] if more > 0 else [])]
+
+
+def components(board: Board) -> int:
+    """Those that models met in."""
+    return len({one.component for one in board.models if one.component is not None})
+
+
+def _leader(board: Board, part: Sequence[Standing]) -> str:
+    """Ranks tell who leads: a rating may have no bound, and its model lead all the more."""
+    first = [one for one in part if one.rank == 1]
+    value = _value(board, first[0])
+    if len(first) == len(part):
+        return f"All {len(part)} models are level with {value}."
+    if len(first) > 1:
+        return f"{_listed([one.model for one in first])} share the lead with {value}{_surely(first, part)}."
+    why = f" {first[0].note}" if first[0].rating.value is None and first[0].note else ""
+    return f"{first[0].model} leads with {value}{_surely(first, part)}.{why}"
+
+
+def _value(board: Board, best: Standing) -> str:
+    rating, share, method = best.rating, board.method == "win-rate", METHOD_WORDS[board.method]
+    bounds = "" if rating.lower is None else f" (95 % interval {interval(rating, share=share)})"
+    if rating.value is None:
+        return f"no finite rating by {method}{bounds}"
+    points = f"{100 * rating.value:.1f} %" if share else f"{rating.value:.0f}"
+    return f"{points} by {method}{bounds}"
+
+
+def _surely(first: Sequence[Standing], part: Sequence[Standing]) -> str:
+    """How sure the lead is; empty where no ranges are known."""
+    top = [one for one in part if one.tier == 1]
+    behind = [one.model for one in part if one not in first]
+    others = [one.model for one in top if one not in first]
+    rest = behind[0] if len(behind) == 1 else "every other model"
+    if len(top) == len(part):
+        return f", but not surely ahead of {rest}" if len(part) == 2 else ", but no two models are surely apart"
+    if others:
+        return f"; nobody is surely better than {_listed(others)} either"
+    if not top:
+        return ""
+    sure = all(one.rank_upper == len(first) for one in first)
+    return f", {'surely' if sure else 'but not surely'} ahead of {rest}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

@@ -1,0 +1,47 @@
+"""The command under a board that has no audit makes one, as it stands there."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.docs.pages import text_of, write_files_of
+from tests.scripted_server import server_process
+
+HINT = re.compile(r"No audit of this judge is on record; `(evenhand audit [^`]+)` makes one\.")
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    for name in ("EVENHAND_BASE_URL", "EVENHAND_JUDGE_BASE_URL", "EVENHAND_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-the-test")
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def hint(shell: Shell, *store: str) -> list[str]:
+    (command,) = HINT.findall(" ".join(shell.run("rank", *store)[0].split()))
+    return shlex.split(command)[1:]
+
+
+def test_items_answers_server_and_ledger_of_ones_own_are_in_the_command(shell: Shell):
+    write_files_of(text_of("docs/how-to/rank-my-models.md"), shell.folder)
+    store = ("--store", "sqlite:///own.db")
+    own = ("--responses", "answers.jsonl", "--protocol", "visit_pairwise")
+    with server_process("--judge", "prefers-longer") as base_url:
+        shell.run("judge", "items.jsonl", *own, "--judge", "openai/j", "--judge-base-url", base_url, *store)
+        command = hint(shell, *store)
+        assert command == [
+            "audit", "--judge", "openai/j", "--benchmark", "items.jsonl", *own, "--judge-base-url", base_url,
+            "--budget", "100", *store,
+        ]  # fmt: skip
+        shell.run(*command)
+    assert "Latest audit of this judge" in shell.run("rank", *store)[0]
+
+
+def test_what_audit_takes_by_itself_is_not_in_the_command(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        shell.run("judge", "visit-bench-sample", "--judge", "openai/j", "--base-url", base_url, "--limit", "2")
+        assert hint(shell) == ["audit", "--judge", "openai/j", "--judge-base-url", base_url, "--budget", "100"]

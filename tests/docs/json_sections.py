@@ -1,0 +1,269 @@
+"""Which JSON documents there are, the commands that print them, and the files these need."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FILES = {
+    "battles.csv": "item,model_a,model_b,verdict,rater,first_shown,length_a,length_b\n"
+    + "".join(
+        f"{item},{a},{b},{verdict},{rater},{a},{30 + item},40\n"
+        for item in range(12)
+        for rater in ("ann", "bo")
+        for a, b, verdict in (
+            ("X", "Y", (2, 1, -1)[item % 3]),
+            ("Y", "X", (-1, 0, 1)[item % 3]),
+            ("X", "Z", (1, -2)[item % 2]),
+            ("Z", "Y", (1, -1, 0)[item % 3]),
+        )
+    ),
+    "scores.csv": "model,one,two\nA,1,2\nB,2,3\nC,3,5\nD,4,4\nE,5,6\n",
+    "people.csv": "item,rater,model_a,model_b,verdict\n"
+    + "".join(
+        f"s0{item},{rater},sample-careful,sample-rambling,{verdict}\n"
+        for item, verdicts in enumerate(((2, 1), (-1, 0), (1, 1)), start=1)
+        for rater, verdict in zip(("ann", "bo"), verdicts, strict=True)
+    ),
+    "answers.jsonl": "".join(
+        f'{{"item": "s{item:02}", "model": "own", "response": "Seven."}}\n' for item in range(1, 23)
+    ),
+    "kinds.csv": "image,kind\nred.png,photograph\n",
+    "replies.jsonl": '{"item": "1", "reply": "Overall, Response A is better."}\n{"item": "2", "reply": "Neither."}\n',
+}
+JUDGE = "--judge openai/gpt-4o"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    name: str
+    commands: tuple[str, ...]
+    says: str
+    before: tuple[str, ...] = ()
+    """Commands that make what is told of; their documents stand elsewhere."""
+    judge: str = "by-quality"
+    """The scripted one that answers."""
+    opened: frozenset[str] = frozenset()
+    """Further objects whose fields are names from the data, by their path."""
+    same: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Parts that repeat what stands elsewhere, by their path, and where that is."""
+
+
+DOCUMENTS = (
+    Document(
+        name="judge --dry-run",
+        commands=(f"evenhand judge visit-bench-sample {JUDGE} --limit 3 --dry-run --json",),
+        says="What would be asked: trials wanted, those already on record, the calls left (an unreadable reply may "
+        "need a second one), tokens, dollars; `cost_usd` is null where no price is known. `answer`, `grade` "
+        "and `audit` have the same.",
+    ),
+    Document(
+        name="judge",
+        commands=(
+            f"evenhand judge visit-bench-sample {JUDGE} --limit 3 --json --quiet",
+            f"evenhand judge creation-mmbench-sample {JUDGE} --limit 2 --json --quiet",
+        ),
+        says="What a run did, in trials: planned = known + called + not_reached; `elsewhere` are those that "
+        "another run has claimed. `requests` are HTTP requests, retries and extraction included. `no_verdict` "
+        "counts replies without a decision, `failed` calls without a reply, each by reason. `reread`: read "
+        "anew without a call. `adapted`: what the endpoint made us leave out. `answer` and `describe-images` "
+        "print the same.",
+        same={"runs": "where several protocols were asked: each as above"},
+    ),
+    Document(
+        name="rank",
+        commands=(
+            f"evenhand rank --benchmark visit-bench-sample {JUDGE} --json",
+            "evenhand rank battles.csv --order-effect --length --ordinal --compare X,Y --baseline Z --json",
+        ),
+        says="A board: [what each field means](rank.md). `audit` is null, or the document of `audit`.",
+    ),
+    Document(
+        name="score visit-bench",
+        commands=(f"evenhand score visit-bench-sample {JUDGE} --json",),
+        says="VisIT-Bench's table: [what each field means](score.md).",
+        same={
+            "parts": "`part`, `items`, `of_items`, and `models` as below",
+            "models[].skills": "as `models[]`, with `skill` and `items`, without `bradley_terry`",
+            "models[].sources": "as `models[]`, with `source` and `items`, without `bradley_terry`",
+        },
+    ),
+    Document(
+        name="score creation-mmbench",
+        commands=("evenhand score creation-mmbench-sample --json",),
+        says="Creation-MMBench's table: [what each field means](score.md).",
+        same={
+            "models[].categories": "as `models[]`, with `category`",
+            "models[].tasks": "as `models[]`, with `category` and `task`",
+        },
+    ),
+    Document(
+        name="audit",
+        commands=(f'evenhand audit {JUDGE} --budget 300 --require "coverage>=0.1" --json --quiet',),
+        says="A judge's report card: [what each field means](audit.md). Every measure is an object of its own.",
+        opened=frozenset({"settings", "pictures"}),
+    ),
+    Document(
+        name="audit --dry-run",
+        commands=(f'evenhand audit {JUDGE} --budget 300 --require "coverage>=0.1" --dry-run --json',),
+        says="As `judge --dry-run`, with what each rule needs.",
+    ),
+    Document(
+        name="grade",
+        commands=(
+            f"evenhand grade --benchmark visit-bench-sample {JUDGE} --limit 3 --unrelated --json --quiet",
+            f"evenhand grade --benchmark visit-bench-sample {JUDGE} --limit 3 --prompts all --json --quiet",
+        ),
+        says="The Grade Score: [what each field means](grade.md). Several judges or prompts stand under `cells`.",
+        judge="picks-longest",
+        same={"cells": "each as the document of one"},
+    ),
+    Document(
+        name="align",
+        before=("evenhand import people.csv --judgements --benchmark visit-bench-sample",),
+        commands=("evenhand align --benchmark visit-bench-sample --json",),
+        says="Raters against people: [what each field means](align.md).",
+    ),
+    Document(
+        name="report",
+        commands=(
+            f"evenhand report --benchmark visit-bench-sample {JUDGE} --out report.html --json",
+            f"evenhand report --benchmark visit-bench-sample {JUDGE} --out tables.csv --json",
+        ),
+        says="What was written: [report](report.md). Of tables (`--format md, latex, csv`) only `out` is told, "
+        "null where they went to the screen.",
+        same={
+            "board": "the document of `rank`",
+            "scores": "documents of `score`",
+            "audit": "the document of `audit`, or null",
+        },
+    ),
+    Document(
+        name="correlate",
+        commands=("evenhand correlate scores.csv --json",),
+        says="Every two benchmarks of a table of scores, over the models that have both.",
+    ),
+    Document(
+        name="read",
+        commands=("evenhand read visit_pairwise replies.jsonl --json",),
+        says="Verdicts of raw replies; null beside a `reason`.",
+    ),
+    Document(
+        name="reproduce",
+        commands=("evenhand reproduce grade-score --json", "evenhand reproduce all --json"),
+        says="A paper's tables, row by row: what it printed, what its own figures give, the difference, and a note "
+        "where it is wrong. `all` has each paper under `papers`.",
+        same={"papers": "each as the document of one"},
+    ),
+    Document(
+        name="describe",
+        commands=(
+            "evenhand describe visit-bench-sample --json",
+            "evenhand describe creation-mmbench-sample own.jsonl --detector d.onnx --image-kinds kinds.csv --json",
+        ),
+        says="What benchmarks hold: [what each field means](describe.md).",
+        same={
+            "benchmarks[].lengths.reference": "as that of the instruction",
+            "benchmarks[].lengths.caption": "as that of the instruction",
+        },
+    ),
+    Document(
+        name="runs",
+        commands=("evenhand runs --json",),
+        says="Every run on record: its command and flags (`settings`), version, times, and how it ended "
+        "(`outcome`: as `judge` prints it, with `interrupted`, `over_budget`, `error` and `charged_usd`). "
+        "`ended_at` is null while it runs, or where it was killed.",
+        opened=frozenset({"runs[].settings"}),
+    ),
+    Document(
+        name="show --item",
+        commands=("evenhand show --benchmark visit-bench-sample --item s01 --json",),
+        says="One item whole, every answer to it and every trial on it. `means` says the verdict in words, "
+        "`detail` why there is none.",
+    ),
+    Document(
+        name="benchmarks",
+        commands=("evenhand benchmarks --json",),
+        says="The benchmarks there are; counts are null where the data is not bundled. `notes` has a sentence on each "
+        "that is installed and cannot be used.",
+    ),
+    Document(
+        name="protocols",
+        commands=("evenhand protocols --json",),
+        says="The protocols there are: [what each field means](protocols.md).",
+        opened=frozenset({"protocols[].settings", "protocols[].constrained.answers"}),
+    ),
+    Document(name="models", commands=("evenhand models --json",), says="The providers there are; no key is shown."),
+    Document(
+        name="ledger info",
+        commands=("evenhand ledger info --json",),
+        says="Size and counts. `cost_unknown` are the calls whose price is not known.",
+    ),
+    Document(
+        name="doctor",
+        commands=("evenhand doctor --json",),
+        says="What was checked, each with a sentence; `state` is `ok`, `no` (it cannot, and need not) or `wrong`.",
+    ),
+    Document(
+        name="benchmarks show",
+        commands=("evenhand benchmarks show visit-bench-sample --items --json",),
+        says="One benchmark. `item_list` is there with `--items`; `sources` are the datasets that VisIT-Bench drew on.",
+    ),
+    Document(
+        name="benchmarks fetch",
+        commands=("evenhand benchmarks fetch own.jsonl --allow-private --json",),
+        says="Images given as URLs: those at hand before, those fetched now, and `failed` by reason. Of a benchmark's "
+        "own file (without `--data`): the paths of the `files`.",
+    ),
+    Document(
+        name="protocols show",
+        commands=("evenhand protocols show visit_pairwise --json",),
+        says="One protocol whole, with the `turns` as they are sent.",
+        opened=frozenset({"settings", "constrained.answers"}),
+    ),
+    Document(
+        name="import",
+        commands=(
+            "evenhand import answers.jsonl --responses --benchmark visit-bench-sample --json",
+            "evenhand import people.csv --judgements --benchmark visit-bench-sample --json",
+        ),
+        says="What was taken into the ledger, of answers and of judgements.",
+    ),
+    Document(
+        name="sample",
+        commands=("evenhand sample creation-mmbench-sample --per-task 1 --json",),
+        says="The questions drawn for people, and the study that they make.",
+    ),
+    Document(
+        name="score --compare-variants",
+        before=tuple(
+            f"evenhand {command} --limit 2 --quiet --store sqlite:///variants.db"
+            for command in (
+                "describe-images creation-mmbench-sample --model openai/gpt-4o --mode generic",
+                "answer creation-mmbench-sample --model openai/gpt-4o --name painter",
+                "answer creation-mmbench-sample --model openai/gpt-4o --name painter --variant text-only-generic",
+                f"judge creation-mmbench-sample {JUDGE}",
+                f"judge creation-mmbench-sample {JUDGE} --variant text-only-generic",
+            )
+        ),
+        commands=("evenhand score creation-mmbench-sample --compare-variants --store sqlite:///variants.db --json",),
+        says="Creation-MMBench with images and without, model by model.",
+        same={"variants": "each the document of `score creation-mmbench`"},
+    ),
+    Document(
+        name="ledger check",
+        commands=("evenhand ledger check --json",),
+        says="What was looked at, and what is missing or changed.",
+    ),
+    Document(
+        name="show RUN",
+        commands=("evenhand show RUN --json",),
+        says="A run, by the beginning of its id, and every trial of its study.",
+        judge="prefers-longer",
+        opened=frozenset({"settings"}),
+    ),
+    Document(
+        name="show TRIAL",
+        commands=("evenhand show TRIAL --json",),
+        says="A trial, by the beginning of its key: what was sent and what came back.",
+        judge="prefers-longer",
+    ),
+)

@@ -1,0 +1,87 @@
+"""Claims about what fits on a screen, in a real browser: nothing torn, and a hint only where something is cut off."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from evenhand.domain.item import Benchmark
+from evenhand.domain.response import Response
+from evenhand.ledger.record import Ledger
+from tests.e2e.test_comparing import DESKTOP, PHONE
+from tests.web.house import MODELS, House, items, judge, served, url_in
+from tests.web.test_boards import battle_of, only_board
+
+ADDRESS = "https://images.example/visit_images/" + "a_very_long_name_of_a_picture_" * 3
+FRAMES = "[...document.querySelectorAll('.table-frame')]"
+HINT = "getComputedStyle(one, '::before').content.includes('Scroll sideways')"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """With two images of each item that are known by their addresses only."""
+    with closing(Ledger(url_in(tmp_path_factory.mktemp("layout")))) as ledger:
+        benchmark = Benchmark(
+            name="numbers",
+            items=items([f"{ADDRESS}{number}.png" for number in (1, 2)]),
+            licence="CC0-1.0",
+            citation="",
+            protocols=(),
+        )
+        ledger.register_benchmark(benchmark)
+        answers = [
+            Response(item=item.digest, model=model, text=item.reference or "" if model == "reference" else model)
+            for item in benchmark.items
+            for model in MODELS
+        ]
+        ledger.add_responses(answers)
+        judge(ledger, benchmark, answers)
+        with served(ledger) as house:
+            yield house
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, house: House) -> Iterator[Page]:
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.goto(f"{house.url}{house.link('owner')}")
+        page.get_by_label("name").first.fill("Olive")
+        page.get_by_role("button", name="Come in").click()
+        yield page
+
+
+def test_addresses_of_images_that_are_not_stored_stay_in_boxes_of_their_own(page: Page, house: House):
+    visitor = house.visitor()
+    page.goto(f"{house.url}{battle_of(house, only_board(visitor), 'amber', '=cmd()')}")
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        first, second = (one.bounding_box() for one in page.locator(".pictures .notice").all())
+        assert first
+        assert second
+        assert second["y"] >= first["y"] + first["height"] + 4
+
+
+def test_a_table_says_that_it_can_be_scrolled_where_it_is_cut_off_and_only_there(page: Page, house: House):
+    board = only_board(house.visitor())
+    cut: dict[str, list[bool]] = {}
+    for path in ("/admin", f"/boards/{board}", f"/boards/{board}/model?name=amber"):
+        page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType]
+        page.goto(f"{house.url}{path}")
+        page.wait_for_load_state("networkidle")
+        found = page.evaluate(f"{FRAMES}.map(one => [one.scrollWidth > one.clientWidth + 1, {HINT}])")
+        assert [wide for wide, _ in found] == [hinted for _, hinted in found], path
+        cut[path] = [wide for wide, _ in found]
+    assert any(cut["/admin"])
+    assert not cut[f"/boards/{board}/model?name=amber"][0]  # by category
+    page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
+    page.goto(f"{house.url}/admin")
+    assert not page.evaluate(f"{FRAMES}.some(one => {HINT})")
+
+
+def test_without_scripts_no_column_is_lost(browser: Browser, house: House):
+    with closing(browser.new_context(java_script_enabled=False, viewport=PHONE)) as context:  # pyright: ignore[reportArgumentType]
+        page = context.new_page()
+        page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
+        assert page.get_by_role("columnheader", name="Won – lost – tied").first.is_visible()
