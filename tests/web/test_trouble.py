@@ -139,9 +139,14 @@ def test_words_that_cannot_be_encoded_are_shown_as_far_as_they_can(ledger: Ledge
         assert "half ? a pair" in visitor.get(f"/boards/{board}/battle", params=asked).text
         document = visitor.get(f"/api/boards/{board}/battle", params=asked).json()
         assert "half \ud83d a pair" in document["answers"][0]["response"]
-        owner = house.visitor()
-        assert come_in(owner, house.link("owner"), "Ada \x00").status_code == 303
-        assert "Ada" in owner.get("/admin").text
+
+
+def test_a_name_with_a_character_that_nobody_sees_is_refused_in_a_sentence(house: House):
+    owner, link = house.visitor(), house.link("owner")
+    refused = come_in(owner, link, "Ada \x00")
+    assert refused.status_code == 422
+    assert "a character that is not text" in refused.text
+    assert come_in(owner, link, "Ada").status_code == 303
 
 
 @pytest.mark.parametrize(

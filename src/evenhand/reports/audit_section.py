@@ -36,7 +36,9 @@ _PAGE = (
 def audit_section(document: Mapping[str, Any]) -> str:
     """Of an audit's JSON document, as it is printed and kept. Raises ChartError where pictures cannot be drawn."""
     template = Template.parse(files("evenhand.reports").joinpath(_FILE).read_text(encoding="utf-8"), source=_FILE)
-    drawn = [f"<figure>{in_page_colours(svg(chart))}</figure>" for chart in audit_charts(document).values()]
+    drawn = [
+        f'<figure tabindex="0">{in_page_colours(svg(chart))}</figure>' for chart in audit_charts(document).values()
+    ]
     return template.fill(
         {
             "judge": escape(str(document["judge"])),

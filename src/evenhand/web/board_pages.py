@@ -26,6 +26,7 @@ from evenhand.reports.audit_section import audit_section
 from evenhand.reports.charts import ChartError
 from evenhand.reports.methods import Method
 from evenhand.reports.scores.creation_choosing import FACTUALITY
+from evenhand.reports.trust_word import trust_word
 from evenhand.web.battle import find_battle
 from evenhand.web.computed import StillWorking
 from evenhand.web.gate import policy
@@ -129,6 +130,7 @@ async def board(request: Request, serving: Serving, asked: View) -> Response:
         "table": await serving.table(found),
         "paper": await _paper(serving, on_record, asked),
         "audits": audits,
+        "trusted": trust_word(found.reliability, audits),
         "audited": () if audits is None else audit_sentences(audits, found.origin),
     }
     return serving.pages.page(request, "board.html", context)
