@@ -186,6 +186,9 @@ class Annotator:
         fields = {"csrf": self.token, "instruction": words, "licence": "CC0"}
         files = {"image": ("a.png", PNG, "image/png")}
         answer = self.client.post(f"/write/{self.growing}/{number}", data=fields, files=files)
+        while answer.status_code == 429:  # many images in a short time, as the same is sent until the server is killed
+            time.sleep(0.2)
+            answer = self.client.post(f"/write/{self.growing}/{number}", data=fields, files=files)
         if answer.status_code == 409:
             assert "captioned this one already" in answer.text  # by ourselves, before the server went away
             return
