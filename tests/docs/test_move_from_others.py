@@ -63,7 +63,10 @@ def test_every_command_of_the_page_runs(said: dict[str, str]) -> None:
             "72 of 100 resamples have no finite fit",
         ),
         ("evenhand rank gpt-4_pair.jsonl", "5 of 6 trials have a verdict (1 api-error)."),
-        ("evenhand rank annotations.json --method win-rate", "1 showing without a verdict in no row: 1 unreadable"),
+        (
+            "evenhand rank annotations.json --method win-rate",
+            "Without a verdict, and so without a row: 1 showing (1 unreadable)",
+        ),
         ("evenhand rank annotations.json --length", "100 words more are worth"),
         ("evenhand rank heron-7b.jsonl", "3 of 4 trials have a verdict (1 unreadable)."),
     ],

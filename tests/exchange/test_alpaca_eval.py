@@ -69,7 +69,7 @@ def test_what_the_rows_are_is_said_and_a_missing_preference_is_no_draw():
         "AlpacaEval shuffles the two outputs and does not write down how, so nothing is known about order.",
         "1 preference lies between 1 and 2: each such annotation is two rows, one for each output, whose weights are "
         "the annotator's own and add up to 1.",
-        "1 showing without a verdict in no row: 1 unreadable; none is taken for a tie.",
+        "Without a verdict, and so without a row: 1 showing (1 unreadable); none is taken for a tie.",
     )
     assert "Item column: instruction (3 items)." in table.notes
     assert "Rater column: annotator (1 rater)." in table.notes

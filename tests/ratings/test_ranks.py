@@ -34,7 +34,9 @@ def test_a_clear_winner_holds_its_rank_alone():
 def test_models_that_cannot_be_told_apart_share_their_ranks_and_a_tier():
     ranked = rank_ranges(bradley_terry(played(duel(50, 50))))
     assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
-    assert ranked.notes[-1] == "No two models are surely apart: every rank range is the whole component."
+    assert (
+        ranked.notes[-1] == "No two models are surely apart: any may hold any rank among those it can be compared with."
+    )
 
 
 def test_with_two_models_the_range_says_what_their_difference_says():
@@ -69,7 +71,7 @@ def test_one_item_proves_no_rank():
     ranked = rank_ranges(bradley_terry(played(duel(30, 10), items=[1] * 40)))
     assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
     assert ranked.notes == (
-        "Every rank range is the whole component, for no difference of two models has an interval.",
+        "Any may hold any rank among those it can be compared with, for no difference of two has an interval.",
     )
 
 
@@ -226,7 +228,7 @@ def test_two_resamples_prove_no_rank():
         resampled = elo_bootstrap(made, Resampling(rounds=2, seed=seed), k=16)
         assert ranges(elo_rank_ranges(made, resampled)) == {"A": (1, 2, 1), "B": (1, 2, 1)}
     one = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=1)))
-    assert one.notes[-1].startswith("Every rank range is the whole component")
+    assert one.notes[-1].startswith("Any may hold any rank")
 
 
 def test_elo_ranges_stay_within_components_and_leave_out_idle_models():

@@ -163,7 +163,7 @@ def test_sets_that_were_not_read_whole_are_told_on_the_page_and_in_the_terminal(
 def test_answers_that_were_left_out_are_told_in_a_note(tmp_path: Path):
     report = audit_report(Ledger(f"sqlite:///{tmp_path / 'ledger.db'}"), WHOLE)
     (number,) = WHOLE.steering.values()
-    note = f"Answers that hold a verdict of their own are shown nowhere: {number} of sample-planted."
+    note = f"Answers that tell the judge what to say are left out of the audit: {number} of sample-planted."
     assert report.notes == (note,)
     assert report.as_json()["answers_left_out"] == {"sample-planted": number}
     assert report.as_json()["data"] == WHOLE.main.benchmark.digest

@@ -163,7 +163,8 @@ def in_vain_notes(in_vain: Sequence[InVain]) -> tuple[str, ...]:
         return ()
     reasons = Counter(one.reason for one in in_vain)
     why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
-    return (f"{counted(len(in_vain), 'showing')} without a verdict in no row: {why}; none is taken for a tie.",)
+    showings = counted(len(in_vain), "showing")
+    return (f"Without a verdict, and so without a row: {showings} ({why}); none is taken for a tie.",)
 
 
 def twice_notes(comparisons: Comparisons) -> tuple[str, ...]:

@@ -286,17 +286,16 @@ def _notes(judged: _Judged) -> tuple[str, ...]:
     if not joint.pairs:
         return ()
     if silent == judged.comparable:
-        return ("Every rank range is the whole component, for no difference of two models has an interval.",)
+        return ("Any may hold any rank among those it can be compared with, for no difference of two has an interval.",)
     notes = [
         f"Rank ranges hold for all models together at {100 * judged.level:g} %: "
         f"{counted(joint.pairs, 'difference')} of two models judged at once, {joint.how}."
     ]
     if silent:
-        whose = "its rank range is" if silent == 1 else "their rank ranges are"
         notes.append(
             f"{counted(silent, 'model')} with too few items for an interval of any difference: "
-            f"{whose} the whole component."
+            f"{'it' if silent == 1 else 'they'} may hold any rank."
         )
     elif not judged.surely.any():
-        notes.append("No two models are surely apart: every rank range is the whole component.")
+        notes.append("No two models are surely apart: any may hold any rank among those it can be compared with.")
     return tuple(notes)

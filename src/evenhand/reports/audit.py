@@ -135,7 +135,7 @@ def audit_report(
 
 def _steering_notes(steering: Mapping[str, int]) -> list[str]:
     who = ", ".join(f"{number} of {model}" for model, number in sorted(steering.items()))
-    return [f"Answers that hold a verdict of their own are shown nowhere: {who}."] if who else []
+    return [f"Answers that tell the judge what to say are left out of the audit: {who}."] if who else []
 
 
 def _by_protocol(design: Design, heard: Heard) -> dict[str, Coverage]:

@@ -357,7 +357,6 @@ def _of_looking(design: Design, heard: Heard) -> list[Measure]:
 
 
 _LOOKS = (
-    "Twins, one question about two images with an answer right for each: share right with the own image minus one "
-    "half, the share right with none, for both sides are then one showing; 0.5 for a judge that sees everything, 0 for "
-    "a blind one."
+    "Twins, the same question about two images with an answer right for each: share of verdicts for the right answer "
+    "minus one half, which a judge gets that does not look; 0.5 for one that sees everything, 0 for a blind one."
 )
