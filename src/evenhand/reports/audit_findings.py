@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.engine.audit_offer import Offer
@@ -10,7 +10,7 @@ from evenhand.intervals import Range
 from evenhand.reliability.gate import Ruling
 from evenhand.reliability.summary import COIN, CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
 from evenhand.reports.audit_measures import Measure
-from evenhand.reports.audit_on_record import Unit, told
+from evenhand.reports.audit_on_record import FOUND_WANTING, Unit, told
 from evenhand.reports.tables import count
 
 Found: TypeAlias = Literal["fault", "fine", "open"]
@@ -18,7 +18,7 @@ _SMALL_EFFECT = 0.2
 """An effect of this size turns one verdict of ten."""
 _FEW_VERDICTS = 0.1
 """One verdict of ten, as a share."""
-_HEADS: Mapping[Found, str] = {"fault": "Found wanting", "fine": "No sign of trouble", "open": "Too few cases to tell"}
+_HEADS: Mapping[Found, str] = {"fault": FOUND_WANTING, "fine": "No sign of trouble", "open": "Too few cases to tell"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +115,6 @@ def findings(measures: Sequence[Measure]) -> list[str]:
         words: str = getattr(reading, found)
         said[found].append(f"{_sided(words, measure.name, one.value)} ({_numbers(one, measure.unit)})")
     return [f"{_HEADS[found]}: {'; '.join(words)}." for found, words in said.items() if words]
-
-
-def found_wanting(document: Mapping[str, Any]) -> str | None:
-    """Of an audit's document what `findings` says is wrong; None where nothing is."""
-    head = f"{_HEADS['fault']}: "
-    return next((said.removeprefix(head) for said in document.get("findings", ()) if said.startswith(head)), None)
 
 
 def _reading(measure: Measure, measures: Sequence[Measure]) -> _Reading | None:

@@ -21,6 +21,9 @@ REPORT_COMMAND = "audit report"
 """The command of the run whose outcome keeps a report."""
 AUDIT_COMMAND = "audit"
 
+FOUND_WANTING = "Found wanting"
+"""How the finding begins that tells what is wrong with a judge."""
+
 Unit: TypeAlias = Literal["share", "effect"]
 """How a measure is told: in per cent, or as a number with a sign that is 0 for a judge without that fault."""
 
@@ -88,6 +91,12 @@ class Audits:
         first = self.told[0]
         differs: list[Json] = [*first.differs, *_without(first)]
         return {**first.report, "differs": differs, "unfinished_at": self.unfinished_at}
+
+
+def found_wanting(document: Mapping[str, Any]) -> str | None:
+    """What an audit's findings say is wrong; None where nothing is."""
+    head = f"{FOUND_WANTING}: "
+    return next((said.removeprefix(head) for said in document.get("findings", ()) if said.startswith(head)), None)
 
 
 def condition_json(condition: Condition) -> dict[str, Json]:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evenhand.reliability import Conclusion, Summary
-from evenhand.reports.audit_findings import found_wanting
-from evenhand.reports.audit_on_record import AuditOnRecord, Audits
+from evenhand.reports.audit_on_record import AuditOnRecord, Audits, found_wanting
 
 Kind: TypeAlias = Literal["good", "unsure", "bad"]
 
