@@ -38,7 +38,7 @@ def components(board: Board) -> int:
 def _leader(board: Board, part: Sequence[Standing]) -> str:
     """Ranks tell who leads: a rating may have no bound, and its model lead all the more."""
     first = [one for one in part if one.rank == 1]
-    value = _value(board, first[0])
+    value = _value(board, first)
     if len(first) == len(part):
         return f"All {len(part)} models are level with {value}."
     if len(first) > 1:
@@ -47,9 +47,11 @@ def _leader(board: Board, part: Sequence[Standing]) -> str:
     return f"{first[0].model} leads with {value}{_surely(first, part)}.{why}"
 
 
-def _value(board: Board, best: Standing) -> str:
-    rating, share, method = best.rating, board.method == "win-rate", METHOD_WORDS[board.method]
-    bounds = "" if rating.lower is None else f" (95 % interval {interval(rating, share=share)})"
+def _value(board: Board, first: Sequence[Standing]) -> str:
+    """With the interval where all of them have the same one."""
+    rating, share, method = first[0].rating, board.method == "win-rate", METHOD_WORDS[board.method]
+    spans = {interval(one.rating, share=share) for one in first if one.rating.lower is not None}
+    bounds = f" (95 % interval {spans.pop()})" if len(spans) == 1 else ""
     if rating.value is None:
         return f"no finite rating by {method}{bounds}"
     points = f"{100 * rating.value:.1f} %" if share else f"{rating.value:.0f}"
