@@ -152,11 +152,14 @@ def test_a_sector_too_thin_has_no_label_and_a_long_word_is_cut():
 def test_every_part_has_its_picture_and_names_what_it_shows():
     objects = (ObjectCount(name="dog", count=1000, images=3), ObjectCount(name="cat", count=1, images=1))
     charts = description_charts([described("one", objects=objects), described("two")])
-    assert list(charts) == ["categories", "lengths", "verbs", "images", "objects"]
+    assert list(charts) == ["categories", "lengths", "roles", "verbs", "images", "objects"]
     drawn = {name: svg(chart) for name, chart in charts.items()}
     assert "Categories of one" in drawn["categories"]
     assert "Categories of two" in drawn["categories"]
     assert ">over 1,500<" in drawn["lengths"]
+    assert "4 of 4 items give one; 4 different instructions" in drawn["roles"]
+    assert ">role 3<" in drawn["roles"]
+    assert charts["roles"].to_dict()["concat"][0]["layer"][0]["encoding"]["x"]["axis"]["values"] == [0, 1]
     assert ">poem<" in drawn["verbs"]
     assert ">difference<" in drawn["verbs"]
     assert all(f">{number}<" in drawn["objects"] for number in ("1", "10", "100", "1,000"))
@@ -190,7 +193,7 @@ def test_the_page_holds_tables_and_pictures_and_needs_nothing_from_elsewhere():
     page = description_page([described("<one>"), described("two")], ["A note & more."])
     assert "<title>What &lt;one&gt; and two hold</title>" in page
     assert "<li>A note &amp; more.</li>" in page
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 5
     assert '<th scope="row">c0</th><td>2</td><td>2</td>' in page
     assert "<one>" not in page
     assert not any(word in page for word in ("src=", "href=", "@import", "<script", "url(http"))

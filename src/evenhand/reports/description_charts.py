@@ -14,6 +14,7 @@ COLOURS = (ACCENT, "#b5563c", "#c2932e", "#5b7f4b", "#7a5c94", "#4a6572")
 """Of the benchmarks side by side, in their order."""
 
 _WIDE = 420
+_TICKS = 5
 
 
 def description_charts(described: Sequence[Description]) -> dict[str, Any]:
@@ -21,6 +22,7 @@ def description_charts(described: Sequence[Description]) -> dict[str, Any]:
     made = {
         "categories": _of_each(described, _categories),
         "lengths": _lengths(described),
+        "roles": _of_each(described, _roles),
         "verbs": _of_each(described, _verbs),
         "images": _images(described),
         "kinds": _of_each(described, _kinds),
@@ -66,6 +68,15 @@ def _categories(one: Description, colour: str) -> Any:
     return _bars(counted, Heading(title=f"Categories of {one.name}", subtitle=subtitle), "items", colour)
 
 
+def _roles(one: Description, colour: str) -> Any:
+    asked = one.requests
+    subtitle = (
+        f"{asked.with_role:,} of {one.counts.items:,} items give one; {asked.instructions:,} different instructions"
+        f"{_cut(asked.roles)}"
+    )
+    return _bars(asked.roles, Heading(title=f"Roles to play in {one.name}", subtitle=subtitle), "items", colour)
+
+
 def _kinds(one: Description, colour: str) -> Any:
     labelled = sum(number for _, number in one.pictures.kinds)
     subtitle = f"{labelled:,} of {one.pictures.named:,} images shown are labelled{_cut(one.pictures.kinds)}"
@@ -94,8 +105,9 @@ def _bars(counted: Sequence[tuple[str, int]], heading: Heading, axis: str, colou
     rows = [{"name": name, "start": start, "count": number} for name, number in counted[:MANY]]
     most = max(number for _, number in counted)
     scale = alt.Scale(type="log", domain=[start, most * 1.6], nice=False) if log else alt.Scale(domain=[0, most * 1.08])
-    ticks = {"values": [10**power for power in range(7) if 10**power <= most * 1.6]} if log else {"tickMinStep": 1}
-    across = alt.X("start:Q", title=axis, scale=scale, axis=alt.Axis(tickCount=5, format=",d", **ticks))
+    across = alt.X(
+        "start:Q", title=axis, scale=scale, axis=alt.Axis(tickCount=_TICKS, format=",d", **_ticks(most, log=log))
+    )
     down = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=alt.Axis(labelLimit=260))
     base = alt.Chart(alt.Data(values=rows)).encode(y=down)
     bars = base.mark_bar(color=colour, height={"band": 0.72}).encode(x=across, x2="count:Q")
@@ -103,6 +115,13 @@ def _bars(counted: Sequence[tuple[str, int]], heading: Heading, axis: str, colou
         x=alt.X("count:Q", scale=scale), text=alt.Text("count:Q", format=",d")
     )
     return _headed(alt.layer(bars, numbers).properties(width=_WIDE, height=alt.Step(17)), heading)
+
+
+def _ticks(most: int, *, log: bool) -> dict[str, Any]:
+    """Whole numbers: half a step would be written as the next one."""
+    if log:
+        return {"values": [10**power for power in range(7) if 10**power <= most * 1.6]}
+    return {"values": list(range(most + 1))} if most <= _TICKS else {"tickMinStep": 1}
 
 
 def _bins() -> list[str]:
