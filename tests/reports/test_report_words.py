@@ -70,6 +70,13 @@ def test_models_of_one_rating_are_level_and_none_leads(ledger: Ledger):
     assert "leads" not in said
 
 
+def test_no_interval_is_told_of_models_that_are_level_and_have_different_ones(ledger: Ledger):
+    board = board_of(ledger, lambda item, first, second: 0, *ORDER).board
+    first, *others = board.models
+    wider = replace(first, rating=replace(first.rating, lower=1.0))
+    assert leaders(replace(board, models=(wider, *others))) == ["All 4 models are level with 1000 by Bradley-Terry."]
+
+
 def test_two_that_share_the_first_place_are_named_together(ledger: Ledger):
     def says(item: str, first: str, second: str) -> int:
         if "cat" in (first, second):
