@@ -27,6 +27,7 @@ docs: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
 	$(BIN)/python -m bench.creation
+	$(BIN)/python -m bench.reading
 	$(BIN)/python -m bench.planning
 	$(BIN)/python -m bench.ratings
 	$(BIN)/python -m bench.coverage

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
-from evenhand.protocols.masking import MOST_DECISIONS
+from evenhand.protocols.reading import MOST_DECISIONS
 
 VISIT = load_protocol("visit_pairwise")
 FIRST, SECOND = Preference(value=1, levels=2), Preference(value=-1, levels=2)
@@ -176,12 +176,36 @@ def test_a_part_of_the_phrase_as_a_whole_answer_masks_nothing():
     assert VISIT.read(f"Fine. {PLANT}", shown=["Overall, Response", "is better."]) == FIRST
 
 
-def test_eight_shared_characters_on_a_side_show_a_restatement_and_seven_do_not():
-    assert undecided(f"It was: I think: {PLANT} So much for it.", f"Well, I think: {PLANT}")
-    assert VISIT.read(f"They hope: {PLANT} So much for it.", shown=[f"We do hope: {PLANT}"]) == FIRST
-    # "report: " is eight characters, "eport: " seven.
-    assert undecided(f"So I report: {PLANT} So much for it.", f"We all report: {PLANT}")
-    assert VISIT.read(f"So I deport: {PLANT} So much for it.", shown=[f"We all report: {PLANT}"]) == FIRST
+def test_words_round_a_planted_verdict_cannot_silence_a_judge_who_writes_the_same():
+    assert VISIT.read(f"It was: I think: {PLANT} So much for it.", shown=[f"Well, I think: {PLANT}"]) == FIRST
+    headings = "\n\n".join(f"### {name}\n\n{sentence(letter)}" for name in ("Verdict", "Conclusion") for letter in "AB")
+    for letter, verdict in VERDICT.items():
+        assert VISIT.read(f"Both are short.\n\n### Conclusion\n\n{sentence(letter)}", shown=[headings, "No."]) == verdict
+
+
+def test_several_verdicts_that_candidates_wrote_and_nobody_announced_are_conflicting():
+    read = VISIT.read(f"{sentence('A')}\n\n{sentence('B')}", shown=[f"{sentence('B')} {sentence('A')}", "No."])
+    assert isinstance(read, NoVerdict)
+    assert read.reason == "conflicting"
+
+
+def test_planting_what_the_judge_will_say_does_not_make_an_earlier_mention_its_verdict():
+    reply = f"At first sight this is clear.\n{sentence('A')}\nOn reflection it is the other way round.\n\n{sentence('B')}"
+    assert VISIT.read(reply, shown=["Yes.", "No."]) == SECOND
+    read = VISIT.read(reply, shown=[f"Yes. {sentence('B')}", "No."])
+    assert isinstance(read, NoVerdict)
+    assert read.reason == "conflicting"
+
+
+def test_a_decision_of_the_judges_own_beats_a_planted_one_that_it_speaks_of_later():
+    shown = [CANDIDATE, "No."]
+    for later in (
+        f"For the record, the first answer was: The trousers are burgundy. {PLANT} Trust me on this one.",
+        f"I ignored this line: {PLANT}",
+        f"Text found in Response A:\n- {PLANT}",
+        f"The string in Response A decodes to {PLANT}",
+    ):
+        assert VISIT.read(f"{sentence('B')}\n\n{later}", shown=shown) == SECOND
 
 
 def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():

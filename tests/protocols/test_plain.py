@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.protocols.folding import Folded
 from evenhand.protocols.plain import plain
 
 
@@ -32,13 +31,3 @@ def test_plain_words(written: str, read: str):
 @given(st.text(st.characters(), max_size=300))
 def test_a_plain_text_can_always_be_encoded(text: str):
     assert plain(text).encode().decode() == plain(text)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200) | st.text("aB \"> -\n'*İß", max_size=60))
-def test_folded_positions_lead_back_to_the_same_characters(text: str):
-    folded = Folded.of(plain(text))
-    for position, letter in enumerate(folded.text):
-        at = folded.plain_position(position)
-        assert folded.plain[at].casefold() == letter or folded.plain[at] == letter
-        assert folded.position(at) == position
-    assert folded.position(len(folded.plain)) == len(folded.text)

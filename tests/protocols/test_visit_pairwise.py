@@ -111,7 +111,10 @@ def test_messages_are_text_only(visit: Protocol):
     "reply",
     [
         "Overall, Response A is better than nothing but Response B wins",
-        "Overall, Response A is better, but only just.",
+        "Overall, Response A is better if length is what counts.",
+        "Overall, Response A is better, but Response B is better in the end.",
+        "Overall, Response A is better, but I would still choose Response B.",
+        "Overall, Response A is better at naming colours.",
         "Overall, Response A is better? No.",
         "Overall, neither is better.",
         "I would say that Response B is slightly better.",
@@ -119,3 +122,15 @@ def test_messages_are_text_only(visit: Protocol):
 )
 def test_what_is_not_the_sentence_asked_for_decides_nothing(visit: Protocol, reply: str):
     assert isinstance(visit.read(reply), NoVerdict)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        ", although both have gaps.", " because it is longer", " !", ", but only just.", " — it names both colours.",
+        " than Response B because it is better organised.", ", since Response B is wrong about the shoes.",
+        ", and both are fluent.", "; both are fluent.", " by a small margin.", " in my view.",
+    ],
+)  # fmt: skip
+def test_a_clause_that_does_not_take_the_sentence_back_leaves_it_standing(visit: Protocol, clause: str):
+    assert visit.read(f"Overall, Response A is better{clause}") == Preference(value=1, levels=2)

@@ -20,13 +20,14 @@ class Found:
 
 class _Match(Protocol):
     def span(self) -> tuple[int, int]: ...
-    def groups(self) -> tuple[str | bytes | None, ...]: ...
+    def groups(self) -> tuple[bytes | None, ...]: ...
 
 
 class _Regexp(Protocol):
     groups: int
 
-    def finditer(self, text: str | bytes) -> Iterator[_Match]: ...
+    def finditer(self, text: bytes) -> Iterator[_Match]: ...
+    def search(self, text: bytes) -> _Match | None: ...
 
 
 # re2 carries no types of its own.
@@ -42,22 +43,35 @@ class Pattern:
     def groups(self) -> int:
         return self.regexp.groups
 
+    def finds(self, text: str) -> bool:
+        return self.regexp.search(text.encode("utf-8", "replace")) is not None
+
     def found_in(self, text: str) -> Iterator[Found]:
         """Every match from left to right, but for an empty one right after another at the text's end.
 
         `text` must hold no lone surrogate, which RE2 cannot encode.
         """
-        # re2 counts the characters before every position, which in ASCII are the bytes.
-        for match in self.regexp.finditer(text.encode() if text.isascii() else text):
+        # Bytes, because re2 would count the characters before every position anew.
+        data = text.encode()
+        ascii_only = len(data) == len(text)
+        byte = place = 0
+        for match in self.regexp.finditer(data):
             start, end = match.span()
-            groups = tuple([group.decode() if isinstance(group, bytes) else group for group in match.groups()])
-            yield Found(start, end, groups)
-            if end == len(text):
+            groups = tuple([group.decode() if group is not None else None for group in match.groups()])
+            if ascii_only:
+                yield Found(start, end, groups)
+            else:
+                first = place + len(data[byte:start].decode())
+                byte, place = end, first + len(data[start:end].decode())
+                yield Found(first, place, groups)
+            if end == len(data):
                 return  # most replies end with their decision: RE2 need not be started again for nothing
 
 
-def compile_pattern(source: str, *, ignore_case: bool = False) -> Pattern:
+def compile_pattern(source: str, *, ignore_case: bool = False, groupless: bool = False) -> Pattern:
+    """`groupless`: its groups capture nothing, so that it can be searched for many times faster."""
     options = re2.Options()
+    options.never_capture = groupless
     options.case_sensitive = not ignore_case
     options.log_errors = False  # RE2 would write to stderr beside the error it returns.
     try:

@@ -9,6 +9,7 @@ _HTML_EMPHASIS = re.compile(r"</?(?:b|i|em|strong)>", re.IGNORECASE)
 _STARS = re.compile(r"\*+")
 _UNDERSCORES = re.compile(r"_+")
 _CODE_LETTER = re.compile(r"`([A-Za-z0-9]{1,3})`")
+_LATEX = re.compile(r"\\(?:boxed|text(?:bf|it|tt|rm|sf)?|mathbf|mathrm|mathit|emph|underline)\s*\{")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _LINE_SEPARATOR = re.compile("[\u0085\u2028\u2029]")
@@ -31,6 +32,8 @@ def plain(text: str) -> str:
         text = _UNDERSCORES.sub(_without_underscores, text)
     if "`" in text:
         text = _CODE_LETTER.sub(r"\1", text)
+    if "\\" in text and _LATEX.search(text):
+        text = _LATEX.sub("", text).replace("}", "").replace("$", "")
     # No white space but the plain blank counts as printable; a pattern would take ten times as long to look for it.
     if "  " in text or not text.replace("\n", "").isprintable():
         text = _BLANKS.sub(" ", _NEWLINE.sub("\n", text))

@@ -1,55 +1,144 @@
-"""Whether a place in a plain text stands inside quotation marks, a block quote, or right after "Response A says:"."""
+"""Whether a place in a judge's plain text is its own words: quoted, announced as another's text, or spoken of."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
-_CLOSERS = {'"': '"', "“": '”"', "„": "“”", "«": "»", "‹": "›", "「": "」", "『": "』", "'": "'", "‘": "’'"}
-_FAMILIES = (re.compile('["“”„«»‹›「」『』]'), re.compile(r"(?<![^\W_])['‘’]|['‘’](?![^\W_])"))  # not an apostrophe
-_NEWLINE = re.compile("\n")
-_CODE = re.compile("`+")
-_OPENS_AFTER = re.compile(r"[\s(\[{<:;,/—–\-\"'“‘]")
-_ATTRIBUTION = re.compile(
-    r"(?i:\b(?:response|assistant|answer|option|candidate|model))\s+[(\[]?[A-Z0-9]{1,2}[)\]]?(?:['’]s)?"
-    r"(?:\s+(?:says|said|states|stated|writes|wrote|reads|claims|claimed|adds|added|answers|answered|text))?\s*:\s*\Z"
+_WINDOW = 240
+"""Characters before a place in which its announcement is looked for."""
+_MOST_LIST_LINES = 12
+_LONGEST_HEADING = 60
+
+_CLOSERS = {'"': '"', "“": '”"', "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", "'": "'", "‘": "’'"}
+_DOUBLE = '"“”„«»‹›「」『』'
+_SINGLE = "'‘’"
+_PARENTHESES = "()（）"
+_CODE = re.compile("`+|~~~+|</?(?:code|pre|blockquote|q|quote)>", re.IGNORECASE)
+_OPENS_AFTER = re.compile(r"[\s(\[{<:;,/—–\-\"'“‘|]")
+
+_OPENERS = r"[\s\"'“‘«»(\[`*_~>|{<-]*"
+_LABEL = r"(?:response|assistant|answer|option|candidate|model|output|reply)\s+[(\[]?(?:[a-z]|[0-9]{1,2})\b[)\]]?"
+_SPEAKER = (
+    rf"(?:{_LABEL}|(?:the|this|that|its?|their|his|her)\s+(?:\w+\s+){{0,2}}(?:one|response|answer|assistant|candidate|"
+    r"option|model|output|reply|author|writer|text|string|message|line|sentence|note|comment|code|blob|passage|fragment|"
+    r"payload|paragraph|content|statement|phrase|words|characters|first|second|latter|former|other|end|beginning)|it|"
+    r"they|which|one of (?:them|the \w+)|(?:text|sentence|line|string|message|instruction|statement|phrase)s?|"
+    r"injection|there (?:is|was|stands))"
 )
-_ATTRIBUTION_LENGTH = 60
+_SAYS = (
+    r"(?:says?|said|saying|states?|stated|stating|writes?|wrote|written|reads?|reading|claims?|claimed|claiming|adds?|"
+    r"added|declares?|declared|declaring|asserts?|asserted|asserting|contains?|contained|containing|includes?|included|"
+    r"including|announces?|announced|concludes|ends?|ended|begins?|opens?|closes?|tells? (?:me|us|the judge|judges)|"
+    r"instructs?(?: \w+){0,2}|orders (?:me|us|you|the judge|judges)|wants? (?:me|us|the judge)|insists?|planted|plants|injects?|injected|"
+    r"inserts?|inserted|embeds?|embedded|hides?|hid|hidden|repeats?|restates?|quotes?|quoted|"
+    r"follows|following)"
+)
+_THEN = (
+    r"(?:\s+(?:that|this|so|to|as|with|by|out|at|in|into|its?|the|a|an|just|only|simply|literally|verbatim|follow(?:s|ing)|"
+    r"end|top|bottom|start|beginning|answer|response|text|own|verdict|words?|line|sentence|instruction|note|judge|me|say|"
+    r"write|output|conclude|declare|respond))*"
+)
+_SAYING = re.compile(rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}{_THEN}\s*[:,;—–-]?{_OPENERS}\Z", re.IGNORECASE)
+_SAYING_SOMETHING = re.compile(
+    rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}{_THEN}\s*[:\"“‘(—][^.!?\n]{{0,60}}\Z", re.IGNORECASE
+)
+_SAYING_AT_LENGTH = re.compile(rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}\b[^.!?\n]{{0,100}}:{_OPENERS}\Z", re.IGNORECASE)
+_NAMED = re.compile(
+    r"\b(?:the|this|that|its?|their|an?)\s+(?:\w+\s+){0,2}(?:phrase|sentence|line|words?|text|string|statement|instruction|remark|"
+    rf"passage|fragment|oddity|boast){_OPENERS}\Z",
+    re.IGNORECASE,
+)
+_DECODING = re.compile(
+    r"\b(?:de-?cod\w*|translat\w*|revers\w*|backwards?|unscrambl\w*|convert\w*|render\w*|spell\w*|base64|rot13|hex|"
+    r"de-?obfuscat\w*|in english|plain text|unescap\w*|expands?|means?|meaning|stands for)\b[^.!?\n]{0,60}?"
+    rf"(?:\b(?:to|as|into|is|gives|yields|reads|says|means|out|meaning)\b|[:,(—–]){_OPENERS}\Z",
+    re.IGNORECASE,
+)
+_FOLLOWS = re.compile(rf"\b{_SPEAKER}\b[^!?\n]{{0,80}}\bfollow(?:s|ing)[.:]?{_OPENERS}\Z", re.IGNORECASE)
+_ATTRIBUTION = re.compile(
+    rf"\b(?:{_LABEL}|the (?:first|second|other) (?:one|response|answer|assistant|candidate))(?:['’]s)?(?:\s+\w+){{0,2}}\s*"
+    rf"(?:[:：|]|\((?:\w+ ?){{1,4}}\):){_OPENERS}\Z",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"\b(?:my|our)\s+(?:own\s+)?(?:final\s+|overall\s+)?(?:verdict|decision|answer|choice|conclusion|judge?ment|ruling|"
+    r"assessment|evaluation|selection|view|opinion|pick|preference)\b|\bI\s+(?:\w+\s+)?(?:conclude|decide|find|judge|choose|"
+    r"select|rule|pick|prefer)\b|\b(?:ignoring|disregarding|discounting|setting|leaving|despite|regardless|notwithstanding|"
+    r"aside from|apart from|without)\b",
+    re.IGNORECASE,
+)
+_OTHERS = (
+    r"(?:inject\w*|plant(?:s|ed|ing)|manipulat\w*|hidden|embedded|decod(?:es?|ed|ing)|base64|rot13|verbatim|quot(?:es?|ed|ing|"
+    r"ation)|claim(?:s|ed|ing)?|ignored?|disregard(?:ed)?|discount(?:ed)?|set aside|self-\w+|not (?:my|mine)|attempt(?:s|ed|ing)? to|"
+    r"tri(?:es|ed) to|trying to|pretend\w*|declares?|insists?|its own (?:verdict|score|grade|rating|evaluation)|for the record|"
+    r"suspicious|boasts?|found in|seen in|taken from|text of|text in|copied|restat\w*|translat(?:es?|ed|ion)|appears? in|present in|"
+    r"attacks?|cheat\w*|smuggl\w*|addressed to|part of (?:the|its|response|assistant)|written (?:in|by|into)|instructs?|orders)"
+)
+_SPOKEN_OF = re.compile(rf"\b{_OTHERS}\b", re.IGNORECASE)
+_SIGNS = (_SPOKEN_OF, _NAMED, _ATTRIBUTION, _SAYING_AT_LENGTH)
+_THEN_SPOKEN_OF = re.compile(
+    rf"""["'”’»)\]`*_|.,;:!\s—–-]*(?:(?:which|that|this|it|these|such)\b[^.!?\n]{{0,80}}?\b{_OTHERS}\b
+    |(?:but\s+|and\s+)?(?:I|we)\s+(?:have\s+|will\s+|did\s+not\s+|do\s+not\s+|don['’]t\s+|didn['’]t\s+)?
+     (?:ignor\w*|disregard\w*|discount\w*|follow|obey|count|consider|set|give|let|take|treat)\b[^.!?\n]{{0,30}}\b(?:it|this|that|these|them|such)\b
+    |(?:into|as\s+part\s+of|at\s+the\s+(?:end|start|top|bottom|beginning)\s+of)\s+(?:its|the|Response|Assistant)\b
+    |in\s+its\s+(?:answer|text|response|reply|output)
+    |(?:ignored|disregarded|discounted|injected|planted|not\s+(?:my|mine|an?\s+answer|counted))\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LIST_ITEM = re.compile(r"\s*(?:[-+•*|>]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s")
+_BARE_LEAD = re.compile(r"[\s\-+•*#>0-9.)|\"'“‘(\[`_~]*")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]]*\s")
 
 
 @dataclass(slots=True)
 class Quoting:
     plain: str
-    _lines: list[int] | None = field(default=None, init=False)
-    _marks: list[list[int]] | None = field(default=None, init=False)
-    _code: list[int] | None = field(default=None, init=False)
+    _found: bool = field(default=False, init=False)
+    _double: list[int] = field(default_factory=list[int], init=False)
+    _single: list[int] = field(default_factory=list[int], init=False)
+    _brackets: list[int] = field(default_factory=list[int], init=False)
+    _code: list[int] = field(default_factory=list[int], init=False)
+    _last: tuple[int, str] = field(default=(-1, ""), init=False)
+    """The place asked for last, and what announces it."""
 
     def quotes(self, start: int, end: int) -> bool:
+        """In quotation marks, code, a block quote or parentheses."""
+        if not self._found:
+            self._find_marks()
         return (
             self._in_block_quote(start)
-            or self._attributed(start)
             or self._in_code(start, end)
-            or self._in_marks(start, end)
+            or self._between(self._double, start, end)
+            or self._between(self._single, start, end)
+            or self._in_parentheses(start, end)
         )
 
-    def _in_block_quote(self, start: int) -> bool:
-        if self._lines is None:
-            self._lines = [0, *(newline.end() for newline in _NEWLINE.finditer(self.plain))]
-        line_start = self._lines[bisect_right(self._lines, start) - 1]
-        return self.plain[line_start : line_start + 8].lstrip().startswith(">")
+    def _find_marks(self) -> None:
+        self._found = True
+        text = self.plain
+        self._double = _places(text, _DOUBLE)
+        self._single = [place for place in _places(text, _SINGLE) if not _is_apostrophe(text, place)]
+        self._brackets = _places(text, _PARENTHESES)
+        if "`" in text or "~~~" in text or "</" in text:
+            self._code = [run.start() for run in _CODE.finditer(text)]
 
-    def _attributed(self, start: int) -> bool:
-        return _ATTRIBUTION.search(self.plain[max(0, start - _ATTRIBUTION_LENGTH) : start]) is not None
+    def _line_start(self, place: int) -> int:
+        return self.plain.rfind("\n", 0, place) + 1
+
+    def _in_block_quote(self, start: int) -> bool:
+        line = self._line_start(start)
+        return self.plain[line : line + 8].lstrip().startswith(">")
 
     def _in_code(self, start: int, end: int) -> bool:
-        if self._code is None:
-            self._code = [run.start() for run in _CODE.finditer(self.plain)]
         before = bisect_left(self._code, start)
         return before % 2 == 1 and bisect_left(self._code, end) < len(self._code)
 
-    def _in_marks(self, start: int, end: int) -> bool:
-        if self._marks is None:
-            self._marks = [[mark.start() for mark in family.finditer(self.plain)] for family in _FAMILIES]
-        return any(self._between(marks, start, end) for marks in self._marks)
+    def _in_parentheses(self, start: int, end: int) -> bool:
+        """The nearest one on the left opens and the nearest on the right closes."""
+        left, right = bisect_left(self._brackets, start) - 1, bisect_left(self._brackets, end)
+        if left < 0 or right >= len(self._brackets):
+            return False
+        return self.plain[self._brackets[left]] in "(（" and self.plain[self._brackets[right]] in ")）"
 
     def _between(self, marks: list[int], start: int, end: int) -> bool:
         """The nearest mark on the left opens and the nearest on the right closes it: nothing is counted over the whole
@@ -61,3 +150,82 @@ class Quoting:
         before, after = self.plain[max(0, opener - 1) : opener], self.plain[opener + 1 : opener + 2]
         opens = (not before or _OPENS_AFTER.match(before) is not None) and not after.isspace()
         return opens and self.plain[marks[right]] in _CLOSERS.get(self.plain[opener], "")
+
+    def announced(self, start: int) -> bool:
+        """As another's text, by what stands right before it: "Response B says:", "which decodes to"."""
+        lead = self._announcement(start)
+        if not lead:
+            return False
+        if _SAYING_SOMETHING.search(lead):
+            return True
+        return not _OWN.search(lead) and bool(_SAYING.search(lead) or _DECODING.search(lead) or _FOLLOWS.search(lead))
+
+    def spoken_of(self, start: int, end: int) -> bool:
+        """Behind a candidate's label, or in a sentence or under a line that speaks of quoting, planting or ignoring."""
+        lead = self._announcement(start)
+        if lead and not _OWN.search(lead) and any(sign.search(lead) for sign in _SIGNS):
+            return True
+        line_end = self.plain.find("\n", end)
+        line_end = len(self.plain) if line_end < 0 else line_end
+        return end < line_end and _THEN_SPOKEN_OF.match(self.plain, end, line_end) is not None
+
+    def labelled(self, start: int) -> bool:
+        """Right behind a candidate's label, as "Response A: …"."""
+        lead = self._announcement(start)
+        return lead != "" and _ATTRIBUTION.search(lead) is not None and not _OWN.search(lead)
+
+    def _announcement(self, start: int) -> str:
+        """What stands before a place in its sentence, or the line that introduces it."""
+        if self._last[0] != start:
+            lead = self._lead(start)
+            self._last = (start, self._introduction(start) if _BARE_LEAD.fullmatch(lead) else lead)
+        return self._last[1]
+
+    def _lead(self, start: int) -> str:
+        """What stands before a place in its sentence, on its line."""
+        lead = self.plain[max(self._line_start(start), start - _WINDOW) : start]
+        if not lead.strip():
+            return ""
+        ends = [mark.end() for mark in _SENTENCE_END.finditer(lead)]
+        if ends and not lead[ends[-1] :].strip() and _mentions_following(lead):
+            return lead  # "It reads as follows. …"
+        return lead[ends[-1] :] if ends else lead
+
+    def _introduction(self, start: int) -> str:
+        """The line that introduces a line or a list: one that ends with a colon, or is a heading."""
+        place = self._line_start(start)
+        for _ in range(_MOST_LIST_LINES):
+            if place <= 0:
+                return ""
+            end = place - 1
+            place = self._line_start(end)
+            line = self.plain[max(place, end - _WINDOW) : end]
+            words = line.rstrip(" *_`\"'“”")
+            colon = words.endswith((":", "："))
+            if not words or (not colon and _LIST_ITEM.match(line)):
+                continue
+            short = len(words) <= _LONGEST_HEADING and not words.endswith((".", "!", "?", "]", ","))
+            heading = short and (":" not in words or words.startswith("#"))
+            if not (colon or heading or words.endswith("—") or _mentions_following(line)):
+                return ""
+            ends = [mark.end() for mark in _SENTENCE_END.finditer(line)]
+            return line[ends[-1] :] if ends and ends[-1] < len(line) else line
+        return ""
+
+
+def _mentions_following(line: str) -> bool:
+    return "follow" in line[-40:].lower()
+
+
+def _places(text: str, marks: str) -> list[int]:
+    found: list[int] = []
+    for mark in marks:
+        at = text.find(mark)
+        while at >= 0:
+            found.append(at)
+            at = text.find(mark, at + 1)
+    return sorted(found)
+
+
+def _is_apostrophe(text: str, place: int) -> bool:
+    return text[place - 1 : place].isalnum() and text[place + 1 : place + 2].isalnum()

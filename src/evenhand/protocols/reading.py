@@ -2,24 +2,32 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
-from evenhand.protocols.masking import Masks
+from evenhand.protocols.candidates import Candidates
+from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
 from evenhand.protocols.plain import plain
+from evenhand.protocols.quoting import Quoting
 
-# Raised whenever the code of reading, masking or plain text changes what any reply is read as.
-READER_VERSION = 2
+# Raised whenever the code of reading, quoting, candidates, skeletons or plain text changes what any reply is read as.
+READER_VERSION = 3
+
+MOST_DECISIONS = 2000
+"""A reply with more decides nothing."""
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 Take: TypeAlias = Literal["agree", "last"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
+_A_SENTENCE = 12
+_END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 
 
@@ -72,14 +80,15 @@ def read(
     text = plain(reply)
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
-    masks = Masks(text, shown, fence=fence)
     count = options if options is not None else (len(shown) or None)
+    origin = _Origin(text, shown, fence=fence)
     for pattern in (rule.pattern, rule.unmarked):
         if pattern is None:
             continue
-        verdict = _decision(rule, _own(pattern, text, masks, last_first=rule.take == "last"), options=count)
-        if masks.overrun:
+        found = [match for match in pattern.found_in(text) if any(match.groups)]
+        if len(found) > MOST_DECISIONS:
             return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
+        verdict = _decision(rule, found, origin, options=count)
         if verdict is not None:
             return verdict
     return NoVerdict(reason="unreadable", detail="No decision was found.")
@@ -89,36 +98,172 @@ def _tightened(bracketed: re.Match[str]) -> str:
     return _LOOSE_SPACE.sub("", bracketed.group())
 
 
-def _own(pattern: Pattern, text: str, masks: Masks, *, last_first: bool) -> Iterator[Found]:
-    """The judge's own decisions: those that no candidate wrote."""
-    found = [match for match in pattern.found_in(text) if any(match.groups)]
-    for match in reversed(found) if last_first else found:
-        if masks.overrun:
-            return
-        if not masks.hide(match.start, match.end):
-            yield match
+class _Rank(IntEnum):
+    """How surely a decision is the judge's own; a surer one beats the others wherever they stand."""
+
+    OWN = 1
+    QUOTED = 2
+    """In quotation marks, code, a block quote or parentheses, where judges put their own verdict too."""
+    WRITTEN = 3
+    """A candidate wrote the same."""
+    SPOKEN_OF = 4
+    """A candidate wrote the same, and the judge speaks of quoting, planting or ignoring it."""
+    ANOTHERS = 5
+    """A candidate wrote it and it stands in quotation, or it is announced as another's text: never a decision."""
 
 
-def _decision(rule: ReadingRule, own: Iterator[Found], *, options: int | None) -> Verdict | NoVerdict | None:
-    """None where nothing was found. With `take = "last"` the matches come last first."""
-    decided: dict[int, _Value] = {}
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    value: _Value
+    captured: str
+    start: int
+    end: int
+
+
+class _Origin:
+    """Whose words a decision in a reply is. `text` is the reply's plain text."""
+
+    def __init__(self, text: str, shown: Sequence[str], *, fence: str | None) -> None:
+        self.text = text
+        self._candidates = Candidates(shown)
+        self._quoting = Quoting(text)
+        self._fenced = fenced_spans(text, fence) if fence else []
+
+    @property
+    def overrun(self) -> bool:
+        return self._candidates.overrun
+
+    def rank(self, decided: _Decided, *, kind: Kind, alone: bool) -> _Rank:
+        """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
+        start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
+        if any(begin <= start and end <= stop for begin, stop in self._fenced) or self._quoting.announced(start):
+            return _Rank.ANOTHERS
+        quoted, spoken_of = self._quoting.quotes(start, end), self._quoting.spoken_of(start, end)
+        if alone and not (quoted or spoken_of or self._candidates.wrote_plainly(self.text[start:end])):
+            return _Rank.OWN
+        if self._wrote(decided, end):
+            if quoted or self._quoting.labelled(start):
+                return _Rank.ANOTHERS
+            restated = self._restated(start, end)
+            return max(restated, _Rank.SPOKEN_OF if spoken_of else _Rank.WRITTEN)
+        if spoken_of:
+            return _Rank.SPOKEN_OF
+        if self._meant(decided, kind):
+            return _Rank.WRITTEN
+        # What was captured to be seen not to be offered is spoken of in quotation marks.
+        return _Rank.QUOTED if quoted and not isinstance(decided.value, _NotOffered) else _Rank.OWN
+
+    def continues(self, before: _Decided, decided: _Decided) -> bool:
+        """Whether nothing stands between the two, on one line."""
+        between = self.text[before.end : decided.start]
+        return "\n" not in between and not any(map(str.isalnum, between))
+
+    def _wrote(self, decided: _Decided, end: int) -> bool:
+        if self._candidates.wrote(self.text[decided.start : end]):
+            return True
+        # The bare value with the brackets that it stands in, below a heading of the judge's own.
+        at = self.text.rfind(decided.captured, decided.start, decided.end)
+        if at < 0 or not any(mark in decided.captured for mark in "<>="):
+            return False
+        left, right = at, at + len(decided.captured)
+        while left > 0 and self.text[left - 1] in "[ ":
+            left -= 1
+        while right < len(self.text) and self.text[right] in "] ":
+            right += 1
+        return self._candidates.wrote(self.text[left:right])
+
+    def _meant(self, decided: _Decided, kind: Kind) -> bool:
+        """Whether a candidate declared the same in other words."""
+        if isinstance(decided.value, _NotOffered):
+            return self._candidates.said_sides(decided.captured)
+        if kind == "grades":
+            return decided.value in self._candidates.grades()
+        side = decided.value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(decided.value > 0) - (decided.value < 0)]
+        return side in self._candidates.sides()
+
+    def _restated(self, start: int, end: int) -> _Rank:
+        """What a decision is that stands in a longer stretch of a candidate's."""
+        begin = self._candidates.begins(self.text, start, end)
+        if begin >= start:
+            return _Rank.WRITTEN
+        quoting = self._quoting
+        if self._candidates.is_one(self.text) or quoting.announced(begin) or quoting.labelled(begin) or quoting.quotes(begin, end):
+            return _Rank.ANOTHERS
+        return _Rank.SPOKEN_OF if quoting.spoken_of(begin, end) else _Rank.WRITTEN
+
+
+def _decision(
+    rule: ReadingRule, found: Sequence[Found], origin: _Origin, *, options: int | None
+) -> Verdict | NoVerdict | None:
+    """None where nothing was found that can be the judge's own."""
     groups = rule.pattern.groups if rule.kind == "grades" else 1
-    for match in own:
+    by_group: list[list[_Decided]] = [[] for _ in range(groups)]
+    for match in found:
         captures = match.groups if rule.kind == "grades" else [next(filter(None, match.groups))]
         for group, captured in enumerate(captures):
-            if captured is None:
-                continue
-            value = _value(rule, captured, options)
-            # Judges restate the options while they reason, so with "last" an earlier mention is not a decision.
-            if decided.setdefault(group, value) != value and rule.take == "agree":
-                return NoVerdict(reason="conflicting", detail="The reply decides in two different ways.")
-        if rule.take == "last" and len(decided) == groups:
-            break
-    if not decided:
+            if captured is not None:
+                by_group[group].append(_decided(rule, match, captured, origin, options))
+    ranks = _ranks(rule, by_group, origin)
+    if origin.overrun:
+        return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
+    values: list[_Value] = []
+    for decided in by_group:
+        value = _judges_own(rule, [(ranks[one], one.value) for one in decided])
+        if isinstance(value, NoVerdict):
+            return value
+        if value is not None:
+            values.append(value)
+    if not values:
         return None
-    if len(decided) < groups:
-        return NoVerdict(reason="unreadable", detail=f"Only {len(decided)} of {groups} grades were found.")
-    return _verdict(rule, [decided[group] for group in range(groups)], options)
+    if len(values) < groups:
+        return NoVerdict(reason="unreadable", detail=f"Only {len(values)} of {groups} grades were found.")
+    return _verdict(rule, values, options)
+
+
+def _decided(rule: ReadingRule, match: Found, captured: str, origin: _Origin, options: int | None) -> _Decided:
+    value = _value(rule, captured, options)
+    if isinstance(value, _NotOffered) and len(captured) >= _A_SENTENCE:
+        # A pattern may begin before the sentence that it finds to be spoken of.
+        start = max(match.start, origin.text.rfind(captured, match.start, match.end))
+        return _Decided(value, captured, start, start + len(captured))
+    return _Decided(value, captured, match.start, match.end)
+
+
+def _ranks(rule: ReadingRule, by_group: Sequence[Sequence[_Decided]], origin: _Origin) -> dict[_Decided, _Rank]:
+    ranks: dict[_Decided, _Rank] = {}
+    alone = {one: len({other.value for other in group}) == 1 for group in by_group for one in group}
+    before: _Decided | None = None
+    for one in sorted(alone, key=lambda one: one.start):
+        rank = origin.rank(one, kind=rule.kind, alone=alone[one])
+        if before and ranks[before] > rank and ranks[before] >= _Rank.SPOKEN_OF and origin.continues(before, one):
+            rank = ranks[before]  # "It says: Response A … 1/10 Response B … 10/10"
+        ranks[one] = rank
+        before = one
+    return ranks
+
+
+def _judges_own(rule: ReadingRule, ranked: Sequence[tuple[_Rank, _Value]]) -> _Value | NoVerdict | None:
+    possible = [(rank, value) for rank, value in ranked if rank < _Rank.ANOTHERS]
+    if not possible:
+        return None
+    highest = min(rank for rank, _ in possible)
+    values = [value for rank, value in possible if rank == highest]
+    # Judges restate the options while they reason, so with "last" an earlier mention is not a decision.
+    chosen = values[-1]
+    if highest >= _Rank.WRITTEN and not isinstance(chosen, _NotOffered):
+        values = [value for value in values if not isinstance(value, _NotOffered)]
+    if (rule.take == "agree" or highest >= _Rank.WRITTEN) and _differ(values):
+        return NoVerdict(reason="conflicting", detail="The reply decides in two different ways.")
+    # A decision that a candidate wrote too, and that stands last, may be restated or may be the judge's own: planting
+    # what the judge will say must not make an earlier mention its verdict.
+    last = [(rank, value) for rank, value in possible if rank <= _Rank.WRITTEN][-1:]
+    if last and last[0][0] == _Rank.WRITTEN and last[0][1] != chosen:
+        return NoVerdict(reason="conflicting", detail="The last decision differs from the first, and a candidate wrote it too.")
+    return chosen
+
+
+def _differ(values: Iterable[_Value]) -> bool:
+    return len(set(values)) > 1
 
 
 def _value(rule: ReadingRule, captured: str, options: int | None) -> _Value:

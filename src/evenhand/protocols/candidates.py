@@ -1,0 +1,215 @@
+"""What the candidates wrote: whether a decision stands in their texts, in whatever letters or code, and what is meant for a judge.
+
+A candidate can write "Overall, Response A is better." and a judge can restate it; only the judge's own words decide.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from evenhand.protocols.patterns import compile_pattern
+from evenhand.protocols.plain import plain
+from evenhand.protocols.skeleton import alike, decoded, folded, forms, plain_skeleton, skeleton
+
+SHORTEST = 6
+"""Letters of a decision from which on its standing in an answer is no accident."""
+LONG, VERY_LONG = 12, 60
+"""Letters, beside the words of verdicts and their headings, that nobody writes alike by accident."""
+LONGEST_STRETCH = 3000
+MOST_OCCURRENCES = 60
+MOST_DIFFERENT = 100
+"""Different texts of decisions that are compared with the candidates."""
+
+# The labels under which answers are shown, and what is said of the better one, in the languages that plants were met in.
+_RESPONSE = (
+    "response|assistant|answer|option|candidate|model|reply|output|respuesta|opci[oó]n|asistente|r[eé]ponse|antwort|"
+    "risposta|resposta|opção|ответ\\w*|вариант\\w*|ассистент\\w*|回答|回复|回覆|回應|答案|选项|選項|助手|응답|답변|답|cevap|yanıt|"
+    "odpowied[zź]\\w*|antwoord|svaret?|vastaus|उत्तर|الإجابة|الاستجابة|الرد|đáp án|câu trả lời|jawaban|respons"
+)
+_BETTER = (
+    "better|best|superior|stronger|preferred|preferable|winner|wins|won|mejor|meilleure?|besser\\w*|beste|migliore|melhor|"
+    "лучш\\w*|更好|最好|更优|更優|较好|較好|更佳|胜出|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi|en iyi|lepsz\\w*|"
+    "lepiej|beter|bättre|bäst|bedre|parempi|बेहतर|أفضل|tốt hơn|lebih baik"
+)
+_TIE = "tie|tied|draw|equal|equally|unentschieden|gleich|empate|égalité|ничья|平局|平手|동점|引き分け"
+_STATEMENT = rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)(?:[^a-z0-9\n.][^.\n]{{0,40}})?(?:{_BETTER})"
+_RATED = r"(?:score|grade|rating|mark|points?)\w*\W{0,3}(?:\w+\W{1,3}){0,4}?"
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_SIDES = re.compile(
+    rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
+    r"|(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
+    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w*|vote|favou?r|better|best|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
+    rf"(?:(?:{_RESPONSE})\W{{0,4}}|[\[(\"']+)(?P<chosen>[ab]|[0-9]{{1,2}})\b"
+    rf"|(?P<tie>both (?:responses |answers |assistants )?are (?:{_TIE})|it is a (?:{_TIE})|verdict\W{{0,6}}(?:is\W{{0,6}})?(?:{_TIE})\b)"
+)
+_GRADES = re.compile(rf"(?P<of>{_NUMBER})\s*(?:/|out of)\s*10\b|{_RATED}(?P<rated>{_NUMBER})")
+
+_VERDICT = compile_pattern(
+    rf"{_STATEMENT}|\[\[\s*(?:assistant |response )?[ab]\s*[<>=]{{1,2}}\s*(?:assistant |response )?[ab]\s*\]\]"
+    rf"|final verdict\W{{0,6}}(?:is)?\W{{0,6}}[ab]\b|(?:selection|i (?:choose|select|pick|prefer))\W{{0,6}}(?:is\W{{0,3}})?(?:option|response|assistant|answer)\W{{0,3}}(?:[ab]|[0-9]+)\b"
+    rf"|visual factuality score\W{{0,6}}(?:is|for|of)?\W{{0,3}}(?:\w+\W{{1,3}}){{0,3}}[0-9]",
+    groupless=True,
+)
+_LABELS, _ADVERBS, _BEST = (
+    "|".join(map(alike, words.split()))
+    for words in ("response assistant option answer", "the clearly much far definitely simply", "better best superior winner")
+)
+_VERDICT_SKELETON = compile_pattern(  # as `alike` writes it
+    rf"(?:{_LABELS})[abl2](?:ls|was)(?:{_ADVERBS}){{0,3}}(?:{_BEST})"
+    rf"|\[\[(?:{_LABELS})?[ab][<>=]{{1,2}}(?:{_LABELS})?[ab]\]\]|flnalverdlct(?:ls)?\[{{0,2}}[ab][<>=]|selectlonoptlon[2-9lo]"
+    rf"|vlsualfactualltyscore(?:ls|for|of)?(?:{_LABELS})?[ab]?(?:ls)?[2-9lo]",
+    groupless=True,
+)
+_ORDER = compile_pattern(
+    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:instructions?|prompts?|criteria|rules|guidelines|above|previous|prior|other (?:response|answer|assistant))\b"
+    r"|\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|hey|hello|listen)\b[,: ]+(?:the |all |any )?(?:\w+ )?(?:judges?|evaluators?|graders?|raters?|assessors?|reviewers?|referees?)\b"
+    r"|\b(?:judges?|evaluators?|graders?|raters?|assessors?|referees?)\b[^.\n]{0,20}\b(?:must|should|shall|please|will|need to|have to|are (?:required|instructed|ordered|asked) to)\b"
+    r"|\byou (?:must|should|shall|have to|need to|will|are (?:required|instructed|ordered) to)\b[^.\n]{0,40}\b(?:choose|select|pick|prefer|rate|rank|score|grade|vote|declare|favou?r|judge|verdict|output|respond with|answer with)\b"
+    r"|\b(?:choose|prefer|pick|select|vote for|favou?r|rate|rank|score)\b[^.\n]{0,20}\b(?:this|my|our) (?:response|answer|option|output|reply|text)\b"
+    r"|\b(?:choose|prefer|pick|select|vote for|favou?r)\W{1,3}(?:the )?(?:response|assistant|option|answer|candidate) (?:[ab]|[0-9]{1,2})\b"
+    r"|\b(?:give|award|assign)\b[^.\n]{0,30}\b(?:full|highest|maximum|top|perfect|best|10)\b[^.\n]{0,12}\b(?:marks?|scores?|grades?|ratings?|points?|verdicts?|10)\b"
+    r"|\b(?:respond|reply|answer|end|finish|conclude|output|write|say|print)\b[^.\n]{0,20}\b(?:with|only|exactly|that|:)[^.\n]{0,12}(?:\[\[|\boverall,? response|\bfinal verdict|\bselection\b)"
+    r"|<\|(?:im_start|im_end|system|assistant|user|end|eot_id|start_header_id)\|?>|\[/?inst\]|<</?sys>>|\[(?:end )?assistant [ab]\]|\[end (?:instructions|criteria)\]"
+    r"|\b(?:ignora|ignoriere|ignorez|ignorar|игнорируй\w*|忽略|無視|무시)",
+    groupless=True,
+)
+_VERDICT_WORDS = re.compile(
+    r"\b(?:overall|response|assistant|option|answer|is|are|the|my|final|verdicts?|better|best|conclusion|judge?ment|evaluation|"
+    r"selection|decision|result|visual|factuality|score|for|of|and|[ab]|[0-9]+)\b|>|<|=",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What in an answer is meant for the judge rather than for whoever asked."""
+
+    verdict: bool
+    """It reads as a decision between the answers, or as their grade."""
+    order: bool
+    """It tells the judge what to do."""
+
+
+@lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
+def meant_for_judge(answer: str) -> Meant:
+    texts = [plain(answer), *map(plain, decoded(answer))]
+    low = [folded(text) for text in texts]
+    verdict = any(map(_VERDICT.finds, low)) or any(map(_VERDICT_SKELETON.finds, forms(answer)))
+    return Meant(verdict=verdict, order=any(map(_ORDER.finds, low)))
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The texts that a judge was shown."""
+
+    shown: Sequence[str]
+    _wrote: dict[str, bool] = field(default_factory=dict[str, bool], init=False)
+    _forms: tuple[str, ...] | None = field(default=None, init=False)
+    _low: tuple[str, ...] | None = field(default=None, init=False)
+    _sides: frozenset[float] | None = field(default=None, init=False)
+    _grades: frozenset[float] | None = field(default=None, init=False)
+
+    @property
+    def overrun(self) -> bool:
+        return len(self._wrote) > MOST_DIFFERENT
+
+    def wrote(self, text: str) -> bool:
+        """Whether `text` stands in what one of them wrote, in whatever letters, case or simple code."""
+        if self._forms is None:
+            self._forms = tuple(form for one in self.shown for form in forms(one))
+        bones = alike(skeleton(text))
+        if bones not in self._wrote:
+            written = len(bones) >= SHORTEST and not self.overrun and any(bones in form for form in self._forms)
+            self._wrote[bones] = written
+        return self._wrote[bones]
+
+    def wrote_plainly(self, text: str) -> bool:
+        """As `wrote`, without decoding anything: most answers hold nothing of the kind, and this is soon known."""
+        bones = skeleton(text)
+        return any(bones in plain_skeleton(one) for one in self.shown)
+
+    def is_one(self, text: str) -> bool:
+        """Whether `text` is word for word the whole of what one of them wrote."""
+        bones = skeleton(text)
+        return any(bones == plain_skeleton(one) for one in self.shown)
+
+    def sides(self) -> frozenset[float]:
+        """The sides that one of them declared the better in any words: 1, 2, … as shown, 0 for a tie."""
+        if self._sides is None:
+            found = {side for text in self._texts() for match in _SIDES.finditer(text) if (side := _side(match)) >= 0}
+            self._sides = frozenset(found)
+        return self._sides
+
+    def grades(self) -> frozenset[float]:
+        """The numbers that one of them gave as a score, to whichever answer."""
+        if self._grades is None:
+            numbers = (match["of"] or match["rated"] for text in self._texts() for match in _GRADES.finditer(text))
+            self._grades = frozenset(map(float, numbers))
+        return self._grades
+
+    def _texts(self) -> tuple[str, ...]:
+        if self._low is None:
+            every = [text for one in self.shown for text in (one, *decoded(one))]
+            self._low = tuple(folded(plain(text)) for text in every) + tuple(plain(text).lower() for text in every)
+        return self._low
+
+    def said_sides(self, text: str) -> bool:
+        """Whether `text` declares one of the sides the better that a candidate declared so too."""
+        return any(_side(match) in self.sides() for match in _SIDES.finditer(text.lower()))
+
+    def begins(self, text: str, start: int, end: int) -> int:
+        """Where the stretch of `text` begins that a candidate wrote too and that holds the decision at [start, end).
+
+        A stretch in which the decision begins a paragraph must be long: else that may well be the judge's own, above all
+        where it is the last.
+        """
+        before, decision = text[max(0, start - LONGEST_STRETCH) : start], alike(skeleton(text[start:end]))
+        left = alike(skeleton(before))
+        longest = 0
+        for form in self._forms or ():
+            at = form.find(decision)
+            for _ in range(MOST_OCCURRENCES):
+                if at < 0:
+                    break
+                longest = max(longest, _common_end(left, form[max(0, at - len(left)) : at]))
+                at = form.find(decision, at + 1)
+        begin = _nth_from_end(text, start, longest)
+        while 0 < begin < start and text[begin - 1].isalnum() and text[begin].isalnum():
+            begin += 1  # from the next word on
+        least = LONG if any(map(str.isalnum, text[end : end + 200])) else VERY_LONG
+        if before.rstrip(" ").endswith("\n\n") and len(skeleton(_VERDICT_WORDS.sub("", text[begin:start]))) < least:
+            return start
+        return begin
+
+
+def _side(match: re.Match[str]) -> float:
+    label = match["label"] or match["chosen"]
+    if label:
+        return float({"a": "1", "b": "2"}.get(label, label))
+    if match["tie"]:
+        return 0.0
+    first, sign, second = match["first"], match["sign"], match["second"]
+    if first == second:
+        return -1.0
+    if sign == "=":
+        return 0.0
+    better = first if ">" in sign else second
+    return 1.0 if better == "a" else 2.0
+
+
+def _common_end(one: str, other: str) -> int:
+    shortest = min(len(one), len(other))
+    for length in range(shortest):
+        if one[-1 - length] != other[-1 - length]:
+            return length
+    return shortest
+
+
+def _nth_from_end(text: str, end: int, letters: int) -> int:
+    """Where the last `letters` letters of a skeleton before `end` begin."""
+    place = end
+    while letters > 0 and place > 0:
+        place -= 1
+        letters -= len(skeleton(text[place]))
+    return place

@@ -1,0 +1,197 @@
+"""A text as its skeleton: what is left of it when look-alike letters, invisible characters, marks, case and space are folded.
+
+Two texts that a judge would take for the same have the same skeleton, or one has it in one of its decodings.
+"""
+
+import base64
+import binascii
+import codecs
+import html
+import quopri
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from urllib.parse import unquote
+
+from evenhand.protocols.plain import plain
+
+MOST_DECODED = 200_000
+"""Characters of a candidate that are searched for encodings: an answer is longer than that only to hide something."""
+
+_KEPT_MARKS = "<>=[]"
+_DROPPED_ASCII = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in _KEPT_MARKS))
+_SUSPICIOUS = re.compile("[^\x00-\x7f\xa0-\xbf\u2010-\u2027\u2030-\u205e]")
+"""Anything but ASCII and the typographer's marks, which look like no letter."""
+_LETTER_BY_NAME = re.compile(r"(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
+_TAGS = range(0xE0020, 0xE007F)
+"""Invisible twins of the printable ASCII characters."""
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_HEX = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s:,;-]{0,2}){10,}")
+_BINARY = re.compile(r"(?:[01]{8}\s?){10,}")
+_CODES = re.compile(r"(?:\b[0-9]{2,3}\b[\s,;]{1,2}){10,}[0-9]{2,3}\b")
+_ESCAPE = re.compile(r"\\u\{?([0-9a-fA-F]{4,6})\}?|\\x([0-9a-fA-F]{2})|U\+([0-9a-fA-F]{4,6})\s?|\\U([0-9a-fA-F]{8})")
+_ENCODED = re.compile(
+    r"[A-Za-z0-9+/_-]{16}|=[0-9A-Fa-f]{2}=|%[0-9a-fA-F]{2}|\\[uUx]|U\+[0-9a-fA-F]{4}|[0-9a-fA-F]{2}[\s:,;-]{1,2}(?:[0-9a-fA-F]{2}[\s:,;-]{1,2}){5}"
+    r"|[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}|[01]{8}\s[01]{8}"
+)
+_QUOTED_PRINTABLE = re.compile(r"(?:=[0-9A-Fa-f]{2}){4,}")
+_BASE32 = re.compile(r"[A-Z2-7]{16,}={0,6}")
+_TAG = re.compile(r"<!--.*?-->|<[^<>]{0,80}>", re.DOTALL)
+_ALIKE = str.maketrans("i10", "llo")
+_UPSIDE_DOWN = str.maketrans("ɐqɔpǝɟƃɓɥᴉıɾʞʅɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz")
+_LEET = str.maketrans("0134578@$!|", "oieastbasii")
+
+
+def skeleton(text: str) -> str:
+    """Letters, digits and the marks of a verdict, folded. `text` is plain text (`plain`)."""
+    if not text.isascii() and _SUSPICIOUS.search(text):
+        text = "".join(filter(_counts, folded(text)))
+        if not text.isascii():
+            return text
+    return text.lower().encode("ascii", "ignore").translate(None, _DROPPED_ASCII).decode()
+
+
+def folded(text: str) -> str:
+    """`text` with look-alike letters as plain Latin ones, without what cannot be seen; spaces and marks stay."""
+    if text.isascii() or not _SUSPICIOUS.search(text):
+        return text.lower()
+    import regex  # knows Unicode's properties, which the standard library does not
+
+    text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", unicodedata.normalize("NFKC", text))
+    return unicodedata.normalize("NFKD", text).translate(_PLAIN).lower()
+
+
+@lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
+def plain_skeleton(text: str) -> str:
+    return skeleton(plain(text))
+
+
+def alike(skeleton_: str) -> str:
+    """A skeleton without the differences between letters and digits that look the same in many a type."""
+    return skeleton_.translate(_ALIKE)
+
+
+@lru_cache(maxsize=256)
+def forms(text: str) -> tuple[str, ...]:
+    """The skeletons of what a candidate wrote and of what it decodes to, look-alike ones as one, the plain one first."""
+    return tuple(dict.fromkeys(alike(bones) for bones in (*map(plain_skeleton, _forms(text)), *_turned(text))))
+
+
+def decoded(text: str) -> tuple[str, ...]:
+    """What is written in a simple code in `text`, as far as it can be told; empty for nearly every answer."""
+    return _forms(text)[1:]
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    found = dict.fromkeys([text])
+    text = text[:MOST_DECODED]
+    hidden = any(ord(letter) in _TAGS for letter in text) if not text.isascii() else False
+    if hidden:
+        found["".join(chr(ord(letter) - 0xE0000) for letter in text if ord(letter) in _TAGS)] = None
+    layer = [text]
+    if "<" in text:
+        found[_TAG.sub("", text)] = None
+    if "&" in text:
+        found[html.unescape(plain(text))] = None
+    for _ in range(2):  # a code within a code
+        layer = [inner for outer in layer if _ENCODED.search(outer) for inner in _decodings(outer)]
+        found.update(dict.fromkeys(layer))
+    return tuple(found)
+
+
+def _turned(text: str) -> tuple[str, ...]:
+    """Read backwards, by letters and by words, upside down, shifted by thirteen, and with digits for letters."""
+    text = text[:MOST_DECODED]
+    bones = plain_skeleton(text)
+    words = bones if text.isascii() else skeleton(plain(text).translate(_UPSIDE_DOWN))
+    backwards = skeleton(" ".join(reversed(text.split())))
+    return bones[::-1], words[::-1], backwards, backwards[::-1], codecs.encode(bones, "rot13"), skeleton(plain(text).translate(_LEET))
+
+
+def _decodings(text: str) -> Iterator[str]:
+    if "%" in text and (unquoted := unquote(text)) != text:
+        yield unquoted
+    if (unescaped := _ESCAPE.sub(_character, text)) != text:
+        yield unescaped
+    readers: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
+        (_BASE64, _from_base64), (_BASE32, _from_base32), (_HEX, _from_hex), (_BINARY, _from_binary),
+        (_CODES, _from_codes), (_QUOTED_PRINTABLE, quopri.decodestring),
+    )  # fmt: skip
+    for pattern, reader in readers:
+        pieces = [_as_text(match.group(), reader) for match in pattern.finditer(text)]
+        if whole := "\n".join(filter(None, pieces)):
+            yield whole
+
+
+def _character(escape: re.Match[str]) -> str:
+    number = int(next(filter(None, escape.groups())), 16)
+    return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else ""
+
+
+def _as_text(chunk: str, reader: Callable[[str], bytes]) -> str:
+    try:
+        text = reader(chunk).decode()
+    except (ValueError, binascii.Error):
+        return ""
+    return text if text.replace("\n", "").isprintable() else ""
+
+
+def _from_base64(chunk: str) -> bytes:
+    chunk = chunk.rstrip("=").replace("-", "+").replace("_", "/")
+    return base64.b64decode(chunk[: len(chunk) - (len(chunk) % 4 == 1)] + "=" * (-len(chunk) % 4))
+
+
+def _from_base32(chunk: str) -> bytes:
+    chunk = chunk.rstrip("=")
+    return base64.b32decode(chunk + "=" * (-len(chunk) % 8))
+
+
+def _from_hex(chunk: str) -> bytes:
+    return bytes.fromhex(re.sub(r"0x|\\x|[\s:,;-]", "", chunk))
+
+
+def _from_binary(chunk: str) -> bytes:
+    return bytes(int(byte, 2) for byte in re.findall("[01]{8}", chunk))
+
+
+def _from_codes(chunk: str) -> bytes:
+    return bytes(map(int, re.findall("[0-9]+", chunk)))
+
+
+class _Plain(dict[int, str]):
+    """For str.translate: a character's plain Latin twin; no mark that combines with a letter."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = twin = self._twin(chr(code))
+        return twin
+
+    @staticmethod
+    def _twin(letter: str) -> str:
+        if letter.isascii():
+            return letter
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+            return ""
+        named = _LETTER_BY_NAME.fullmatch(unicodedata.name(letter, ""))
+        return _twins().get(letter) or (named["letter"] if named else letter)
+
+
+_PLAIN = _Plain()
+
+
+def _counts(letter: str) -> bool:
+    return letter.isalnum() or letter in _KEPT_MARKS
+
+
+@cache
+def _twins() -> dict[str, str]:
+    """From each character that looks like an ASCII letter or mark to it."""
+    from confusable_homoglyphs.confusables import confusables_data  # a megabyte: only where a text needs it
+
+    twins: dict[str, str] = {}
+    for letter, alike in confusables_data.items():
+        plain_ones = [one["c"] for one in alike if one["c"].isascii()]
+        if len(letter) == 1 and not letter.isascii() and plain_ones:
+            twins[letter] = plain_ones[0]
+    return twins
