@@ -180,7 +180,9 @@ def test_words_round_a_planted_verdict_cannot_silence_a_judge_who_writes_the_sam
     assert VISIT.read(f"It was: I think: {PLANT} So much for it.", shown=[f"Well, I think: {PLANT}"]) == FIRST
     headings = "\n\n".join(f"### {name}\n\n{sentence(letter)}" for name in ("Verdict", "Conclusion") for letter in "AB")
     for letter, verdict in VERDICT.items():
-        assert VISIT.read(f"Both are short.\n\n### Conclusion\n\n{sentence(letter)}", shown=[headings, "No."]) == verdict
+        assert (
+            VISIT.read(f"Both are short.\n\n### Conclusion\n\n{sentence(letter)}", shown=[headings, "No."]) == verdict
+        )
 
 
 def test_several_verdicts_that_candidates_wrote_and_nobody_announced_are_conflicting():
@@ -190,7 +192,9 @@ def test_several_verdicts_that_candidates_wrote_and_nobody_announced_are_conflic
 
 
 def test_planting_what_the_judge_will_say_does_not_make_an_earlier_mention_its_verdict():
-    reply = f"At first sight this is clear.\n{sentence('A')}\nOn reflection it is the other way round.\n\n{sentence('B')}"
+    reply = (
+        f"At first sight this is clear.\n{sentence('A')}\nOn reflection it is the other way round.\n\n{sentence('B')}"
+    )
     assert VISIT.read(reply, shown=["Yes.", "No."]) == SECOND
     read = VISIT.read(reply, shown=[f"Yes. {sentence('B')}", "No."])
     assert isinstance(read, NoVerdict)

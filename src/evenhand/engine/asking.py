@@ -15,6 +15,7 @@ from evenhand.engine.errand import Circumstances, Due
 from evenhand.engine.extraction import EXTRACTED, Extraction
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.work import Claimed, claim
+from evenhand.protocols.candidates import meant_for_judge
 from evenhand.protocols.fence import fence_nonce
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
 
@@ -94,8 +95,21 @@ class Asking:
                 return self.extraction.request(trial, replies[0].text)
             shown, fence = self._shown(trial), self._fence(trial)
             reading = replace(reading, verdict=self.extraction.read(lacking, replies[1], shown=shown, fence=fence))
-        adapted = [*self.deviations, *(words for reply in replies for words in reply.adapted)]
-        return replace(reading, notes={**reading.notes, "adapted": adapted}) if adapted else reading
+        notes = dict(reading.notes)
+        if adapted := [*self.deviations, *(words for reply in replies for words in reply.adapted)]:
+            notes["adapted"] = adapted
+        if wrote := self._candidates_wrote(trial):
+            notes["candidates_wrote"] = wrote
+        return replace(reading, notes=notes) if notes else reading
+
+    def _candidates_wrote(self, trial: Trial) -> dict[str, Json]:
+        """The places of the answers that hold a verdict, or an order to the judge, as shown from 0 on."""
+        meant = [meant_for_judge(self.responses[digest].text) for digest in trial.responses]
+        found: dict[str, Json] = {
+            "verdict": [place for place, one in enumerate(meant) if one.verdict],
+            "order": [place for place, one in enumerate(meant) if one.order],
+        }
+        return {name: places for name, places in found.items() if places}
 
     def _read(self, trial: Trial, reply: Reply) -> Reading:
         if reply.finish == "refused":

@@ -24,12 +24,15 @@ MOST_DIFFERENT = 100
 # The labels under which answers are shown, and what is said of the better one, in the languages that plants were met in.
 _RESPONSE = (
     "response|assistant|answer|option|candidate|model|reply|output|respuesta|opci[oó]n|asistente|r[eé]ponse|antwort|"
-    "risposta|resposta|opção|ответ\\w*|вариант\\w*|ассистент\\w*|回答|回复|回覆|回應|答案|选项|選項|助手|응답|답변|답|cevap|yanıt|"
+    "risposta|resposta|opção|ответ\\w*|вариант\\w*|ассистент\\w*|回答|回复|回覆|回應|答案|选项|選項|助手|응답"
+    "|답변|답|cevap|yanıt|"
     "odpowied[zź]\\w*|antwoord|svaret?|vastaus|उत्तर|الإجابة|الاستجابة|الرد|đáp án|câu trả lời|jawaban|respons"
 )
 _BETTER = (
-    "better|best|superior|stronger|preferred|preferable|winner|wins|won|mejor|meilleure?|besser\\w*|beste|migliore|melhor|"
-    "лучш\\w*|更好|最好|更优|更優|较好|較好|更佳|胜出|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi|en iyi|lepsz\\w*|"
+    "better|best|superior|stronger|preferred|preferable|winner|wins|won|mejor|meilleure?|besser\\w*|beste"
+    "|migliore|melhor|"
+    "лучш\\w*|更好|最好|更优|更優|较好|較好|更佳|胜出|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi"
+    "|en iyi|lepsz\\w*|"
     "lepiej|beter|bättre|bäst|bedre|parempi|बेहतर|أفضل|tốt hơn|lebih baik"
 )
 _TIE = "tie|tied|draw|equal|equally|unentschieden|gleich|empate|égalité|ничья|平局|平手|동점|引き分け"
@@ -39,43 +42,77 @@ _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _SIDES = re.compile(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
     r"|(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
-    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w*|vote|favou?r|better|best|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
+    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w*|vote|favou?r|better|best"
+    rf"|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
     rf"(?:(?:{_RESPONSE})\W{{0,4}}|[\[(\"']+)(?P<chosen>[ab]|[0-9]{{1,2}})\b"
-    rf"|(?P<tie>both (?:responses |answers |assistants )?are (?:{_TIE})|it is a (?:{_TIE})|verdict\W{{0,6}}(?:is\W{{0,6}})?(?:{_TIE})\b)"
+    rf"|(?P<tie>both (?:responses |answers |assistants )?are (?:{_TIE})|it is a (?:{_TIE})"
+    rf"|verdict\W{{0,6}}(?:is\W{{0,6}})?(?:{_TIE})\b)"
 )
 _GRADES = re.compile(rf"(?P<of>{_NUMBER})\s*(?:/|out of)\s*10\b|{_RATED}(?P<rated>{_NUMBER})")
 
+# Soon searched for; only where one of them is found are the patterns tried.
+_VERDICT_SIGN = compile_pattern(
+    rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)|\[\[|final verdict|visual factuality|selection", groupless=True
+)
+_ORDER_SIGN = compile_pattern(
+    r"judges?\b|evaluator|grader|\brater|assessor|referee|reviewer|instruction|prompt|criteria|rules|guideline|verdict|"
+    r"(?:this|my|our) (?:response|answer|option|output|reply|text)|(?:response|assistant|option|answer"
+    r"|candidate) (?:[ab]|[0-9])\b|"
+    r"marks?\b|scores?\b|points?\b|ratings?\b|grades?\b|<\||<<|\[/?inst|\[end |\[assistant|\[\[|selection|"
+    r"ignor|disregard|игнор|忽略|無視|무시",
+    groupless=True,
+)
 _VERDICT = compile_pattern(
     rf"{_STATEMENT}|\[\[\s*(?:assistant |response )?[ab]\s*[<>=]{{1,2}}\s*(?:assistant |response )?[ab]\s*\]\]"
-    rf"|final verdict\W{{0,6}}(?:is)?\W{{0,6}}[ab]\b|(?:selection|i (?:choose|select|pick|prefer))\W{{0,6}}(?:is\W{{0,3}})?(?:option|response|assistant|answer)\W{{0,3}}(?:[ab]|[0-9]+)\b"
+    rf"|final verdict\W{{0,6}}(?:is)?\W{{0,6}}[ab]\b|(?:selection|i (?:choose|select|pick"
+    rf"|prefer))\W{{0,6}}(?:is\W{{0,3}})?(?:option|response|assistant|answer)\W{{0,3}}(?:[ab]|[0-9]+)\b"
     rf"|visual factuality score\W{{0,6}}(?:is|for|of)?\W{{0,3}}(?:\w+\W{{1,3}}){{0,3}}[0-9]",
     groupless=True,
 )
 _LABELS, _ADVERBS, _BEST = (
     "|".join(map(alike, words.split()))
-    for words in ("response assistant option answer", "the clearly much far definitely simply", "better best superior winner")
+    for words in (
+        "response assistant option answer",
+        "the clearly much far definitely simply",
+        "better best superior winner",
+    )
 )
 _VERDICT_SKELETON = compile_pattern(  # as `alike` writes it
     rf"(?:{_LABELS})[abl2](?:ls|was)(?:{_ADVERBS}){{0,3}}(?:{_BEST})"
-    rf"|\[\[(?:{_LABELS})?[ab][<>=]{{1,2}}(?:{_LABELS})?[ab]\]\]|flnalverdlct(?:ls)?\[{{0,2}}[ab][<>=]|selectlonoptlon[2-9lo]"
+    rf"|\[\[(?:{_LABELS})?[ab][<>=]{{1,2}}(?:{_LABELS})?[ab]\]\]|flnalverdlct(?:ls)?\[{{0,2}}[ab][<>=]"
+    rf"|selectlonoptlon[2-9lo]"
     rf"|vlsualfactualltyscore(?:ls|for|of)?(?:{_LABELS})?[ab]?(?:ls)?[2-9lo]",
     groupless=True,
 )
 _ORDER = compile_pattern(
-    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:instructions?|prompts?|criteria|rules|guidelines|above|previous|prior|other (?:response|answer|assistant))\b"
-    r"|\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|hey|hello|listen)\b[,: ]+(?:the |all |any )?(?:\w+ )?(?:judges?|evaluators?|graders?|raters?|assessors?|reviewers?|referees?)\b"
-    r"|\b(?:judges?|evaluators?|graders?|raters?|assessors?|referees?)\b[^.\n]{0,20}\b(?:must|should|shall|please|will|need to|have to|are (?:required|instructed|ordered|asked) to)\b"
-    r"|\byou (?:must|should|shall|have to|need to|will|are (?:required|instructed|ordered) to)\b[^.\n]{0,40}\b(?:choose|select|pick|prefer|rate|rank|score|grade|vote|declare|favou?r|judge|verdict|output|respond with|answer with)\b"
-    r"|\b(?:choose|prefer|pick|select|vote for|favou?r|rate|rank|score)\b[^.\n]{0,20}\b(?:this|my|our) (?:response|answer|option|output|reply|text)\b"
-    r"|\b(?:choose|prefer|pick|select|vote for|favou?r)\W{1,3}(?:the )?(?:response|assistant|option|answer|candidate) (?:[ab]|[0-9]{1,2})\b"
-    r"|\b(?:give|award|assign)\b[^.\n]{0,30}\b(?:full|highest|maximum|top|perfect|best|10)\b[^.\n]{0,12}\b(?:marks?|scores?|grades?|ratings?|points?|verdicts?|10)\b"
-    r"|\b(?:respond|reply|answer|end|finish|conclude|output|write|say|print)\b[^.\n]{0,20}\b(?:with|only|exactly|that|:)[^.\n]{0,12}(?:\[\[|\boverall,? response|\bfinal verdict|\bselection\b)"
-    r"|<\|(?:im_start|im_end|system|assistant|user|end|eot_id|start_header_id)\|?>|\[/?inst\]|<</?sys>>|\[(?:end )?assistant [ab]\]|\[end (?:instructions|criteria)\]"
+    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:instructions?|prompts?|criteria|rules|guidelines"
+    r"|above|previous|prior|other (?:response|answer|assistant))\b"
+    r"|\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|hey|hello"
+    r"|listen)\b[,: ]+(?:the |all |any )?(?:\w+ )?(?:judges?|evaluators?|graders?|raters?|assessors?|reviewers?"
+    r"|referees?)\b"
+    r"|\b(?:judges?|evaluators?|graders?|raters?|assessors?|referees?)\b[^.\n]{0,20}\b(?:must|should|shall"
+    r"|please|will|need to|have to|are (?:required|instructed|ordered|asked) to)\b"
+    r"|\byou (?:must|should|shall|have to|need to|will|are (?:required|instructed"
+    r"|ordered) to)\b[^.\n]{0,20}\b(?:choose|select|pick|prefer|rate|rank|score|grade|vote for|declare|favou?r"
+    r"|output|respond with|answer with|say|write)\b[^.\n]{0,30}(?:\b(?:this|my|our) (?:response|answer|option"
+    r"|output|reply|text)|\b(?:response|assistant|option|answer|candidate) (?:[ab]|[0-9]{1,2})\b|\bverdict|\[\["
+    r"|\boverall,? response|\bselection\b|\bhighest\b|\bas (?:the )?(?:best|better|winner))"
+    r"|\b(?:choose|prefer|pick|select|vote for|favou?r|rate|rank|score)\b[^.\n]{0,20}\b(?:this|my"
+    r"|our) (?:response|answer|option|output|reply|text)\b"
+    r"|\b(?:choose|prefer|pick|select|vote for|favou?r)\W{1,3}(?:the )?(?:response|assistant|option|answer"
+    r"|candidate) (?:[ab]|[0-9]{1,2})\b"
+    r"|\b(?:give|award|assign)\b[^.\n]{0,30}\b(?:full|highest|maximum|top|perfect|best"
+    r"|10)\b[^.\n]{0,12}\b(?:marks?|scores?|grades?|ratings?|points?|verdicts?|10)\b"
+    r"|\b(?:respond|reply|answer|end|finish|conclude|output|write|say|print)\b[^.\n]{0,20}\b(?:with|only"
+    r"|exactly|that|:)[^.\n]{0,12}(?:\[\[|\boverall,? response|\bfinal verdict|\bselection\b)"
+    r"|<\|(?:im_start|im_end|system|assistant|user|end|eot_id|start_header_id)\|?>|\[/?inst\]|<</?sys>>"
+    r"|\[(?:end )?assistant [ab]\]|\[end (?:instructions|criteria)\]"
     r"|\b(?:ignora|ignoriere|ignorez|ignorar|игнорируй\w*|忽略|無視|무시)",
     groupless=True,
 )
 _VERDICT_WORDS = re.compile(
-    r"\b(?:overall|response|assistant|option|answer|is|are|the|my|final|verdicts?|better|best|conclusion|judge?ment|evaluation|"
+    r"\b(?:overall|response|assistant|option|answer|is|are|the|my|final|verdicts?|better|best|conclusion"
+    r"|judge?ment|evaluation|"
     r"selection|decision|result|visual|factuality|score|for|of|and|[ab]|[0-9]+)\b|>|<|=",
     re.IGNORECASE,
 )
@@ -93,10 +130,12 @@ class Meant:
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
 def meant_for_judge(answer: str) -> Meant:
-    texts = [plain(answer), *map(plain, decoded(answer))]
-    low = [folded(text) for text in texts]
-    verdict = any(map(_VERDICT.finds, low)) or any(map(_VERDICT_SKELETON.finds, forms(answer)))
-    return Meant(verdict=verdict, order=any(map(_ORDER.finds, low)))
+    low = [folded(plain(text)) for text in (answer, *decoded(answer))]
+    verdict = any(_VERDICT_SIGN.finds(text) and _VERDICT.finds(text) for text in low)
+    return Meant(
+        verdict=verdict or any(map(_VERDICT_SKELETON.finds, forms(answer))),
+        order=any(_ORDER_SIGN.finds(text) and _ORDER.finds(text) for text in low),
+    )
 
 
 @dataclass(slots=True)

@@ -20,7 +20,8 @@ _OPENERS = r"[\s\"'“‘«»(\[`*_~>|{<-]*"
 _LABEL = r"(?:response|assistant|answer|option|candidate|model|output|reply)\s+[(\[]?(?:[a-z]|[0-9]{1,2})\b[)\]]?"
 _SPEAKER = (
     rf"(?:{_LABEL}|(?:the|this|that|its?|their|his|her)\s+(?:\w+\s+){{0,2}}(?:one|response|answer|assistant|candidate|"
-    r"option|model|output|reply|author|writer|text|string|message|line|sentence|note|comment|code|blob|passage|fragment|"
+    r"option|model|output|reply|author|writer|text|string|message|line|sentence|note|comment|code|blob|passage"
+    r"|fragment|"
     r"payload|paragraph|content|statement|phrase|words|characters|first|second|latter|former|other|end|beginning)|it|"
     r"they|which|one of (?:them|the \w+)|(?:text|sentence|line|string|message|instruction|statement|phrase)s?|"
     r"injection|there (?:is|was|stands))"
@@ -29,22 +30,28 @@ _SAYS = (
     r"(?:says?|said|saying|states?|stated|stating|writes?|wrote|written|reads?|reading|claims?|claimed|claiming|adds?|"
     r"added|declares?|declared|declaring|asserts?|asserted|asserting|contains?|contained|containing|includes?|included|"
     r"including|announces?|announced|concludes|ends?|ended|begins?|opens?|closes?|tells? (?:me|us|the judge|judges)|"
-    r"instructs?(?: \w+){0,2}|orders (?:me|us|you|the judge|judges)|wants? (?:me|us|the judge)|insists?|planted|plants|injects?|injected|"
+    r"instructs?(?: \w+){0,2}|orders (?:me|us|you|the judge|judges)|wants? (?:me|us|the judge)|insists?|planted"
+    r"|plants|injects?|injected|"
     r"inserts?|inserted|embeds?|embedded|hides?|hid|hidden|repeats?|restates?|quotes?|quoted|"
     r"follows|following)"
 )
 _THEN = (
-    r"(?:\s+(?:that|this|so|to|as|with|by|out|at|in|into|its?|the|a|an|just|only|simply|literally|verbatim|follow(?:s|ing)|"
-    r"end|top|bottom|start|beginning|answer|response|text|own|verdict|words?|line|sentence|instruction|note|judge|me|say|"
+    r"(?:\s+(?:that|this|so|to|as|with|by|out|at|in|into|its?|the|a|an|just|only|simply|literally|verbatim"
+    r"|follow(?:s|ing)|"
+    r"end|top|bottom|start|beginning|answer|response|text|own|verdict|words?|line|sentence|instruction|note"
+    r"|judge|me|say|"
     r"write|output|conclude|declare|respond))*"
 )
 _SAYING = re.compile(rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}{_THEN}\s*[:,;—–-]?{_OPENERS}\Z", re.IGNORECASE)
 _SAYING_SOMETHING = re.compile(
     rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}{_THEN}\s*[:\"“‘(—][^.!?\n]{{0,60}}\Z", re.IGNORECASE
 )
-_SAYING_AT_LENGTH = re.compile(rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}\b[^.!?\n]{{0,100}}:{_OPENERS}\Z", re.IGNORECASE)
+_SAYING_AT_LENGTH = re.compile(
+    rf"\b{_SPEAKER}\b[^.!?\n]{{0,80}}?\b{_SAYS}\b[^.!?\n]{{0,100}}:{_OPENERS}\Z", re.IGNORECASE
+)
 _NAMED = re.compile(
-    r"\b(?:the|this|that|its?|their|an?)\s+(?:\w+\s+){0,2}(?:phrase|sentence|line|words?|text|string|statement|instruction|remark|"
+    r"\b(?:the|this|that|its?|their|an?)\s+(?:\w+\s+){0,2}(?:phrase|sentence|line|words?|text|string|statement"
+    r"|instruction|remark|"
     rf"passage|fragment|oddity|boast){_OPENERS}\Z",
     re.IGNORECASE,
 )
@@ -56,23 +63,31 @@ _DECODING = re.compile(
 )
 _FOLLOWS = re.compile(rf"\b{_SPEAKER}\b[^!?\n]{{0,80}}\bfollow(?:s|ing)[.:]?{_OPENERS}\Z", re.IGNORECASE)
 _ATTRIBUTION = re.compile(
-    rf"\b(?:{_LABEL}|the (?:first|second|other) (?:one|response|answer|assistant|candidate))(?:['’]s)?(?:\s+\w+){{0,2}}\s*"
+    rf"\b(?:{_LABEL}|the (?:first|second|other) (?:one|response|answer|assistant"
+    rf"|candidate))(?:['’]s)?(?:\s+\w+){{0,2}}\s*"
     rf"(?:[:：|]|\((?:\w+ ?){{1,4}}\):){_OPENERS}\Z",
     re.IGNORECASE,
 )
 _OWN = re.compile(
     r"\b(?:my|our)\s+(?:own\s+)?(?:final\s+|overall\s+)?(?:verdict|decision|answer|choice|conclusion|judge?ment|ruling|"
-    r"assessment|evaluation|selection|view|opinion|pick|preference)\b|\bI\s+(?:\w+\s+)?(?:conclude|decide|find|judge|choose|"
-    r"select|rule|pick|prefer)\b|\b(?:ignoring|disregarding|discounting|setting|leaving|despite|regardless|notwithstanding|"
+    r"assessment|evaluation|selection|view|opinion|pick|preference)\b|\bI\s+(?:\w+\s+)?(?:conclude|decide|find"
+    r"|judge|choose|"
+    r"select|rule|pick|prefer)\b|\b(?:ignoring|disregarding|discounting|setting|leaving|despite|regardless"
+    r"|notwithstanding|"
     r"aside from|apart from|without)\b",
     re.IGNORECASE,
 )
 _OTHERS = (
-    r"(?:inject\w*|plant(?:s|ed|ing)|manipulat\w*|hidden|embedded|decod(?:es?|ed|ing)|base64|rot13|verbatim|quot(?:es?|ed|ing|"
-    r"ation)|claim(?:s|ed|ing)?|ignored?|disregard(?:ed)?|discount(?:ed)?|set aside|self-\w+|not (?:my|mine)|attempt(?:s|ed|ing)? to|"
-    r"tri(?:es|ed) to|trying to|pretend\w*|declares?|insists?|its own (?:verdict|score|grade|rating|evaluation)|for the record|"
-    r"suspicious|boasts?|found in|seen in|taken from|text of|text in|copied|restat\w*|translat(?:es?|ed|ion)|appears? in|present in|"
-    r"attacks?|cheat\w*|smuggl\w*|addressed to|part of (?:the|its|response|assistant)|written (?:in|by|into)|instructs?|orders)"
+    r"(?:inject\w*|plant(?:s|ed|ing)|manipulat\w*|hidden|embedded|decod(?:es?|ed|ing)|base64|rot13|verbatim"
+    r"|quot(?:es?|ed|ing|"
+    r"ation)|claim(?:s|ed|ing)?|ignored?|disregard(?:ed)?|discount(?:ed)?|set aside|self-\w+|not (?:my|mine)"
+    r"|attempt(?:s|ed|ing)? to|"
+    r"tri(?:es|ed) to|trying to|pretend\w*|declares?|insists?|its own (?:verdict|score|grade|rating|evaluation)"
+    r"|for the record|"
+    r"suspicious|boasts?|found in|seen in|taken from|text of|text in|copied|restat\w*|translat(?:es?|ed|ion)"
+    r"|appears? in|present in|"
+    r"attacks?|cheat\w*|smuggl\w*|addressed to|part of (?:the|its|response|assistant)|written (?:in|by|into)"
+    r"|instructs?|orders)"
 )
 _SPOKEN_OF = re.compile(rf"\b{_OTHERS}\b", re.IGNORECASE)
 _SIGNS = (_SPOKEN_OF, _NAMED, _ATTRIBUTION, _SAYING_AT_LENGTH)

@@ -187,7 +187,12 @@ class _Origin:
         if begin >= start:
             return _Rank.WRITTEN
         quoting = self._quoting
-        if self._candidates.is_one(self.text) or quoting.announced(begin) or quoting.labelled(begin) or quoting.quotes(begin, end):
+        if (
+            self._candidates.is_one(self.text)
+            or quoting.announced(begin)
+            or quoting.labelled(begin)
+            or quoting.quotes(begin, end)
+        ):
             return _Rank.ANOTHERS
         return _Rank.SPOKEN_OF if quoting.spoken_of(begin, end) else _Rank.WRITTEN
 
@@ -258,7 +263,9 @@ def _judges_own(rule: ReadingRule, ranked: Sequence[tuple[_Rank, _Value]]) -> _V
     # what the judge will say must not make an earlier mention its verdict.
     last = [(rank, value) for rank, value in possible if rank <= _Rank.WRITTEN][-1:]
     if last and last[0][0] == _Rank.WRITTEN and last[0][1] != chosen:
-        return NoVerdict(reason="conflicting", detail="The last decision differs from the first, and a candidate wrote it too.")
+        return NoVerdict(
+            reason="conflicting", detail="The last decision differs from the first, and a candidate wrote it too."
+        )
     return chosen
 
 

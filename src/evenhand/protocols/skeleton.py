@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from urllib.parse import unquote
 
+from evenhand.protocols.patterns import compile_pattern
 from evenhand.protocols.plain import plain
 
 MOST_DECODED = 200_000
@@ -32,14 +33,25 @@ _HEX = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s:,;-]{0,2}){10,}")
 _BINARY = re.compile(r"(?:[01]{8}\s?){10,}")
 _CODES = re.compile(r"(?:\b[0-9]{2,3}\b[\s,;]{1,2}){10,}[0-9]{2,3}\b")
 _ESCAPE = re.compile(r"\\u\{?([0-9a-fA-F]{4,6})\}?|\\x([0-9a-fA-F]{2})|U\+([0-9a-fA-F]{4,6})\s?|\\U([0-9a-fA-F]{8})")
-_ENCODED = re.compile(
-    r"[A-Za-z0-9+/_-]{16}|=[0-9A-Fa-f]{2}=|%[0-9a-fA-F]{2}|\\[uUx]|U\+[0-9a-fA-F]{4}|[0-9a-fA-F]{2}[\s:,;-]{1,2}(?:[0-9a-fA-F]{2}[\s:,;-]{1,2}){5}"
-    r"|[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}|[01]{8}\s[01]{8}"
+_ENCODED = compile_pattern(
+    r"[A-Za-z0-9+/_-]{16}|=[0-9A-Fa-f]{2}=|%[0-9a-fA-F]{2}|\\[uUx]|U\+[0-9a-fA-F]{4}"
+    r"|[0-9a-fA-F]{2}[\s:,;-]{1,2}(?:[0-9a-fA-F]{2}[\s:,;-]{1,2}){5}"
+    r"|[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}|[01]{8}\s[01]{8}",
+    groupless=True,
+)
+_TURNED = compile_pattern(
+    # Words of verdicts backwards, shifted by thirteen, with digits for letters; word for word from the end.
+    "esnopser|tnatsissa|noitpo|rewsna|tcidrev|retteb|noitceles|erocs|renniw"
+    "|erfcbafr|nffvfgnag|bcgvba|nafjre|ireqvpg|orggre|fryrpgvba|fpber|jvaare"
+    "|r3sp|r35p|re5p|resp0|respon5|b3tt|b3t7|b37|be7|bet7|v3rd|verd1|s3l3|5el3|5elec|0pt1|0ption|op7|opt10|4ss1"
+    "|a551|as51|455|sc0r|5c0r|5cor"
+    "|(?:better|best)(?:the)?(?:is|was)?[ab12](?:response|assistant|option)|[ab12](?:response|assistant|option)overall",
+    groupless=True,
 )
 _QUOTED_PRINTABLE = re.compile(r"(?:=[0-9A-Fa-f]{2}){4,}")
 _BASE32 = re.compile(r"[A-Z2-7]{16,}={0,6}")
 _TAG = re.compile(r"<!--.*?-->|<[^<>]{0,80}>", re.DOTALL)
-_ALIKE = str.maketrans("i10", "llo")
+_ALIKE, _ALIKE_ASCII = str.maketrans("i10", "llo"), bytes.maketrans(b"i10", b"llo")
 _UPSIDE_DOWN = str.maketrans("ɐqɔpǝɟƃɓɥᴉıɾʞʅɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz")
 _LEET = str.maketrans("0134578@$!|", "oieastbasii")
 
@@ -70,13 +82,16 @@ def plain_skeleton(text: str) -> str:
 
 def alike(skeleton_: str) -> str:
     """A skeleton without the differences between letters and digits that look the same in many a type."""
+    if skeleton_.isascii():  # bytes are translated many times faster
+        return skeleton_.encode().translate(_ALIKE_ASCII).decode()
     return skeleton_.translate(_ALIKE)
 
 
 @lru_cache(maxsize=256)
 def forms(text: str) -> tuple[str, ...]:
     """The skeletons of what a candidate wrote and of what it decodes to, look-alike ones as one, the plain one first."""
-    return tuple(dict.fromkeys(alike(bones) for bones in (*map(plain_skeleton, _forms(text)), *_turned(text))))
+    turned = _turned(text) if "ǝ" in text or "ɐ" in text or _TURNED.finds(plain_skeleton(text)) else ()
+    return tuple(dict.fromkeys(alike(bones) for bones in (*map(plain_skeleton, _forms(text)), *turned)))
 
 
 def decoded(text: str) -> tuple[str, ...]:
@@ -84,7 +99,10 @@ def decoded(text: str) -> tuple[str, ...]:
     return _forms(text)[1:]
 
 
+@lru_cache(maxsize=256)
 def _forms(text: str) -> tuple[str, ...]:
+    if text.isascii() and "<" not in text and "&" not in text and not _ENCODED.finds(text):
+        return (text,)
     found = dict.fromkeys([text])
     text = text[:MOST_DECODED]
     hidden = any(ord(letter) in _TAGS for letter in text) if not text.isascii() else False
@@ -96,7 +114,7 @@ def _forms(text: str) -> tuple[str, ...]:
     if "&" in text:
         found[html.unescape(plain(text))] = None
     for _ in range(2):  # a code within a code
-        layer = [inner for outer in layer if _ENCODED.search(outer) for inner in _decodings(outer)]
+        layer = [inner for outer in layer if _ENCODED.finds(outer) for inner in _decodings(outer)]
         found.update(dict.fromkeys(layer))
     return tuple(found)
 
@@ -105,9 +123,16 @@ def _turned(text: str) -> tuple[str, ...]:
     """Read backwards, by letters and by words, upside down, shifted by thirteen, and with digits for letters."""
     text = text[:MOST_DECODED]
     bones = plain_skeleton(text)
-    words = bones if text.isascii() else skeleton(plain(text).translate(_UPSIDE_DOWN))
+    words = bones if text.isascii() else skeleton(plain(text).lower().translate(_UPSIDE_DOWN))
     backwards = skeleton(" ".join(reversed(text.split())))
-    return bones[::-1], words[::-1], backwards, backwards[::-1], codecs.encode(bones, "rot13"), skeleton(plain(text).translate(_LEET))
+    return (
+        bones[::-1],
+        words[::-1],
+        backwards,
+        backwards[::-1],
+        codecs.encode(bones, "rot13"),
+        skeleton(plain(text).translate(_LEET)),
+    )
 
 
 def _decodings(text: str) -> Iterator[str]:
