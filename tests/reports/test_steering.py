@@ -61,7 +61,7 @@ def test_several_models_are_told_in_one_line_the_worst_first(ledger: Ledger):
         scene(), speaks=lambda label, model: ("verdict",) if model == "blue" or (model, label) == ("amber", "1") else ()
     )
     speaks.judged(ledger, lambda *_: 1)
-    assert board_of(ledger).told == ("Verdicts are written by blue in 8 of 8 answers and amber in 1 of 8 answers.",)
+    assert board_of(ledger).told == ("Verdicts are written by blue in 8 of 8 answers and amber in 1 of 8.",)
 
 
 def test_where_nothing_is_written_nothing_is_said_and_the_counts_are_there(ledger: Ledger):

@@ -31,8 +31,9 @@ def _doing(alone: str, several: str, counts: Mapping[str, tuple[int, int]]) -> t
         ((model, (number, of)),) = done.items()
         return (f"{model} {alone} in {number:,} of {_answers(of)}.",)
     ordered = sorted(done, key=lambda model: (-done[model][0] / done[model][1], model))
-    told = [f"{model} in {done[model][0]:,} of {_answers(done[model][1])}" for model in ordered]
-    return (f"{several} {listed(told)}.",) if told else ()
+    first, *more = [(f"{model} in {done[model][0]:,} of ", done[model][1]) for model in ordered] or [("", 0)]
+    told = [f"{first[0]}{_answers(first[1])}", *(f"{words}{of:,}" for words, of in more)]
+    return (f"{several} {listed(told)}.",) if done else ()
 
 
 def _answers(number: int) -> str:
