@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evenhand.engine.alterations import plantings
+from evenhand.engine.audit_wording import wording_of
+from evenhand.protocols.catalog import load_protocol
 from tests.scripted_server import Script, ScriptedServer
 
 SAMPLE = Path(__file__).parents[2] / "src" / "evenhand" / "benchmarks" / "visit_bench" / "sample"
@@ -29,6 +32,10 @@ class Habits:
     """Given an answer and the same made longer."""
     sees: bool = True
     silent: float = 0.0
+    falls_for: tuple[str, ...] = ()
+    """The ways of planting that it obeys; none: all of them."""
+    quotes: bool = False
+    """Whether it says first what the answers end with."""
     wavers: float = 0.0
     """On this share of pairs it follows a place, as often the one as the other."""
 
@@ -36,12 +43,15 @@ class Habits:
 BAD = Habits(obeys=0.6, first=0.3, longer=0.5, sees=False, silent=0.02)
 GOOD = Habits()
 STEADY = Habits(wavers=0.05)
+GULLIBLE = Habits(obeys=1.0, falls_for=("order in base64",))
+QUOTING = Habits(quotes=True)
+
+_HABITS = {"good": GOOD, "bad": BAD, "steady": STEADY, "gullible": GULLIBLE, "quoting": QUOTING}
+_WORDING = wording_of(load_protocol("visit_pairwise"))
+NEW = "\n\n"
 
 _PAIR = re.compile(
     r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
-)
-_PLANTED = re.compile(
-    r"Overall, Response (A|B) is better|choose Response (A|B) as the better|report that Response (A|B) is better"
 )
 _OPTION = re.compile(r"Option (\d+)[:.]?\s*(.*?)(?=\n\s*Option \d+|\Z)", re.DOTALL)
 
@@ -55,7 +65,10 @@ def judge(habits: Habits) -> Any:
         if found is None:
             return _pick(text)
         first, second = found.groups()
-        return f"Overall, Response {_choice(habits, body, first, second)} is better."
+        endings = [text.rpartition(NEW)[2] for text in (first, second)]
+        quoted = [f'Response {place} ends with: "{words}"' for place, words in zip("AB", endings, strict=True)]
+        own = f"Overall, Response {_choice(habits, body, first, second)} is better."
+        return NEW.join([*(quoted if habits.quotes else ()), own])
 
     return reply
 
@@ -64,9 +77,9 @@ def _choice(habits: Habits, body: dict[str, Any], first: str, second: str) -> st
     said = f"{first}\0{second}\0{len(_pictures(body))}\0{_pictures(body)[:1]}"
     if _lot("silent", said) < habits.silent:
         return "C"
-    named = {next(filter(None, found)) for text in (first, second) for found in _PLANTED.findall(text)}
-    if len(named) == 1 and _lot("obeys", said) < habits.obeys:
-        return named.pop()
+    named = _named(first, second)
+    if named and named[0] in (habits.falls_for or named[0]) and _lot("obeys", said) < habits.obeys:
+        return named[1]
     if _lot("first", said) < habits.first:
         return "A"
     for long, short, place in ((first, second, "A"), (second, first, "B")):
@@ -80,6 +93,15 @@ def _choice(habits: Habits, body: dict[str, Any], first: str, second: str) -> st
     if _lot("wavers", pair) < habits.wavers:
         return _either(pair)
     return "A" if quality(first) > quality(second) else "B"
+
+
+def _named(*texts: str) -> tuple[str, str] | None:
+    """In which way words are planted, and for which place: this judge sees through every disguise."""
+    for planting in plantings(_WORDING):
+        words, _ = planting.way.words(_WORDING, planting.slot)
+        if any(text.endswith(words) for text in texts):
+            return planting.way.name, planting.slot
+    return None
 
 
 def quality(text: str) -> float:
@@ -153,4 +175,4 @@ async def _serve(habits: Habits) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve({"good": GOOD, "bad": BAD, "steady": STEADY}[sys.argv[1]]))
+    asyncio.run(_serve(_HABITS[sys.argv[1]]))

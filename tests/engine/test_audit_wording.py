@@ -78,7 +78,7 @@ def test_a_planted_verdict_is_one_that_the_users_protocol_reads(
         steering, control = planted(BASE, planting, wording)
         assert len(steering.text.split()) == len(control.text.split())
         assert not holds_verdict(control.text, own)
-        if planting.kind == "verdict":
+        if planting.way.name == "verdict":
             found = own.read(steering.text)
             assert isinstance(found, Preference)
             assert (found.value > 0) == (planting.slot == "A")

@@ -3,7 +3,7 @@
 import itertools
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from evenhand.domain.call import Message, Reply, Request, Usage
+from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
@@ -19,6 +20,7 @@ from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Reason, Verdict
 from evenhand.ledger import schema
+from evenhand.ledger.projection import judged, studies
 from evenhand.ledger.record import Entries, Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -150,3 +152,16 @@ def killed(process: "subprocess.Popen[str]") -> None:
     """With -9, and buried."""
     process.kill()
     process.communicate()
+
+
+def speaking(ledger: Ledger, says: Mapping[str, Sequence[str]]) -> None:
+    """Reads what was judged again, as if all answers of these models held a `verdict` or gave an `order`."""
+    for study in studies(ledger, purposes=("board", "people", "audit")):
+        again_read: list[Judgement] = []
+        for one in judged(ledger, [study]):
+            wrote: dict[str, Json] = {
+                kind: [place for place, model in enumerate(one.models) if kind in says.get(model, ())]
+                for kind in ("verdict", "order")
+            }
+            again_read.append(replace(one.judgement, reader="r2", notes={"candidates_wrote": wrote}))
+        ledger.commit(Entries(study=study.key, trials=[], judgements=again_read))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from PIL import Image
 
 from evenhand.domain.call import Message, Reply, Request, Usage
-from evenhand.domain.identity import bytes_hash
+from evenhand.domain.identity import Json, bytes_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
@@ -44,6 +44,8 @@ class Scene:
     wrote: str = "{model} answers {item}"
     unpriced: str = ""
     """The model before whose answer, when it stands first, the price of a reply is unknown."""
+    speaks: Callable[[str, str], Sequence[str]] = lambda label, model: ()
+    """Of an item's label and a model: what its answer says to the judge, `verdict` or `order`."""
 
     @property
     def benchmark(self) -> Benchmark:
@@ -86,12 +88,18 @@ class Scene:
         entries = Entries(study=self.study.key, trials=trials)
         for trial in trials:
             first, second = (answers[digest].model for digest in trial.responses)
-            self._add(entries, trial, says(labels[trial.item], first, second), run, first)
+            said = says(labels[trial.item], first, second)
+            self._add(entries, trial, said, run, (labels[trial.item], first, second))
         ledger.commit(entries)
         ledger.end_run(run, {})
 
-    def _add(self, entries: Entries, trial: Trial, said: int | str, run: str, first: str) -> None:
+    def _add(self, entries: Entries, trial: Trial, said: int | str, run: str, shown: tuple[str, str, str]) -> None:
         calls: tuple[str, ...] = ()
+        label, first, second = shown
+        kinds = [self.speaks(label, model) for model in (first, second)]
+        wrote: dict[str, Json] = {
+            kind: [place for place, spoken in enumerate(kinds) if kind in spoken] for kind in ("verdict", "order")
+        }
         if self.rater.kind == "model":
             request = Request(
                 endpoint="openai", model="judge", settings=self.rater.settings,
@@ -101,7 +109,16 @@ class Scene:
             entries.add_call(request, reply, run=run, at=AT, cost_usd=None if first == self.unpriced else 0.25)
             calls = (request.key,)
         entries.judgements.append(
-            Judgement(trial=trial.key, verdict=_verdict(said), reader="r1", calls=calls, run=run, at=AT, cost_usd=0.25)
+            Judgement(
+                trial=trial.key,
+                verdict=_verdict(said),
+                reader="r1",
+                calls=calls,
+                run=run,
+                at=AT,
+                cost_usd=0.25,
+                notes={"candidates_wrote": wrote} if any(kinds) else {},
+            )
         )
 
 

@@ -9,6 +9,8 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.engine.audit import Design, design
 from evenhand.engine.audit_trials import Compared, Longer, Looked, Picked, Purposeful, Steered
+from evenhand.reliability.trial_effects import obeyed_by_chance
+from evenhand.reports.audit_findings import findings
 from evenhand.reports.audit_measures import Heard, Measure, measures
 from tests.engine.audits import ALL, sources
 
@@ -76,6 +78,36 @@ def test_who_obeys_one_kind_is_seen_to_obey_that_kind():
     found = said(habit)
     assert found["planted_effect_order"].value == 1
     assert found["planted_effect_verdict"].value == 0
+
+
+def test_who_obeys_one_way_is_seen_to_obey_that_way_alone():
+    def habit(one: Purposeful) -> int:
+        return 1 if isinstance(one, Steered) and (one.names_first or one.way != "order in base64") else -1
+
+    verdicts: dict[str, Verdict | NoVerdict] = {
+        one.trial.key: Preference(value=habit(one), levels=5) for one in WHOLE.purposeful if not isinstance(one, Picked)
+    }
+    found = {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    ways = {one.way: one for one in found.values() if one.way is not None}
+    assert [way for way, one in ways.items() if one.stands_out] == ["order in base64"]
+    assert ways["order in base64"].estimate.value == 1
+    assert ways["order in German"].estimate.value == 0
+    assert (found["planted_effect"].estimate.value or 0) < 0.2
+    faults = [one for one in findings(list(found.values())) if "a planted order in base64 moves it (+1.000" in one]
+    assert len(faults) == 1
+    assert not any("do not move it" in one for one in findings(list(found.values())))
+
+
+def test_ways_that_few_items_show_have_no_measure_of_their_own():
+    some = design(sources(), budget=120)
+    assert not [name for name in said(lambda _: 1, of=some) if name.startswith("planted_by_way")]
+
+
+def test_a_way_stands_out_by_hand():
+    # Of ten showings each turned by the name: one of the 1,024 choices of signs gives so much.
+    assert obeyed_by_chance([2] * 10) == pytest.approx(1 / 1024)
+    assert obeyed_by_chance([2, 2, -2]) == pytest.approx(4 / 8)
+    assert obeyed_by_chance([0, 0]) == obeyed_by_chance([]) == 1
 
 
 def test_who_looks_is_seen_to():

@@ -15,6 +15,7 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.ledger.opened import open_benchmark
 from evenhand.ledger.record import Ledger
 from evenhand.web.few_items import FEWEST, TOO_FEW, few_cells
+from tests.ledger.scene import speaking
 from tests.web.house import JUDGE, House, judge, served
 
 MODELS = ("amber", "blue", REFERENCE)
@@ -122,3 +123,16 @@ def test_whatever_is_left_out_of_a_pair_is_on_five_items_at_least_or_all_there_i
     hidden = sum(items[cell] for cell in left_out)
     assert all(items[cell] >= FEWEST for cell in range(len(items)) if cell not in left_out)
     assert hidden == 0 or hidden >= FEWEST or hidden == sum(items)
+
+
+def test_what_answers_say_to_the_judge_is_told_of_all_items_and_of_no_category(fair: Fair):
+    speaking(fair.house.ledger, {"amber": ("verdict",)})
+    board, visitor = fair.board(human=False), fair.house.visitor()
+
+    def written(**asked: str) -> int | None:
+        models = {one["model"]: one for one in document(visitor, board, **asked)["models"]}
+        return models["amber"]["writes_verdicts"]
+
+    assert written() == 13
+    # With those of seven items, the one of the single item would follow from the board by category.
+    assert written(category="many") is None

@@ -32,6 +32,7 @@ from evenhand.reports.scores.visit_sheets import board_sheets, breakdown_sheet
 from evenhand.reports.scores.visit_sheets import long_breakdown as visit_long_breakdown
 from evenhand.reports.scores.visit_sheets import wide_sheet as visit_wide_sheet
 from evenhand.reports.sheet import Sheet
+from evenhand.reports.steering import steering_sentences
 
 _OF = {"skill": "visit-bench", "source": "visit-bench", "category": "creation-mmbench", "task": "creation-mmbench"}
 """Whose tables --by can ask for."""
@@ -84,7 +85,7 @@ def _visit(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
     return Scored(
         document=document,
         sheets=_visit_sheets(score, flags),
-        sentences=(heading, *score.notes, *about_ratings),
+        sentences=(*steering_sentences(score.steering), heading, *score.notes, *about_ratings),
         board=ranked,
     )
 
@@ -113,7 +114,7 @@ def _creation(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
     return Scored(
         document={**score.as_json(), "reliability": _reliability(ranked)},
         sheets=_creation_sheets(score, flags),
-        sentences=(heading, *score.notes),
+        sentences=(*steering_sentences(score.steering), heading, *score.notes),
         board=ranked,
     )
 
@@ -138,7 +139,12 @@ def _variants(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:
     refuse_unlike(chosen)
     evidence = {variant: creation_evidence(ledger, one) for variant, one in chosen.items()}
     scores = VariantScores(by_variant={variant: creation_score(one) for variant, one in evidence.items()})
-    notes = told_once({variant or "default": score.notes for variant, score in scores.by_variant.items()})
+    notes = told_once(
+        {
+            variant or "default": (*steering_sentences(score.steering), *score.notes)
+            for variant, score in scores.by_variant.items()
+        }
+    )
     first = next(iter(scores.by_variant.values()))
     heading = f"Judged by {first.judge} under {' and '.join(first.protocols)}."
     sheet = variants_table(scores) if flags["form"] == "csv" else variants_sheet(scores)

@@ -12,11 +12,12 @@ from evenhand.domain.identity import draw
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.alterations import DOSES, Kind, padded, planted, plantings
+from evenhand.engine.alterations import DOSES, padded, planted, plantings_of
 from evenhand.engine.audit_twins import Twins, right_answer
 from evenhand.engine.audit_wording import wording_of
 from evenhand.engine.grading import PreparedGrade
 from evenhand.engine.judging import Prepared
+from evenhand.engine.plants import Kind
 from evenhand.models.errors import Misuse
 from evenhand.protocols.protocol import Protocol
 
@@ -52,6 +53,8 @@ class Steered:
 
     trial: Trial
     kind: Kind
+    way: str
+    """Of those of its kind."""
     names_first: bool
     """Whether the planted words speak for the place shown first."""
     names_own: bool
@@ -164,15 +167,17 @@ class Makers:
 
     def steered(self) -> list[Block]:
         blocks: list[Block] = []
-        for base in self._bases("planted"):
+        begin = draw(self._seed, "way")
+        for turn, base in enumerate(self._bases("planted"), begin):
             block: list[Purposeful] = []
-            for planting in plantings(self.wording):
+            for planting in plantings_of(turn, self.wording):
                 steering, control = map(self._kept, planted(base, planting, self.wording))
                 for pair, own in (((steering, control), "A"), ((control, steering), "B")):
                     block.append(
                         Steered(
                             trial=self._trial(*pair),
                             kind=planting.kind,
+                            way=planting.way.name,
                             names_first=planting.slot == "A",
                             names_own=planting.slot == own,
                         )

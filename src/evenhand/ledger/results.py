@@ -35,6 +35,10 @@ class Remark:
     """The judge could only give an offered answer."""
     adapted: tuple[str, ...] = ()
     """Sentences: what was asked otherwise than published."""
+    verdicts: tuple[int, ...] = ()
+    """Places, from 0 as shown, of the answers that hold what reads as a verdict."""
+    orders: tuple[int, ...] = ()
+    """Likewise of those that give the judge an order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,7 +177,13 @@ def ending_of(stored: str) -> Verdict | NoVerdict:
 
 def _remark(stored: str) -> Remark:
     notes: rows.Fields = json.loads(stored) if stored else {}
-    return Remark(forced=bool(notes.get("forced")), adapted=tuple(map(str, notes.get("adapted", ()))))
+    wrote: rows.Fields = notes.get("candidates_wrote") or {}
+    return Remark(
+        forced=bool(notes.get("forced")),
+        adapted=tuple(map(str, notes.get("adapted", ()))),
+        verdicts=tuple(wrote.get("verdict", ())),
+        orders=tuple(wrote.get("order", ())),
+    )
 
 
 def _counting(read: Scan, endings: Sequence[Verdict | NoVerdict]) -> npt.NDArray[np.intp]:

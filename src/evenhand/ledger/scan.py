@@ -20,6 +20,9 @@ _SECOND = slice(70, 134)
 _REST = slice(134, None)
 """Where the digests stand in a trial's JSON list of responses."""
 
+_TELLING = ('"forced":true', '"adapted"', '"candidates_wrote"')
+"""Of notes that are read: they tell of settings, of a forced answer, or of what the answers say to the judge."""
+
 _WALKED = 3
 """Up to how many judgements in the ledger for each trial of the studies all of them are walked through."""
 
@@ -53,7 +56,7 @@ class Judgements:
     ending: Coded
     """The verdict as stored, or the reason why there is none."""
     note: Coded
-    """The notes as stored where they tell of settings or of a forced answer, else empty."""
+    """The notes as stored where they hold one of the telling words, else empty."""
 
     def rows(self, kept: npt.NDArray[Any]) -> "Judgements":
         return Judgements(
@@ -165,7 +168,7 @@ def _trials(connection: Connection, scope: Scope, rows: dict[str, int]) -> Trial
 def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int], *, noted: bool = True) -> Judgements:
     """`rows`: where each trial stands, by key. Without `noted` every note is empty."""
     table = schema.judgements
-    telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in ('"forced":true', '"adapted"')))
+    telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in _TELLING))
     notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="") if noted else literal("")
     query = select(table.c.seq, table.c.at, table.c.trial, func.coalesce(table.c.verdict, table.c.reason), notes)
     endings, told = Interning(), Interning()

@@ -57,6 +57,22 @@ def tie_rate(signs: Sequence[int], items: Sequence[str]) -> Estimate:
     return clustered_share([float(sign == 0) for sign in signs], [1.0] * len(signs), items)
 
 
+def obeyed_by_chance(followed: Sequence[int]) -> float:
+    """The probability of so much obedience or more from a judge that is not moved.
+
+    Of each showing, asked with the one place named and with the other, what was said for the named minus against: to
+    that judge the two are one question, so either sign is as likely, and the sum over showings has a known
+    distribution (Fisher 1935, The Design of Experiments, section 21).
+    """
+    chances = np.ones(1)
+    for size in map(abs, followed):
+        flipped = np.zeros(2 * size + 1)
+        flipped[0] += 0.5
+        flipped[-1] += 0.5
+        chances = np.convolve(chances, flipped)
+    return float(min(1.0, chances[sum(followed) + sum(map(abs, followed)) :].sum()))
+
+
 def lean(signs: Sequence[int], items: Sequence[str]) -> Estimate:
     """The mean sign, from -1 to 1: how much more often the judge goes towards what is asked about than away from it."""
     towards = clustered_share([(1 + sign) / 2 for sign in signs], [1.0] * len(signs), items)

@@ -105,6 +105,7 @@ _READINGS: Mapping[str, _Reading] = {
 def findings(measures: Sequence[Measure]) -> list[str]:
     """What is wrong first."""
     said: dict[Found, list[str]] = {"fault": [], "fine": [], "open": []}
+    moved = [one for one in measures if one.stands_out]
     for measure in measures:
         one, reading = measure.estimate, _reading(measure, measures)
         if reading is not None and measure.silenced:
@@ -112,8 +113,11 @@ def findings(measures: Sequence[Measure]) -> list[str]:
         if reading is None or one.value is None or one.lower is None or one.upper is None:
             continue
         found = reading.of(one.lower, one.upper)
+        if measure.name == "planted_effect" and moved and found != "fault":
+            continue
         words: str = getattr(reading, found)
         said[found].append(f"{_sided(words, measure.name, one.value)} ({_numbers(one, measure.unit)})")
+    said["fault"] += [f"a planted {one.way} moves it ({_numbers(one.estimate, one.unit)})" for one in moved]
     return [f"{_HEADS[found]}: {'; '.join(words)}." for found, words in said.items() if words]
 
 

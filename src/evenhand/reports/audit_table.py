@@ -26,7 +26,8 @@ def print_audit(report: AuditReport, console: Console) -> None:
         console.print(unbroken(escape(report.sentence(ruling))), style=_STYLES[ruling.result])
     console.print()
     for one in report.measures:
-        name = f"  {one.name}" if one.part_of else one.name
+        # Ways are long as names and told in words.
+        name = f"  {one.way or one.name}" if one.part_of else one.name
         left_out = f", sets not read whole: {one.left_out}" if one.left_out else ""
         console.out(f"{_line(name, one.estimate, one.unit)}{left_out}", highlight=False)
     console.print()

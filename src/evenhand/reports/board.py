@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -15,6 +15,8 @@ from evenhand.reports.methods import Method
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from evenhand.ledger.steering import Steering
 
 Unit: TypeAlias = Literal["votes", "battles", "rows"]
 """What was rated; rows are whatever a file holds."""
@@ -90,10 +92,19 @@ class Board:
     """All that was asked for, so that the same board can be made again."""
     findings: Findings
     """What more the verdicts tell; worked out when first looked at."""
+    steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
+    """By model, what its answers say to the judge; empty where nobody knows."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Sentences: which models write verdicts, give the judge orders, or leave it without a verdict."""
+        from evenhand.reports.steering import steering_sentences
+
+        return steering_sentences(self.steering) if self.steering else ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every sentence of the board, as in the document."""
+        """Every further sentence of the board."""
         return (*self.basis, *self.remarks)
 
     def __str__(self) -> str:
@@ -108,6 +119,8 @@ class Board:
         return printed.get()
 
     def as_json(self) -> dict[str, Json]:
+        from evenhand.reports.steering import steering_json
+
         origin = self.origin
         found = self.findings.of_models()
         return {
@@ -126,11 +139,13 @@ class Board:
             "votes": self.votes,
             "battles": self.battles,
             "items": self.items,
-            "models": [{**one.as_json(), **found[one.model]} for one in self.models],
+            "models": [
+                {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
+            ],
             **self.findings.as_json(),
             "coverage": self.coverage.as_json(),
             "reliability": None if self.reliability is None else self.reliability.as_json(),
-            "notes": [*self.notes],
+            "notes": [*self.told, *self.notes],
         }
 
     def to_json(self) -> str:

@@ -47,6 +47,10 @@ def print_board(board: Board, console: Console, *, more: Sequence[Beside] = (), 
     if len(shown) < len(board.models):
         console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
     console.print()
+    for sentence in board.told:
+        console.print(unbroken(escape(sentence)), style="bold yellow")
+    if board.told:
+        console.print()
     if any(column.heading == "range" for column in fitting):
         console.print(f"{_RANGES} {'rows' if board.items is None else 'items'} separate the models.", style="dim")
     absent = ", ".join(column.heading for column in columns if column not in fitting)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from evenhand.reports.errors import RankError
 if TYPE_CHECKING:
     from evenhand.exchange.battles_file import BattleTable
     from evenhand.ledger.columns import Coded
+    from evenhand.ledger.steering import Steering
     from evenhand.ledger.votes import JudgedBattles
 
 
@@ -56,6 +57,8 @@ class Evidence:
     notes: tuple[str, ...]
     waiting: npt.NDArray[np.bool_] | None = None
     """Rows of which no battle is made, because another showing of theirs has no reply. None: there are no such rows."""
+    steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
+    """By model, what its answers say to the judge; empty where nobody knows."""
 
 
 def of_file(table: "BattleTable") -> Evidence:
@@ -81,6 +84,8 @@ def _in_vain(table: "BattleTable") -> Missing | None:
 
 def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     """Raises RankError where the judge graded or chose instead of comparing two."""
+    from evenhand.ledger.steering import steering_of
+
     study = judged.study
     if judged.showings.where(lambda ending: isinstance(ending, Grades | Choice)).any():
         raise RankError(
@@ -111,6 +116,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         coverage=judged.coverage,
         notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles))),
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
+        steering=steering_of([judged]),
     )
 
 

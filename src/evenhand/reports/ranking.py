@@ -188,6 +188,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             scoring=ranking.scoring,
             missing=evidence.missing,
         ),
+        steering=evidence.steering,
     )
 
 

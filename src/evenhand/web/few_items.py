@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.results import Results
+from evenhand.ledger.steering import Steering
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.notes import counted
 
@@ -57,6 +58,13 @@ def without_few(judged: JudgedBattles, category_of: Mapping[str, str | None] | N
     if not left_out.any():
         return Shown(judged=judged, left_out=0)
     return Shown(judged=replace(judged, results=results.rows(~left_out)), left_out=int(left_out.sum()))
+
+
+def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str, Steering]:
+    """Of the models with answers to enough items; of a category nothing, as the other items would follow from it."""
+    if category is not None:
+        return {}
+    return {model: one for model, one in found.items() if one.answers_shown >= FEWEST}
 
 
 def _withheld(results: Results, *, human: bool) -> npt.NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from evenhand.domain.item import Item
 from evenhand.ledger.entrants import board_names, counted_battles
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.steering import Steering
 from evenhand.ledger.submissions import entrants
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.comparisons import Comparisons
@@ -23,7 +24,9 @@ from evenhand.reports.errors import RankError
 from evenhand.reports.evidence import Origin, of_record
 from evenhand.reports.methods import Method
 from evenhand.reports.ranking import Ranking, board
+from evenhand.reports.steering import steering_sentences
 from evenhand.reports.win_rates_by import InCategory, against_reference, by_category, categories_of
+from evenhand.web import few_items
 from evenhand.web.agreement import Agreement, together, votes_in
 from evenhand.web.few_items import TOO_FEW, Shown, without_few
 from evenhand.web.listing import PEOPLE, BoardOnRecord
@@ -101,8 +104,17 @@ class Standings:
     """What everybody may call the submitted models, by the label that the record knows."""
     links: Mapping[str, str]
     """Where published ones are at home, by label."""
+    steering: Mapping[str, Steering]
+    """By model, what its answers say to the judge; without what may not be told."""
     few: int
     """Verdicts that are left out of what is told of a category, as they rest on too few items to be shown."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        return steering_sentences(self.steering, self.names)
+
+    def told_of(self, model: str) -> tuple[str, ...]:
+        return steering_sentences({model: self.steering[model]} if model in self.steering else {}, self.names)
 
     def of(self, model: str) -> Standing | None:
         return next((one for one in self.models if one.model == model), None)
@@ -120,7 +132,8 @@ def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Boar
     if on_record.human:
         evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
     made = board(evidence, Ranking(method=asked.method))
-    return replace(made, remarks=(*made.remarks, *notes)), judged
+    steering = few_items.told_to_all(made.steering, asked.category) if asked.withheld else made.steering
+    return replace(made, remarks=(*made.remarks, *notes), steering=steering), judged
 
 
 def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[JudgedBattles, tuple[str, ...]]:
@@ -178,6 +191,7 @@ def standings(
         index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
+        steering=made.steering,
         few=parts.left_out,
     )
 

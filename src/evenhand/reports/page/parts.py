@@ -49,7 +49,7 @@ def sections(report: Report) -> dict[str, str]:
         "summary": _list(summary(report), "summary") + _conclusion(report),
         "tiles": _tiles(report),
         "board": figures.get("board", "") + table(sheets.board_sheet(report.board), "board"),
-        "notes": _list(report.board.notes, "notes"),
+        "notes": _list([*report.board.told, *report.board.notes], "notes"),
         "paper": _paper(report),
         "paper_link": _paper_link(report),
         "matrix": figures.get("matrix", "") + _folded(sheets.wins_sheet(report.board)),

@@ -21,6 +21,7 @@ def summary(report: Report) -> list[str]:
         _what(report),
         *_repeated(report),
         *leaders(report.board),
+        *report.board.told,
         *_paper(report),
         order_sentences(report)[0],
         _contradictions(report),

@@ -1,7 +1,7 @@
 """Creation-MMBench's table: every model against the baseline; overall, by category and by task."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, categories, category_of
 from evenhand.domain.estimate import Estimate
@@ -11,12 +11,14 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import StudyOnRecord, items_of
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.steering import Steering, steering_of
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.reports.evidence import record_notes
 from evenhand.reports.scores.creation_answers import AnswerFacts
 from evenhand.reports.scores.creation_choosing import PREFERENCE, CreationStudies
 from evenhand.reports.scores.creation_figures import Figures, Wanted, figures, graded, judged_items
 from evenhand.reports.scores.creation_record import ModelRecord, model_records
+from evenhand.reports.steering import steering_json, steering_sentences
 
 ENOUGH = 0.95
 """Of the items; a model that answered fewer, or was judged on fewer, has no rank."""
@@ -68,19 +70,22 @@ class CreationScore:
     models: tuple[ModelScore, ...]
     """The highest Reward first; those without one last."""
     notes: tuple[str, ...]
+    steering: Mapping[str, Steering] = field(default_factory=dict[str, Steering])
+    """By model, what its answers say to the judge; empty where nobody knows."""
 
     def as_json(self) -> dict[str, Json]:
+        baseline = {"model": self.baseline, "reward": 0, **self.baseline_vfs.as_json("vfs")}
         return {
             "schema": 1,
             "benchmark": self.benchmark,
             "judge": self.judge,
             # By definition: the authors' own measured 0.36 and printed 0.00.
-            "baseline": {"model": self.baseline, "reward": 0, **self.baseline_vfs.as_json("vfs")},
+            "baseline": {**baseline, **steering_json(self.steering, self.baseline)},
             "variant": self.variant or "default",
             "protocols": list(self.protocols),
             "items": self.items,
-            "models": [one.as_json() for one in self.models],
-            "notes": list(self.notes),
+            "models": [{**one.as_json(), **steering_json(self.steering, one.model)} for one in self.models],
+            "notes": [*steering_sentences(self.steering), *self.notes],
         }
 
 
@@ -139,6 +144,7 @@ def creation_score(evidence: CreationEvidence) -> CreationScore:
         items=len(evidence.items),
         models=models,
         notes=tuple(_notes(evidence, records, models)),
+        steering=steering_of(evidence.judgings),
     )
 
 

@@ -1,7 +1,7 @@
 """VisIT-Bench's leaderboard: Elo, matches and win rate against the verified reference; by images, skill and source."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
+from evenhand.ledger.steering import Steering
 from evenhand.ledger.vote_columns import Votes
 from evenhand.ledger.votes import JudgedBattles
 from evenhand.ratings.bradley_terry import bradley_terry
@@ -25,6 +26,7 @@ from evenhand.reliability import Coverage
 from evenhand.reports.evidence import of_record, record_notes
 from evenhand.reports.methods import BY_MEDIAN, Scoring
 from evenhand.reports.scores.visit_showings import played
+from evenhand.reports.steering import steering_json, steering_sentences
 
 EQUATION_1 = (
     "The paper's Eq. 1 as printed is the probability that the first model loses; Elo is computed with the right sign."
@@ -129,6 +131,8 @@ class VisitScore:
     notes: tuple[str, ...]
     rating_notes: tuple[str, ...] = ()
     """Sentences about the ratings of the boards by images: of no concern to a table of rates."""
+    steering: Mapping[str, Steering] = field(default_factory=dict[str, Steering])
+    """By model, what its answers say to the judge; empty where nobody knows."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -139,6 +143,7 @@ class VisitScore:
             "models": [
                 {
                     **one.as_json(),
+                    **steering_json(self.steering, one.model),
                     "skills": _within("skill", self.by_skill, one.model),
                     "sources": _within("source", self.by_source, one.model),
                 }
@@ -156,7 +161,7 @@ class VisitScore:
             "undecided_as_ties": self.undecided,
             "battles_waiting": self.waiting,
             "coverage": self.coverage.as_json(),
-            "notes": [*self.notes, *self.rating_notes],
+            "notes": [*steering_sentences(self.steering), *self.notes, *self.rating_notes],
         }
 
 
@@ -217,6 +222,7 @@ def visit_score(
             *_of_parts(by_images),
             *_without_strength([everything, *by_images]),
         ),
+        steering=on_record.steering,
     )
 
 

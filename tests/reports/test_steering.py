@@ -1,0 +1,173 @@
+"""Claims about what is told of answers that speak to the judge: by model, in a sentence, where there is any."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from evenhand.domain.identity import Json
+from evenhand.domain.response import REFERENCE
+from evenhand.ledger.projection import studies
+from evenhand.ledger.record import Ledger
+from evenhand.ledger.steering import NOT_KNOWN, steering_of
+from evenhand.ledger.votes import judged_battles
+from evenhand.reports.board import Board
+from evenhand.reports.page.parts import sections
+from evenhand.reports.page.words import summary
+from evenhand.reports.ranking import rank
+from evenhand.reports.scores.creation_choosing import CreationChoice, choose_creation
+from evenhand.reports.scores.creation_score import creation_evidence, creation_score
+from evenhand.reports.scores.visit_bench import Asked, visit_score
+from evenhand.reports.steering import steering_sentences
+from tests.ledger.scene import speaking
+from tests.reports import report_scene
+from tests.reports.report_scene import JUDGE, Scene, numbered, with_models
+from tests.reports.scores import creation_scene, visit_scene
+
+MODELS = ("amber", "blue", "coral", "dun")
+
+
+def scene(items: int = 8) -> Scene:
+    return with_models(numbered(items), *MODELS)
+
+
+def board_of(ledger: Ledger) -> Board:
+    return rank(judged_battles(ledger, studies(ledger)))
+
+
+def counts(ledger: Ledger) -> dict[str, tuple[int, int, int]]:
+    found = steering_of([judged_battles(ledger, studies(ledger))])
+    return {model: (one.answers_shown, one.writes_verdicts, one.gives_orders) for model, one in found.items()}
+
+
+def test_answers_are_counted_once_however_often_they_are_shown(ledger: Ledger):
+    speaks = replace(
+        scene(),
+        speaks=lambda label, model: {
+            "blue": ("verdict",) if int(label) < 3 else (),
+            "dun": ("order", "verdict")[: int(label) % 2],
+        }.get(model, ()),
+    )
+    speaks.judged(ledger, lambda *_: 1)
+    assert counts(ledger) == {"amber": (8, 0, 0), "blue": (8, 3, 0), "coral": (8, 0, 0), "dun": (8, 0, 4)}
+    assert board_of(ledger).told == (
+        "blue writes verdicts in 3 of 8 answers.",
+        "dun gives the judge orders in 4 of 8 answers.",
+    )
+
+
+def test_several_models_are_told_in_one_line_the_worst_first(ledger: Ledger):
+    speaks = replace(
+        scene(), speaks=lambda label, model: ("verdict",) if model == "blue" or (model, label) == ("amber", "1") else ()
+    )
+    speaks.judged(ledger, lambda *_: 1)
+    assert board_of(ledger).told == ("Verdicts are written by blue in 8 of 8 answers and amber in 1 of 8.",)
+
+
+def test_where_nothing_is_written_nothing_is_said_and_the_counts_are_there(ledger: Ledger):
+    scene().judged(ledger, lambda *_: 1)
+    made = board_of(ledger)
+    assert made.told == ()
+    document = json.loads(made.to_json())
+    assert {one["model"]: one["answers_shown"] for one in document["models"]} == dict.fromkeys(MODELS, 8)
+    assert all(one["writes_verdicts"] == one["gives_orders"] == one["lost"] == 0 for one in document["models"])
+    assert all(one["lost_of"] == 48 and one["lost_more_than_others"] is False for one in document["models"])
+
+
+def test_a_model_whose_comparisons_have_no_verdict_is_named_with_its_figures(ledger: Ledger):
+    def says(label: str, first: str, second: str) -> int | str:
+        silent = "coral" in (first, second) and (int(label) + (first > second)) % 4 > 0
+        return "conflicting" if silent else 1
+
+    scene().judged(ledger, says)
+    made = board_of(ledger)
+    assert made.told == ("No verdict could be read in 36 of 48 comparisons of coral, in 0 of 48 of the others.",)
+    document = json.loads(made.to_json())
+    (coral,) = [one for one in document["models"] if one["model"] == "coral"]
+    assert (coral["lost"], coral["lost_of"], coral["lost_more_than_others"]) == (36, 48, True)
+    assert document["notes"][0] == made.told[0]
+    assert str(made).index(made.told[0]) > str(made).index("coral")
+
+
+def test_replies_that_never_came_are_not_lost_verdicts(ledger: Ledger):
+    scene().judged(ledger, lambda label, first, second: "timeout" if "coral" in (first, second) else 1)
+    made = board_of(ledger)
+    assert made.told == ()
+    assert "coral" not in made.steering
+    assert {one["lost"] for one in json.loads(made.to_json())["models"] if one["model"] != "coral"} == {0}
+
+
+def test_people_read_no_replies_so_nothing_is_known(ledger: Ledger):
+    person = replace(JUDGE, kind="human", name="Ada", endpoint="")
+    replace(scene(), rater=person).judged(ledger, lambda *_: 1)
+    document = json.loads(board_of(ledger).to_json())
+    assert all(one.items() >= NOT_KNOWN.items() for one in document["models"])
+
+
+def test_of_a_file_nobody_knows(tmp_path: Path):
+    (tmp_path / "b.csv").write_text("model_a,model_b,winner\na,b,model_a\nb,a,tie\n", encoding="utf-8")
+    made = rank(tmp_path / "b.csv")
+    assert made.told == ()
+    assert all(one.items() >= NOT_KNOWN.items() for one in json.loads(made.to_json())["models"])
+
+
+def test_models_are_called_as_asked(ledger: Ledger):
+    speaks = replace(scene(), speaks=lambda label, model: ("verdict",) if model == "blue" else ())
+    speaks.judged(ledger, lambda *_: 1)
+    found = board_of(ledger).steering
+    assert steering_sentences(found, {"blue": "Blue 2"}) == ("Blue 2 writes verdicts in 8 of 8 answers.",)
+
+
+def test_a_judgement_that_was_read_again_speaks_by_its_newer_reading(ledger: Ledger):
+    speaks = replace(scene(), speaks=lambda label, model: ("verdict",) if model == "blue" else ())
+    speaks.judged(ledger, lambda *_: 1)
+    scene().judged(ledger, lambda *_: 1)
+    assert counts(ledger)["blue"] == (8, 0, 0)
+
+
+def test_creations_table_tells_of_preferences_and_grades_together(ledger: Ledger):
+    creation_scene.set_up(ledger, *creation_scene.answers_of(["amber", "blue"]))
+    creation_scene.judge(ledger, lambda shown: creation_scene.for_model(1, shown))
+    creation_scene.judge(ledger, lambda shown: creation_scene.grades(8, 6, shown), creation_scene.FACTUALITY)
+    speaking(ledger, {"blue": ("verdict",), REFERENCE: ("order",)})
+    chosen = choose_creation(studies(ledger), CreationChoice(benchmark="creation-mmbench"))
+    document = creation_score(creation_evidence(ledger, chosen)).as_json()
+    rows = {one["model"]: one for one in cast(list[dict[str, Json]], document["models"])}
+    assert (rows["blue"]["writes_verdicts"], rows["blue"]["answers_shown"], rows["amber"]["writes_verdicts"]) == (
+        4,
+        4,
+        0,
+    )
+    # Three of the four cases are graded too, in both orders.
+    assert (rows["blue"]["lost"], rows["blue"]["lost_of"]) == (0, 14)
+    assert cast(dict[str, Json], document["baseline"])["gives_orders"] == 4
+    assert cast(list[str], document["notes"])[:2] == [
+        "blue writes verdicts in 4 of 4 answers.",
+        "reference gives the judge orders in 4 of 4 answers.",
+    ]
+
+
+def test_visits_table_tells_it(ledger: Ledger):
+    players = dict.fromkeys(visit_scene.ITEMS, ("amber", "blue", "coral"))
+    visit_scene.judge(
+        ledger, players, lambda shown: visit_scene.UNREADABLE if "coral" in shown.pair else shown.picks("amber")
+    )
+    speaking(ledger, {"coral": ("verdict",)})
+    items = {one.digest: one for one in visit_scene.ITEMS.values()}
+    document = visit_score(judged_battles(ledger, studies(ledger)), Asked(items=items)).as_json()
+    (coral,) = [one for one in cast(list[dict[str, Json]], document["models"]) if one["model"] == "coral"]
+    assert (coral["writes_verdicts"], coral["lost"], coral["lost_of"]) == (5, 20, 20)
+    assert coral["lost_more_than_others"] is True
+    assert cast(list[str], document["notes"])[:2] == [
+        "coral writes verdicts in 5 of 5 answers.",
+        "No verdict could be read in 20 of 20 comparisons of coral, in 0 of 10 of the others.",
+    ]
+
+
+def test_the_report_tells_it_first_and_under_its_board(ledger: Ledger):
+    speaks = replace(scene(), speaks=lambda label, model: ("verdict",) if model == "blue" else ())
+    speaks.judged(ledger, lambda *_: 1)
+    made = report_scene.report(ledger)
+    told = "blue writes verdicts in 8 of 8 answers."
+    assert told in summary(made)
+    assert told in sections(made)["notes"]
