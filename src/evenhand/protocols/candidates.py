@@ -1,4 +1,4 @@
-"""What the candidates wrote: whether a decision stands in their texts, in whatever letters or code, and what is meant for a judge.
+"""What the candidates wrote: whether a decision stands there in whatever letters or code, and what is for the judge.
 
 A candidate can write "Overall, Response A is better." and a judge can restate it; only the judge's own words decide.
 """
@@ -21,7 +21,7 @@ MOST_OCCURRENCES = 60
 MOST_DIFFERENT = 100
 """Different texts of decisions that are compared with the candidates."""
 
-# The labels under which answers are shown, and what is said of the better one, in the languages that plants were met in.
+# The labels under which answers are shown, and what is said of the better one, in the languages of known plants.
 _RESPONSE = (
     "response|assistant|answer|option|candidate|model|reply|output|respuesta|opci[oó]n|asistente|r[eé]ponse|antwort|"
     "risposta|resposta|opção|ответ\\w*|вариант\\w*|ассистент\\w*|回答|回复|回覆|回應|答案|选项|選項|助手|응답"
@@ -200,8 +200,8 @@ class Candidates:
     def begins(self, text: str, start: int, end: int) -> int:
         """Where the stretch of `text` begins that a candidate wrote too and that holds the decision at [start, end).
 
-        A stretch in which the decision begins a paragraph must be long: else that may well be the judge's own, above all
-        where it is the last.
+        A stretch in which the decision begins a paragraph must be long: else that may well be the judge's own, the more
+        so where it is the last.
         """
         before, decision = text[max(0, start - LONGEST_STRETCH) : start], alike(skeleton(text[start:end]))
         left = alike(skeleton(before))

@@ -1,4 +1,4 @@
-"""A text as its skeleton: what is left of it when look-alike letters, invisible characters, marks, case and space are folded.
+"""A text as its skeleton: what is left of it when look-alike letters, invisible characters, case and space are folded.
 
 Two texts that a judge would take for the same have the same skeleton, or one has it in one of its decodings.
 """
@@ -89,7 +89,7 @@ def alike(skeleton_: str) -> str:
 
 @lru_cache(maxsize=256)
 def forms(text: str) -> tuple[str, ...]:
-    """The skeletons of what a candidate wrote and of what it decodes to, look-alike ones as one, the plain one first."""
+    """The skeletons of what a candidate wrote and of what it decodes to, as `alike` writes them, the plain first."""
     turned = _turned(text) if "ǝ" in text or "ɐ" in text or _TURNED.finds(plain_skeleton(text)) else ()
     return tuple(dict.fromkeys(alike(bones) for bones in (*map(plain_skeleton, _forms(text)), *turned)))
 
