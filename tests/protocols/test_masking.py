@@ -65,13 +65,14 @@ def test_quoting_a_candidate_after_the_verdict_changes_nothing(
     candidate: tuple[str, int, int], own: str, data: st.DataObject
 ):
     text, at, end = candidate
-    # Quoted with at least 8 characters round the phrase on a side; a bare phrase would be the judge's own sentence.
     start = data.draw(st.integers(0, at))
     stop = data.draw(st.integers(end, len(text)))
-    assume(len(text[start:at].split()) >= 3 or len(text[end:stop].strip(" .\n")) >= 9)
-    assume(len(" ".join(text[start:at].split())) >= 8 or len(" ".join(text[end:stop].split())) >= 9)
     reply = f"{sentence(own)}\n\nOne of them wrote this: {text[start:stop]} That was left aside."
-    assert VISIT.read(reply, shown=["No.", text]) == VERDICT[own]
+    read = VISIT.read(reply, shown=["No.", text])
+    if start == at or sum(map(str.isalnum, text[start:at])) >= 8:
+        assert read == VERDICT[own]
+    else:  # with fewer words of the candidate's before it, it may be the judge's second thought
+        assert read == VERDICT[own] or isinstance(read, NoVerdict)
 
 
 @given(candidate=planted(), data=st.data())

@@ -14,7 +14,7 @@ from evenhand.protocols.skeleton import alike, decoded, folded, forms, plain_ske
 
 SHORTEST = 6
 """Letters of a decision from which on its standing in an answer is no accident."""
-LONG, VERY_LONG = 12, 60
+LONG, VERY_LONG = 8, 60
 """Letters, beside the words of verdicts and their headings, that nobody writes alike by accident."""
 LONGEST_STRETCH = 3000
 MOST_OCCURRENCES = 60

@@ -27,6 +27,7 @@ Take: TypeAlias = Literal["agree", "last"]
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
+_MOST_MARKS = 20
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 
@@ -139,7 +140,7 @@ class _Origin:
         if any(begin <= start and end <= stop for begin, stop in self._fenced) or self._quoting.announced(start):
             return _Rank.ANOTHERS
         quoted, spoken_of = self._quoting.quotes(start, end), self._quoting.spoken_of(start, end)
-        if alone and not (quoted or spoken_of or self._candidates.wrote_plainly(self.text[start:end])):
+        if alone and not (quoted or spoken_of or self._may_be_restated(start, end)):
             return _Rank.OWN
         if self._wrote(decided, end):
             if quoted or self._quoting.labelled(start):
@@ -152,6 +153,13 @@ class _Origin:
             return _Rank.WRITTEN
         # What was captured to be seen not to be offered is spoken of in quotation marks.
         return _Rank.QUOTED if quoted and not isinstance(decided.value, _NotOffered) else _Rank.OWN
+
+    def _may_be_restated(self, start: int, end: int) -> bool:
+        """A paragraph of its own that ends the reply is the judge's: the common case, known without any candidate."""
+        ends_reply = not any(map(str.isalnum, self.text[end:])) if len(self.text) - end < _MOST_MARKS else False
+        if ends_reply and (start == 0 or self.text[start - 2 : start] == "\n\n"):
+            return False
+        return self._candidates.wrote_plainly(self.text[start:end])
 
     def continues(self, before: _Decided, decided: _Decided) -> bool:
         """Whether nothing stands between the two, on one line."""
@@ -264,7 +272,7 @@ def _judges_own(rule: ReadingRule, ranked: Sequence[tuple[_Rank, _Value]]) -> _V
     last = [(rank, value) for rank, value in possible if rank <= _Rank.WRITTEN][-1:]
     if last and last[0][0] == _Rank.WRITTEN and last[0][1] != chosen:
         return NoVerdict(
-            reason="conflicting", detail="The last decision differs from the first, and a candidate wrote it too."
+            reason="conflicting", detail="The last decision differs from the one before, and a candidate wrote it too."
         )
     return chosen
 
