@@ -20,6 +20,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.models.timeouts import Timeouts
+from evenhand.outputs import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,4 +185,4 @@ def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
 def _plain(value: Any) -> Json:
     if isinstance(value, tuple):
         return [_plain(one) for one in cast(tuple[Any, ...], value)]
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | Target) else value

@@ -17,6 +17,7 @@ from evenhand.cli.surroundings import Surroundings
 @click.option("--store", default="sqlite:///.evenhand/demo/ledger.db", show_default=True, help="The demo's own ledger.")
 @options.as_json
 @options.quiet
+@options.force
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
     """A real language model of 135 million parameters judges the bundled answers, in both orders, on this machine.
@@ -27,7 +28,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     surroundings = cast(Surroundings, ctx.obj)
     battles = BATTLES if flags["full"] else flags["battles"]
-    shown = asyncio.run(demonstrate(flags["store"], surroundings, battles=battles, quiet=flags["quiet"]))
+    shown = asyncio.run(
+        demonstrate(flags["store"], surroundings, battles=battles, quiet=flags["quiet"], force=flags["force"])
+    )
     if flags["as_json"]:
         click.echo(json.dumps(shown.document, ensure_ascii=False))
     else:

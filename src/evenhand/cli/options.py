@@ -1,9 +1,13 @@
 """Flags that several commands share. Each can be set by a variable: EVENHAND_ and the flag's name."""
 
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+
+from evenhand.outputs import Target
 
 Command: TypeAlias = Callable[..., Any]
 Flag: TypeAlias = Callable[[Command], Command]
@@ -48,6 +52,7 @@ allow_partial = option(
     is_flag=True,
     help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
 )
+force = option("--force", is_flag=True, help="Write over a file that is there, though this command did not write it.")
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 quiet = option("--quiet", is_flag=True, help="No progress.")
 
@@ -61,3 +66,38 @@ choosing = all_of(
         option("--run", help="The board that this run is part of, with all runs judged and shown alike."),
     ]
 )
+
+
+def writes(*names: str, checked: bool = True) -> Flag:
+    """The flags of these names say where to write: --force stands beside them, and each becomes a Target.
+
+    `checked`: what may not be written is told before any work is done; a dry run writes nothing.
+    """
+
+    def decorate(function: Command) -> Command:
+        @functools.wraps(function)
+        def writing(*arguments: Any, **flags: Any) -> Any:
+            for name in names:
+                flags[name] = _targets(flags[name], force=flags["force"], check=checked and not flags.get("dry_run"))
+            return function(*arguments, **flags)
+
+        return force(writing)
+
+    return decorate
+
+
+def target(path: Path | str, *, force: bool) -> Target:
+    """A file that the command under way is to write."""
+    _, _, command = click.get_current_context().command_path.partition(" ")
+    return Target(path=Path(path), command=command, force=force)
+
+
+def _targets(given: Any, *, force: bool, check: bool) -> Any:
+    if isinstance(given, tuple):
+        return tuple(_targets(one, force=force, check=check) for one in given)  # pyright: ignore[reportUnknownVariableType]
+    if given is None or given == "-":
+        return given
+    made = target(given, force=force)
+    if check:
+        made.check()
+    return made
