@@ -14,7 +14,13 @@ from evenhand.cli.surroundings import Surroundings
 @click.command("demo")
 @option("--full", is_flag=True, help="Draw all 32 pairs, however long they take.")
 @click.option("--battles", type=click.IntRange(1, 32), help="Draw so many pairs; by default what fits into 5 minutes.")
-@click.option("--store", default="sqlite:///.evenhand/demo/ledger.db", show_default=True, help="The demo's own ledger.")
+@click.option(
+    "--store",
+    default="sqlite:///.evenhand/demo/ledger.db",
+    show_default=True,
+    callback=options.usual_store,
+    help="The demo's own ledger.",
+)
 @options.as_json
 @options.quiet
 @options.force

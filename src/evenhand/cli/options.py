@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
+from evenhand.cli.folder import Setting, settings_taken, store_fault
+from evenhand.cli.surroundings import WrongUse
 from evenhand.outputs import Target
 
 Command: TypeAlias = Callable[..., Any]
@@ -29,7 +32,7 @@ def option(*names: str, **attributes: Any) -> Flag:
     """click.option with the flag's variable."""
     long = next(name for name in names if name.startswith("--")).split("/")[0]
     variable = "EVENHAND_" + long.removeprefix("--").replace("-", "_").upper()
-    return click.option(*names, envvar=variable, **attributes)
+    return click.option(*names, cls=Setting, envvar=variable, **attributes)
 
 
 def all_of(flags: list[Flag]) -> Flag:
@@ -41,7 +44,37 @@ def all_of(flags: list[Flag]) -> Flag:
     return decorate
 
 
-store = option("--store", default="sqlite:///.evenhand/ledger.db", show_default=True, help="The ledger's URL.")
+def trust_folder(*, exposed: bool) -> Flag:
+    """Of every command: beside what it says, it takes in what files set, before any other flag is looked at."""
+    return option(
+        "--trust-folder",
+        is_flag=True,
+        is_eager=True,
+        expose_value=exposed,
+        callback=settings_taken,
+        help="Let evenhand.toml and .env of this folder set anything: keys, addresses, files to write.",
+    )
+
+
+def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str:
+    """A folder may hold a link where the ledger usually lies: only a ledger that the user named leads elsewhere."""
+    if ctx.get_parameter_source(parameter.name or "") is ParameterSource.DEFAULT and not ctx.obj.trusted:
+        fault = store_fault(url, ctx.obj.folder)
+        if fault is not None:
+            raise WrongUse(
+                f"The ledger would be {url}, {fault}. Give --store with where it really lies, or --trust-folder if you "
+                "trust this folder."
+            )
+    return url
+
+
+store = option(
+    "--store",
+    default="sqlite:///.evenhand/ledger.db",
+    show_default=True,
+    callback=usual_store,
+    help="The ledger's URL.",
+)
 reference = option(
     "--reference",
     metavar="NAME",
