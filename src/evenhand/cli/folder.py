@@ -120,7 +120,7 @@ class Setting(click.Option):
         value, source = super().consume_value(ctx, cast("Any", opts))
         if (refused := _refused(value)) is not None:
             raise WrongUse(refused.sentence)
-        return value, source  # pyright: ignore[reportUnknownVariableType]
+        return value, source
 
 
 def _refused(value: Any) -> Refused | None:
@@ -242,7 +242,7 @@ def _from_toml(option: click.Option, value: Any, file: str) -> Any:
 
 def _refuse_unknown(ctx: click.Context, surroundings: Surroundings) -> None:
     """Raises WrongUse for a setting that no command has, that stands there twice, or that vouches for the folder."""
-    names, variables = _known(ctx)
+    names, variables, repeatable = _known(ctx)
     for file, toml in ((str(own_file()), surroundings.own), (TOML, surroundings.toml)):
         seen: set[str] = set()
         for name, value in toml.items():
@@ -256,6 +256,8 @@ def _refuse_unknown(ctx: click.Context, surroundings: Surroundings) -> None:
             if names[name] in seen:
                 raise WrongUse(f"{file} sets '{names[name].replace('_', '-')}' twice, under two names; leave one out.")
             seen.add(names[name])
+            if isinstance(value, list) and names[name] not in repeatable:
+                raise WrongUse(f"{file} gives '{name.replace('_', '-')}' a list, but it takes one value.")
     for variable in surroundings.dotenv:
         if variable.startswith("EVENHAND_") and variable not in variables:
             raise WrongUse(f"{DOTENV} sets {variable}, which no command reads; {hint(variable, variables)}")
@@ -269,15 +271,18 @@ def _refuse_unknown(ctx: click.Context, surroundings: Surroundings) -> None:
         )
 
 
-def _known(ctx: click.Context) -> tuple[dict[str, str], set[str]]:
-    """Flags of all commands by each name they go by, and all variables."""
+def _known(ctx: click.Context) -> tuple[dict[str, str], set[str], set[str]]:
+    """Flags of all commands by each name they go by, all variables, and the flags that some command takes several of."""
     names: dict[str, str] = {}
+    repeatable: set[str] = set()
     variables = {*OTHER_VARIABLES}
     for command in every_command(cast(click.Group, ctx.find_root().command), ctx.find_root()):
         for option in settable(command):
             names[option.name or ""] = names[flag_of(option)] = flag_of(option)
             variables.add(str(option.envvar))
-    return names, variables
+            if option.multiple:
+                repeatable.add(flag_of(option))
+    return names, variables, repeatable
 
 
 def every_command(group: click.Group, ctx: click.Context) -> Iterator[click.Command]:
