@@ -3,60 +3,22 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.cli.stranger import DEAF, EVENHAND, Victim
 from tests.e2e.workplace import stats
 from tests.scripted_server import server_process
 
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 KEY = "sk-a-key-of-the-users-own-000000"
 JUDGE = ("judge", "visit-bench-sample", "--judge", "openai/m", "--pairs", "random", "--battles", "1", "--json")
-DEAF = "http://127.0.0.1:9/v1"
-"""Nothing listens there."""
-
-
-@dataclass(frozen=True)
-class Victim:
-    folder: Path
-    """The stranger's, in which a command is run."""
-    home: Path
-    """With a file that must not change."""
-
-    @property
-    def precious(self) -> Path:
-        return self.home / "precious"
-
-    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {
-            "PATH": os.environ["PATH"], "HOME": str(self.home), "TMPDIR": str(self.home), "PYTHONWARNINGS": "error",
-            "SECRET_OF_ANOTHER": "sk-of-another-service-0000000",
-        }  # fmt: skip
-        return subprocess.run(
-            [EVENHAND, *arguments], cwd=self.folder, env=environment | variables, capture_output=True, text=True,
-            timeout=120, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    def refused(self, *arguments: str, **variables: str) -> str:
-        ran = self.run(*arguments, **variables)
-        assert ran.returncode == 2, f"{ran.returncode}: {ran.stdout}{ran.stderr}"
-        assert ran.stdout == ""
-        assert "nobody foresaw" not in ran.stderr
-        assert self.precious.read_text() == "mine"
-        return ran.stderr
 
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Victim:
-    found = Victim(folder=tmp_path / "unpacked", home=tmp_path / "home")
-    found.folder.mkdir()
-    found.home.mkdir()
-    found.precious.write_text("mine")
-    return found
+    return Victim.at(tmp_path)
 
 
 @pytest.fixture(scope="module")

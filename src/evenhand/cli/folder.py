@@ -240,27 +240,25 @@ def _from_toml(option: click.Option, value: Any, file: str) -> Any:
     return values if option.multiple else values[0]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """The flags of all commands."""
+
+    names: Mapping[str, str]
+    """By each name that a flag goes by."""
+    variables: set[str]
+    repeatable: set[str]
+    """By some command at least."""
+
+
 def _refuse_unknown(ctx: click.Context, surroundings: Surroundings) -> None:
     """Raises WrongUse for a setting that no command has, that stands there twice, or that vouches for the folder."""
-    names, variables, repeatable = _known(ctx)
-    for file, toml in ((str(own_file()), surroundings.own), (TOML, surroundings.toml)):
-        seen: set[str] = set()
-        for name, value in toml.items():
-            if isinstance(value, dict):
-                raise WrongUse(
-                    f"{file} has the table [{name}], but it holds flags alone, one a line, that stand for every "
-                    f'command that has them: judge = "openai/gpt-4o".'
-                )
-            if name not in names:
-                raise WrongUse(f"{file} sets '{name}', which is no flag of any command; {hint(name, names)}")
-            if names[name] in seen:
-                raise WrongUse(f"{file} sets '{names[name].replace('_', '-')}' twice, under two names; leave one out.")
-            seen.add(names[name])
-            if isinstance(value, list) and names[name] not in repeatable:
-                raise WrongUse(f"{file} gives '{name.replace('_', '-')}' a list, but it takes one value.")
+    known = _known(ctx)
+    _check_toml(surroundings.own, str(own_file()), known)
+    _check_toml(surroundings.toml, TOML, known)
     for variable in surroundings.dotenv:
-        if variable.startswith("EVENHAND_") and variable not in variables:
-            raise WrongUse(f"{DOTENV} sets {variable}, which no command reads; {hint(variable, variables)}")
+        if variable.startswith("EVENHAND_") and variable not in known.variables:
+            raise WrongUse(f"{DOTENV} sets {variable}, which no command reads; {hint(variable, known.variables)}")
     if TRUST in surroundings.own or INSECURE in surroundings.own:
         raise WrongUse(f"{own_file()} cannot say trust-folder or insecure-http for good: give them when you mean it.")
     if not surroundings.trusted and (TRUST in surroundings.toml or "EVENHAND_TRUST_FOLDER" in surroundings.dotenv):
@@ -271,18 +269,32 @@ def _refuse_unknown(ctx: click.Context, surroundings: Surroundings) -> None:
         )
 
 
-def _known(ctx: click.Context) -> tuple[dict[str, str], set[str], set[str]]:
-    """Flags of all commands by each name they go by, all variables, and the flags that some command takes several of."""
-    names: dict[str, str] = {}
-    repeatable: set[str] = set()
-    variables = {*OTHER_VARIABLES}
-    for command in every_command(cast(click.Group, ctx.find_root().command), ctx.find_root()):
-        for option in settable(command):
-            names[option.name or ""] = names[flag_of(option)] = flag_of(option)
-            variables.add(str(option.envvar))
-            if option.multiple:
-                repeatable.add(flag_of(option))
-    return names, variables, repeatable
+def _check_toml(toml: Mapping[str, Any], file: str, known: _Known) -> None:
+    seen: set[str] = set()
+    for name, value in toml.items():
+        if isinstance(value, dict):
+            raise WrongUse(
+                f"{file} has the table [{name}], but it holds flags alone, one a line, that stand for every "
+                f'command that has them: judge = "openai/gpt-4o".'
+            )
+        flag = known.names.get(name)
+        if flag is None:
+            raise WrongUse(f"{file} sets '{name}', which is no flag of any command; {hint(name, known.names)}")
+        if flag in seen:
+            raise WrongUse(f"{file} sets '{flag.replace('_', '-')}' twice, under two names; leave one out.")
+        if isinstance(value, list) and flag not in known.repeatable:
+            raise WrongUse(f"{file} gives '{flag.replace('_', '-')}' a list, but it takes one value.")
+        seen.add(flag)
+
+
+def _known(ctx: click.Context) -> _Known:
+    root = ctx.find_root()
+    found = [one for command in every_command(cast(click.Group, root.command), root) for one in settable(command)]
+    return _Known(
+        names={name: flag_of(option) for option in found for name in (option.name or "", flag_of(option))},
+        variables={*OTHER_VARIABLES, *(str(option.envvar) for option in found)},
+        repeatable={flag_of(option) for option in found if option.multiple},
+    )
 
 
 def every_command(group: click.Group, ctx: click.Context) -> Iterator[click.Command]:
