@@ -73,7 +73,7 @@ def store_fault(url: str, folder: Path) -> str | None:
 
 
 ANY = Rule(words="any value", fault=lambda _value, _option, _folder: None)
-NO_MORE = Rule(words="no more than the default", fault=_raised)
+NO_MORE = Rule(words="no more than the default, or any value where there is none", fault=_raised)
 INSIDE = Rule(words="a name, or a path inside the folder", fault=_outside)
 MODEL = Rule(words="a model of a provider, or `local/smollm2`; no file of weights", fault=_weights)
 STORE = Rule(words="a SQLite file inside the folder", fault=_other_store)
