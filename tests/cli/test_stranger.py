@@ -2,12 +2,14 @@
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from evenhand.images.addresses import FetchedAddress, ImageAddresses
 from tests.cli.stranger import DEAF, EVENHAND, Victim
 from tests.e2e.workplace import stats
 from tests.scripted_server import server_process
@@ -244,10 +246,15 @@ def test_a_link_where_the_ledger_usually_lies_does_not_lead_out(victim: Victim, 
 def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim: Victim) -> None:
     marker = victim.home / "ran"
     for name in ("evenhand", "click", "runpy"):
-        (victim.folder / f"{name}.py").write_text(f"open({str(marker)!r}, 'w')\n")
+        (victim.folder / f"{name}.py").write_text(
+            f"import sys\nopen({str(marker)!r}, 'w')\nprint('Error: it ran', file=sys.stderr)\n"
+        )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     environment = {"PATH": os.environ["PATH"], "HOME": str(victim.home), "TMPDIR": str(victim.home)}
     with subprocess.Popen(
-        [EVENHAND, "serve", "--port", "8397"], cwd=victim.folder, env=environment, stdin=subprocess.DEVNULL,
+        [EVENHAND, "serve", "--port", str(port)], cwd=victim.folder, env=environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as serving:  # fmt: skip
         assert serving.stderr is not None
@@ -291,3 +298,13 @@ def test_a_key_goes_over_plain_http_to_another_machine_only_by_the_users_word(vi
     word = {"OPENAI_API_KEY": KEY, "http_proxy": proxy}
     assert victim.run(*asked, "--insecure-http", **word).returncode == 0
     assert victim.run(*asked, EVENHAND_INSECURE_HTTP="1", **word).returncode == 0
+
+
+def test_where_images_came_from_is_not_noted_through_a_link(victim: Victim) -> None:
+    images = victim.folder / ".evenhand" / "images"
+    images.mkdir(parents=True)
+    addresses = ImageAddresses(images)
+    addresses.path.symlink_to(victim.precious)
+    with pytest.raises(OSError, match="symbolic links"):
+        addresses.add(FetchedAddress(url="http://x.invalid/a.png", digest="0" * 64, at=0.0, licence=None))
+    assert victim.precious.read_text() == "mine"
