@@ -58,6 +58,12 @@ class Target:
         """Raises OutputRefused where nothing may be written there."""
         if self.is_stream:
             return
+        try:
+            self._check()
+        except (OSError, ValueError, RuntimeError) as trouble:  # too long, not to be looked at, links in a circle
+            raise OutputRefused(f"{self.path} cannot be written: {getattr(trouble, 'strerror', trouble)}.") from trouble
+
+    def _check(self) -> None:
         refuse_way_out(self.path)
         if not self.path.parent.is_dir():
             raise OutputRefused(f"{self.path}: there is no folder {self.path.parent}; make it first.")

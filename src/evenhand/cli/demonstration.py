@@ -15,7 +15,6 @@ from evenhand.benchmarks.responses_file import read_responses, reference_respons
 from evenhand.cli.asking_means import Contact
 from evenhand.cli.extracting import Asked
 from evenhand.cli.judging import Order, carry_out
-from evenhand.cli.options import target
 from evenhand.cli.outcome import Outcome
 from evenhand.cli.surroundings import Surroundings
 from evenhand.domain.identity import Json
@@ -142,14 +141,14 @@ def _winner(one: Judged) -> str:
 
 
 async def demonstrate(
-    store: str, surroundings: Surroundings, *, battles: int | None, quiet: bool, force: bool
+    store: str, surroundings: Surroundings, *, battles: int | None, quiet: bool, force: bool = False
 ) -> Demonstration:
     """Judges what the ledger does not hold yet. `battles` None: as many as before, else what fits into five minutes."""
     benchmark = load_benchmark(BENCHMARK)
     responses = [*read_responses(bundled_answers(benchmark), benchmark).responses, *reference_responses(benchmark)]
     judge = named_model(JUDGE, environment=surroundings.environment, cache=surroundings.cache)
     ledger = Ledger(store)
-    page = target(ledger.images.root.parent / "report.html", force=force)
+    page = Target(path=ledger.images.root.parent / "report.html", command="demo", force=force)
     page.check()
     ledger.register_benchmark(benchmark)
     ledger.add_responses(responses, replace=True)
