@@ -66,7 +66,10 @@ def test_questions_are_drawn_put_on_record_and_written(shell: Shell):
     (study,) = studies(ledger, purposes=("people",))
     ledger.close()
     assert (study.key, study.rater.kind, study.wanted) == (made["study"], "human", 0)
+    shell.run("sample", "creation-mmbench-sample", "--out", "q.jsonl")  # its own file it writes over
+    shell.file("q.jsonl", "changed by hand")
     assert "exists already" in shell.refused("sample", "creation-mmbench-sample", "--out", "q.jsonl")
+    shell.run("sample", "creation-mmbench-sample", "--out", "q.jsonl", "--force")
 
 
 def test_answers_on_record_are_to_be_compared_with_the_baseline(shell: Shell):

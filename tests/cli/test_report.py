@@ -113,7 +113,9 @@ def test_an_empty_ledger_is_told_in_a_sentence(shell: Shell, ledger: Ledger):
 
 def test_a_page_that_cannot_be_written_is_told_in_a_sentence(shell: Shell, ledger: Ledger):
     numbered(1).judged(ledger, amber_always)
-    assert "nowhere/report.html cannot be written" in shell.refused("report", "--out", "nowhere/report.html")
+    assert "nowhere/report.html: there is no folder nowhere; make it first." in shell.refused(
+        "report", "--out", "nowhere/report.html"
+    )
 
 
 def test_the_ledger_may_be_elsewhere_and_is_only_read(shell: Shell, tmp_path: Path):

@@ -355,7 +355,7 @@ def test_a_file_that_does_not_come_leaves_nothing_and_the_old_one_stays(shell: S
     shell.run("submit", office.url, "--status", "5ab1", "--receipt", "r.json", "--force")
     assert Path("r.json").read_bytes() == RECEIPT
     Path("folder").mkdir()
-    assert "folder exists already" in shell.refused(
+    assert "folder is not a file" in shell.refused(
         "submit", office.url, "--status", "5ab1", "--receipt", "folder", "--force"
     )
 
@@ -407,11 +407,14 @@ def test_wrong_use_is_told_before_anybody_is_asked(
     assert Path("there.json").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_token_of_the_folder_is_used_where_none_is_given(
+def test_a_token_of_the_folder_is_used_where_the_user_vouches_for_it(
     shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("EVENHAND_TOKEN")
     shell.file(".env", f"EVENHAND_TOKEN={TOKEN}")
     submitted(office)
-    out, _ = shell.run("submit", office.url, "--status", "5ab1", "--json")
+    said = shell.refused("submit", office.url, "--status", "5ab1", "--json")
+    assert ".env in this folder sets 'EVENHAND_TOKEN'" in said
+    assert office.asked == []
+    out, _ = shell.run("submit", office.url, "--status", "5ab1", "--json", "--trust-folder")
     assert json.loads(out)["stage"] == "approved"

@@ -194,17 +194,17 @@ def test_a_key_of_ones_own_does_not_go_to_an_address_that_the_folder_chose(
         (here.folder / file).write_text(line.format(url=url) + "\n")
         arguments = (*SAMPLE, "--judge", "openai/gpt-4o")
         ran = here.run(*arguments, OPENAI_API_KEY=key)
-        expect_sentence(ran, f"The address {url} comes from a file in this folder", "--trust-folder")
+        expect_sentence(ran, f"{file} in this folder sets", "which a folder may not choose for you", "--trust-folder")
         assert stats(url)["requests"] == 0
-        if line.startswith("OPENAI"):
-            assert here.run(*arguments, "--trust-folder", OPENAI_API_KEY=key).code == 0
+        assert here.run(*arguments, "--trust-folder", OPENAI_API_KEY=key).code == 0
 
 
-def test_a_key_and_an_address_of_the_same_folder_go_together(here: Workplace) -> None:
+def test_a_key_and_an_address_of_a_trusted_folder_go_together(here: Workplace) -> None:
     here.folder.mkdir()
     with server_process("--key", "sk-of-the-folder-01") as url:
         (here.folder / ".env").write_text(f"OPENAI_BASE_URL={url}\nOPENAI_API_KEY=sk-of-the-folder-01\n")
-        ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o")
+        expect_sentence(here.run(*SAMPLE, "--judge", "openai/gpt-4o"), ".env in this folder sets OPENAI_BASE_URL")
+        ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--trust-folder")
     assert ran.code == 0, ran.err
 
 

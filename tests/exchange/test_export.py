@@ -176,7 +176,8 @@ def test_a_file_stays_as_it_was_when_the_export_fails(tmp_path: Path) -> None:
     out = written(tmp_path / "out.csv", "mine")
     refused = export(tmp_path, "--judgements", out=out)
     assert refused.code == 2
-    assert "exists already; give --force" in refused.err
+    assert "out.csv exists already" in refused.err
+    assert "give --force" in refused.err
     wrong = export(tmp_path, "--judgements", "--judge", "nobody", "--force", out=out)
     assert wrong.code == 2
     assert "The ledger holds nothing for --judge nobody" in wrong.err
@@ -188,9 +189,13 @@ def test_a_file_stays_as_it_was_when_the_export_fails(tmp_path: Path) -> None:
 
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
     judged_ledger(tmp_path)
-    done = export(tmp_path, "--battles", out=tmp_path / f"{'x' * 250}.csv")
-    assert done.code == 1
+    assert export(tmp_path, "--battles", out=tmp_path / f"{'x' * 250}.csv").code == 0
+    done = export(tmp_path, "--battles", out=tmp_path / f"{'x' * 255}.csv")
+    assert done.code == 2
     assert "cannot be written: File name too long." in done.err
+    done = export(tmp_path, "--battles", out="/proc/self/x.csv")
+    assert done.code == 1
+    assert "x.csv cannot be written: No such file or directory." in done.err
 
 
 def test_wrong_use_is_a_sentence(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.call import Message, Picture, Request
 from evenhand.domain.rater import Settings
-from evenhand.models.endpoint import resolve
+from evenhand.models.endpoint import INSECURE_HTTP, resolve
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.wire_body import BodyWriter, Shape
@@ -331,7 +331,7 @@ async def test_a_proxy_is_used_for_other_hosts_and_never_for_loopback() -> None:
 async def test_a_proxy_named_where_the_keys_come_from_is_not_used(variable: str) -> None:
     async with ScriptedServer() as proxy:
         remote = resolve("m", base_url="http://far.invalid/v1", api_key_env="PLANTED", environment={})
-        client = OpenAIWire(remote, environment={"PLANTED": KEY, variable: proxy.base_url})
+        client = OpenAIWire(remote, environment={"PLANTED": KEY, variable: proxy.base_url, INSECURE_HTTP: "1"})
         with pytest.raises(CallFailure, match="not found"):
             await client.complete(_hello())
         await client.close()

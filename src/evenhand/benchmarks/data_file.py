@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -115,7 +116,9 @@ async def _keep(response: "ClientResponse", file: DataFile, part: Path, told: Ca
     if rest is not None and rest > free:
         raise BenchmarkError(f"{part.parent} has {free} bytes free and {file.name} needs {rest} more; make room.")
     came = 0
-    with part.open("ab" if start else "wb") as out:
+    # Never through a link: a folder of somebody else's could have one of that name.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_APPEND if start else os.O_TRUNC)
+    with os.fdopen(os.open(part, flags, 0o666), "ab" if start else "wb") as out:
         async for piece in response.content.iter_chunked(_CHUNK_BYTES):
             await asyncio.to_thread(out.write, piece)
             came += len(piece)

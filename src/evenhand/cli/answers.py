@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -28,8 +27,9 @@ from evenhand.engine.pictures import refuse_addresses, with_fetched
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import run_errand
 from evenhand.engine.text_only import is_description
-from evenhand.exchange.tables import Table, check_target, write_table
+from evenhand.exchange.tables import Table, check_format, write_table
 from evenhand.ledger.record import Ledger
+from evenhand.outputs import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class AnswerOrder:
         say_notes(flag_notes(self.said().values()))
         return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known, max_cost=self.contact.max_cost)
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Target) -> None:
         """All of the model's words on record, in the benchmark's order; the file appears whole or not at all."""
         said, name = self.said(), self.errand.asked.name
         variant = {"variant": self.errand.variant} if self.errand.variant else {}
@@ -123,7 +123,7 @@ class Meeting:
 
 def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Meeting:
     if flags["out"]:
-        check_target(flags["out"], force=True)
+        check_format(flags["out"])
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
     benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)

@@ -4,10 +4,14 @@ from pathlib import Path
 
 import click
 
+from evenhand.cli import options
 from evenhand.cli.options import all_of, option, reference
 
-trust_folder = option(
-    "--trust-folder", is_flag=True, help="Let a base URL from this folder's files get keys of your own."
+trust_folder = options.trust_folder(exposed=True)
+insecure_http = option(
+    "--insecure-http",
+    is_flag=True,
+    help="Send a key over http:// to another machine, where anybody on the way can read it.",
 )
 
 settings_flags = all_of(
@@ -38,10 +42,11 @@ how_much_flags = all_of(
         price,
         option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
         trust_folder,
+        insecure_http,
     ]
 )
 
-pace_flags = all_of([*_PACE, price, trust_folder])
+pace_flags = all_of([*_PACE, price, trust_folder, insecure_http])
 """Of commands whose budget is set elsewhere."""
 
 submission_flags = all_of(

@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.surroundings import Surroundings, WrongUse
+from evenhand.cli.surroundings import Surroundings, WrongUse, refused_variable
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.budget import Budget
@@ -17,9 +17,13 @@ from evenhand.engine.calling import Means, Pacing
 from evenhand.engine.quote import Quote
 from evenhand.engine.retry import RetryRule
 from evenhand.ledger.record import Ledger
+from evenhand.models.endpoint import INSECURE_HTTP
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.models.timeouts import Timeouts
+from evenhand.outputs import Target
+
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +87,7 @@ class Contact:
     environment: Mapping[str, str]
     """Where keys are looked up."""
     proxies: Mapping[str, str]
-    """Where proxies are looked up: never in the folder's files, for a proxy sees what is sent."""
+    """Where proxies are looked up; a proxy sees what is sent."""
     explicit: frozenset[str] = frozenset()
     timeouts: Timeouts | None = None
 
@@ -129,7 +133,7 @@ def contact(
         url_flag=f"--{url_flag.replace('_', '-')}",
         key_flag=f"--{key_flag.replace('_', '-')}",
     )
-    guard_key(ctx, model, surroundings, flag=url_flag, trust_folder=flags["trust_folder"])
+    guard(ctx, name, model, surroundings, flags, url_flag=url_flag, key_flag=key_flag)
     given = given_settings(flags)
     quote = Quote(model.endpoint, PriceList([parse_price(text) for text in flags["price"]]), image)
     if flags["max_cost"] is not None and not quote.known:
@@ -144,32 +148,61 @@ def contact(
         budget=Budget(flags["max_cost"]),
         max_cost=flags["max_cost"],
         pacing=pacing(flags, embedded=model.endpoint is None),
-        environment=surroundings.environment,
-        proxies=surroundings.own_environment,
+        environment=keys_of(surroundings, flags),
+        proxies=surroundings.environment,
         explicit=given.explicit | ({"image_detail"} if flags["image_detail"] else set[str]()),
         timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
     )
 
 
-def guard_key(
-    ctx: click.Context, model: NamedModel, surroundings: Surroundings, *, flag: str, trust_folder: bool
+def keys_of(surroundings: Surroundings, flags: Mapping[str, Any]) -> dict[str, str]:
+    """Where a model's key is looked up, with the word on plain http where the user gave it."""
+    environment = surroundings.environment
+    environment.pop(INSECURE_HTTP, None)
+    return {**environment, INSECURE_HTTP: "1"} if flags["insecure_http"] else environment
+
+
+def guard(
+    ctx: click.Context,
+    name: str,
+    model: NamedModel,
+    surroundings: Surroundings,
+    flags: Mapping[str, Any],
+    *,
+    url_flag: str = "base_url",
+    key_flag: str = "api_key_env",
 ) -> None:
-    """A key from the real environment does not go to an address that a file in this folder chose."""
+    """Raises WrongUse where a folder's files would choose the key, the address, or who sees both."""
     endpoint = model.endpoint
-    if endpoint is None or trust_folder or not endpoint.own:
+    if endpoint is None:
         return
-    from_file = ctx.get_parameter_source(flag) is ParameterSource.DEFAULT_MAP or (
-        endpoint.url_variable is not None and endpoint.url_variable in surroundings.from_folder
-    )
-    own_keys = [
-        name for name in endpoint.key_variables
-        if surroundings.environment.get(name) and name not in surroundings.from_folder
-    ]  # fmt: skip
-    if from_file and own_keys:
+    environment, withheld = surroundings.environment, surroundings.withheld
+    wanted: list[str] = []
+    if flags[url_flag] is None and endpoint.url_variable is None:
+        wanted += endpoint.provider.url_variables
+    if not any(environment.get(variable) for variable in endpoint.key_variables):
+        wanted += endpoint.key_variables
+    if not endpoint.loopback:
+        wanted += [variable for variable in withheld if variable.lower() in _PROXIES]
+    for variable in wanted:
+        if variable in withheld:
+            raise WrongUse(refused_variable(variable))
+    own_keys = [variable for variable in endpoint.key_variables if environment.get(variable)]
+    # The provider in a model's name chooses the key: at an address of the user's own that must be the user's choice.
+    if flags[url_flag] is not None and not flags[key_flag] and own_keys and _of_folder(ctx, name, surroundings, flags):
         raise WrongUse(
-            f"The address {endpoint.base_url} comes from a file in this folder, and {own_keys[0]} from your own "
-            "environment: it is not sent there. Give --trust-folder if you trust this folder."
+            f"A file in this folder chose the model {name}, for which {own_keys[0]} would be sent to "
+            f"{endpoint.base_url}. Name the model yourself, or give --trust-folder if you trust this folder."
         )
+
+
+def _of_folder(ctx: click.Context, name: str, surroundings: Surroundings, flags: Mapping[str, Any]) -> bool:
+    return any(
+        flags.get(flag) == name
+        and flag in surroundings.of_folder
+        and ctx.get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
+        for flag in ("judge", "model")
+    )
 
 
 def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
@@ -184,4 +217,4 @@ def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
 def _plain(value: Any) -> Json:
     if isinstance(value, tuple):
         return [_plain(one) for one in cast(tuple[Any, ...], value)]
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | Target) else value

@@ -14,6 +14,7 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 
 if TYPE_CHECKING:
     from evenhand.cli.auditing import Audit
+    from evenhand.outputs import Target
     from evenhand.reliability.families import Families
     from evenhand.reliability.gate import Rule
     from evenhand.reliability.gate_plan import Needed
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command("audit")
+@options.writes("plot")
 @option("--judge", required=True, help="provider/model, or local/smollm2.")
 @option("--base-url", help="Address of the judge's server, if --judge-base-url is not given.")
 @option("--judge-base-url", help="Address of the judge's server.")
@@ -158,7 +160,7 @@ def _print_plan(audit: "Audit", needed: "Sequence[Needed]", flags: dict[str, Any
         click.echo(needed_sentence(one, whole.get(one.rule.name)))
 
 
-def _refuse_suffixes(paths: Sequence[Path]) -> None:
+def _refuse_suffixes(paths: "Sequence[Target]") -> None:
     """Before a call is paid for a picture that cannot be written."""
     for path in paths:
         from evenhand.reports.charts import SUFFIXES
@@ -167,7 +169,7 @@ def _refuse_suffixes(paths: Sequence[Path]) -> None:
             raise WrongUse(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
 
 
-def _draw(report: "AuditReport", paths: Sequence[Path]) -> None:
+def _draw(report: "AuditReport", paths: "Sequence[Target]") -> None:
     if not paths:
         return
     from evenhand.reports.audit_charts import plot

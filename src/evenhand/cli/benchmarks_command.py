@@ -76,6 +76,7 @@ def show(name: str, data: Path | None, reference: str | None, items: bool, as_js
 
 
 @command.command("fetch")
+@options.writes("out", checked=False)
 @click.argument("name")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
 @option("--max-bytes", type=click.IntRange(1), default=20_000_000, show_default=True, help="Of one image.")
@@ -102,7 +103,7 @@ def fetch(ctx: click.Context, name: str, **flags: Any) -> None:
 
     files = () if flags["data"] or name.endswith(".jsonl") else data_files(find_benchmark(name))
     if files:
-        document = fetch_data(files, flags["out"] or Path())
+        document = fetch_data(files, flags["out"].path if flags["out"] else Path())
         if flags["as_json"]:
             click.echo(json.dumps(document, ensure_ascii=False))
         return

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import click
 
 from evenhand import __version__
-from evenhand.cli.asking_means import guard_key
+from evenhand.cli.asking_means import guard, keys_of
 from evenhand.cli.surroundings import Surroundings
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
 from evenhand.domain.identity import Json
@@ -47,7 +47,7 @@ def check_here(store: str, surroundings: Surroundings) -> list[Finding]:
         Finding(what="packages", state="ok", words=", ".join(_version(name) for name in _PACKAGES)),
         _ledger(store),
         _embedded(surroundings),
-        _keys(surroundings.environment),
+        _keys(surroundings),
     ]
 
 
@@ -77,9 +77,12 @@ def _embedded(surroundings: Surroundings) -> Finding:
     return Finding(what="embedded model", state="ok", words=f"local/smollm2 at {weights.path}")
 
 
-def _keys(environment: Mapping[str, str]) -> Finding:
-    found = sorted({name for one in providers().values() for name in one.key_variables if environment.get(name)})
+def _keys(surroundings: Surroundings) -> Finding:
+    names = sorted({name for one in providers().values() for name in one.key_variables})
+    found = [name for name in names if surroundings.environment.get(name)]
     words = f"set: {', '.join(found)}" if found else "no provider's key variable is set"
+    if withheld := [name for name in names if name in surroundings.withheld]:
+        words += f"; {', '.join(withheld)} of .env in this folder is not read without --trust-folder"
     return Finding(what="keys", state="ok" if found else "no", words=words)
 
 
@@ -94,11 +97,11 @@ async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], surroundi
             base_url=flags["base_url"],
             api_key_env=flags["api_key_env"],
         )
-        guard_key(ctx, model, surroundings, flag="base_url", trust_folder=flags["trust_folder"])
+        guard(ctx, flags["model"], model, surroundings, flags)
         client = model.client(
-            environment=surroundings.environment,
+            environment=keys_of(surroundings, flags),
             explicit=frozenset(),
-            proxies=surroundings.own_environment,
+            proxies=surroundings.environment,
             pictures=lambda _: _data_url(square),
             timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
         )

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +11,7 @@ from evenhand.cli.options import option
 
 
 @click.command("correlate")
+@options.writes("plot")
 @click.argument("table", type=click.Path(path_type=Path))
 @option(
     "--plot",
@@ -18,7 +20,7 @@ from evenhand.cli.options import option
     help="Draw the heat maps to this .svg, .png or .html; repeatable.",
 )
 @options.as_json
-def command(table: Path, plot: tuple[Path, ...], as_json: bool) -> None:
+def command(table: Path, **flags: Any) -> None:
     """Spearman's rank correlation and R² of every two benchmarks of TABLE.
 
     TABLE has a row for each model, its name in the first column, and a column of scores for each benchmark; an empty
@@ -29,9 +31,9 @@ def command(table: Path, plot: tuple[Path, ...], as_json: bool) -> None:
     from evenhand.reports.tables import console
 
     found = Redundancy.of(read_scores(table))
-    for path in plot:
+    for path in flags["plot"]:
         plot_redundancy(found, path)
-    if as_json:
+    if flags["as_json"]:
         click.echo(json.dumps(found.as_json(), ensure_ascii=False, allow_nan=False))
     else:
         print_redundancy(found, console())

@@ -30,6 +30,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.ledger.votes import judged_battles
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
+from evenhand.outputs import Target
 from evenhand.protocols.catalog import load_protocol
 from evenhand.reports.audit_on_record import print_latest_audit
 from evenhand.reports.board import Board
@@ -139,12 +140,16 @@ def _winner(one: Judged) -> str:
     return one.models[0] if verdict.value > 0 else one.models[1]
 
 
-async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | None, quiet: bool) -> Demonstration:
+async def demonstrate(
+    store: str, surroundings: Surroundings, *, battles: int | None, quiet: bool, force: bool = False
+) -> Demonstration:
     """Judges what the ledger does not hold yet. `battles` None: as many as before, else what fits into five minutes."""
     benchmark = load_benchmark(BENCHMARK)
     responses = [*read_responses(bundled_answers(benchmark), benchmark).responses, *reference_responses(benchmark)]
     judge = named_model(JUDGE, environment=surroundings.environment, cache=surroundings.cache)
     ledger = Ledger(store)
+    page = Target(path=ledger.images.root.parent / "report.html", command="demo", force=force)
+    page.check()
     ledger.register_benchmark(benchmark)
     ledger.add_responses(responses, replace=True)
 
@@ -171,7 +176,7 @@ async def demonstrate(store: str, surroundings: Surroundings, *, battles: int | 
     outcome = await carry_out(order(battles), quiet=quiet, command="demo")
     chosen = _studies(ledger, order(PROBE))
     return Demonstration(
-        report=_written_report(ledger, chosen),
+        report=_written_report(ledger, chosen, page),
         ledger=ledger,
         outcome=outcome,
         board=rank(judged_battles(ledger, chosen)),
@@ -228,11 +233,9 @@ def _studies(ledger: Ledger, order: Order) -> list[StudyOnRecord]:
     ]
 
 
-def _written_report(ledger: Ledger, chosen: list[StudyOnRecord]) -> Path | None:
-    """Beside the ledger."""
-    path = Path(ledger.images.root).parent / "report.html"
+def _written_report(ledger: Ledger, chosen: list[StudyOnRecord], page: Target) -> Path | None:
     try:
-        return write_report(report_of(ledger, with_grades(chosen, chosen)), path).path.resolve()
+        return write_report(report_of(ledger, with_grades(chosen, chosen)), page).path.resolve()
     except ChartError:
         return None
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("describe")
+@options.writes("plot")
 @click.argument("benchmarks", nargs=-1, required=True, metavar="NAME[=PATH]...")
 @option(
     "--detector",

@@ -11,6 +11,7 @@ from evenhand.cli.surroundings import Surroundings
 
 
 @click.command("describe-images")
+@options.writes("out")
 @click.argument("benchmark")
 @asking_flags.who_answers_flags
 @option(

@@ -21,6 +21,7 @@ from evenhand.engine.pictures import with_fetched
 from evenhand.images import ImageStore
 from evenhand.ledger.opening import sqlite_path
 from evenhand.ledger.record import Ledger
+from evenhand.outputs import Place
 from evenhand.reports.charts import SUFFIXES
 
 
@@ -33,7 +34,7 @@ class Told:
     def document(self) -> dict[str, Json]:
         return {"schema": 1, "benchmarks": [one.as_json() for one in self.described], "notes": list(self.notes)}
 
-    def plot(self, path: Path) -> None:
+    def plot(self, path: Place) -> None:
         """Raises ChartError where it cannot be drawn or written."""
         from evenhand.reports.description_charts import plot
         from evenhand.reports.description_page import write_page

@@ -17,6 +17,7 @@ from evenhand.cli.surroundings import Surroundings
 @option("--api-key-env", help="Variable that holds the key.")
 @option("--timeout", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
 @asking_flags.trust_folder
+@asking_flags.insecure_http
 @options.store
 @options.as_json
 @click.pass_context

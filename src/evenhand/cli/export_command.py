@@ -22,6 +22,7 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 
 # The kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
 @click.command("export")
+@options.writes("out", "images", checked=False)
 @click.option("--judgements", "of_judgements", is_flag=True, help="A row for each trial, with its verdict.")
 @click.option("--battles", "of_battles", is_flag=True, help="A row for each item and pair, both orders joined.")
 @click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
@@ -38,7 +39,6 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
 @option("--method", type=click.Choice(["bradley-terry", "elo", "win-rate"]), help="Of a board; bradley-terry if none.")
 @option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
-@option("--force", is_flag=True, help="Write over FILE where it exists.")
 @option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
 @options.reference
 @options.choosing
@@ -50,7 +50,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     `evenhand import` reads judgements and answers; battles are for `rank FILE` and other tools. Those of visit-bench
     have the fields its authors publish, and leave out the battles against the reference unless they are asked for.
     """
-    from evenhand.exchange.tables import check_target, jsonl_lines, write_table
+    from evenhand.exchange.tables import check_format, jsonl_lines, write_table
     from evenhand.exchange.visit_battles import GUIDED
     from evenhand.ledger.record import Ledger
 
@@ -67,9 +67,11 @@ def command(ctx: click.Context, **flags: Any) -> None:
     told = kind == "battles" or (kind == "judgements" and flags["replies"])
     if not told and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
         raise WrongUse("--with-reference is about battles, and about the --replies of judgements; leave it out.")
-    to_stdout = flags["out"] == "-"
-    out = Path("-.jsonl" if to_stdout else flags["out"])
-    check_target(out, force=flags["force"] or to_stdout, spreadsheet=flags["spreadsheet"])
+    out = flags["out"]
+    to_stdout = out == "-"
+    check_format(Path("-.jsonl") if to_stdout else out, spreadsheet=flags["spreadsheet"])
+    if not to_stdout:
+        out.check()
     table = _table(kind, Ledger(flags["store"], create=False), flags)
     if to_stdout:
         for line in jsonl_lines(table):
@@ -103,7 +105,7 @@ def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
 
     if any(flags[f"of_{kind}"] for kind in _KINDS):
         raise WrongUse("--grown is an export of its own; leave out --judgements, --battles, --responses and --board.")
-    name, folder = flags["grown"], Path(flags["out"])
+    name, folder = flags["grown"], Path(str(flags["out"]))
     growing = {one.name: one for one in growing_benchmarks(ledger)}
     if name not in growing:
         raise WrongUse(f"No benchmark '{name}' grows in this ledger; {hint(name, sorted(growing))}")

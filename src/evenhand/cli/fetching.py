@@ -16,11 +16,12 @@ from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.pictures import with_fetched
-from evenhand.exchange.tables import Shape, Table, check_target, write_table
+from evenhand.exchange.tables import Shape, Table, check_format, write_table
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, Problem, fetch_images
 from evenhand.images.guard import anywhere, is_public
 from evenhand.ledger.opening import explained
 from evenhand.ledger.record import Ledger
+from evenhand.outputs import Target
 
 _WHY: Mapping[Problem, str] = {
     "address": "the address cannot be fetched",
@@ -103,9 +104,10 @@ def _downloaded(file: DataFile, folder: Path) -> Downloaded:
 
 def fetch_order(name: str, flags: Mapping[str, Any]) -> FetchOutcome:
     """Fetches what is not at hand, and writes the table that `--out` asks for."""
-    out: Path | None = flags["out"]
+    out: Target | None = flags["out"]
     if out is not None:
-        check_target(out, force=True)
+        check_format(out)
+        out.check()
     loaded = load_benchmark(name, path=flags["data"])
     urls = list(dict.fromkeys(image for item in loaded.items for image in item.images if "://" in image))
     if not urls:
@@ -117,7 +119,7 @@ def fetch_order(name: str, flags: Mapping[str, Any]) -> FetchOutcome:
     with explained(ledger.images.root):
         outcomes = asyncio.run(fetch_images(missing, ledger.images, licences=loaded.licences, limits=limits))
     if out is not None:
-        with explained(out):
+        with explained(out.path):
             write_table(_table(urls, known, outcomes, loaded), out)
     return FetchOutcome(urls=len(urls), known=len(urls) - len(missing), outcomes=outcomes)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("grade")
+@options.writes("plot")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @option("--benchmark", help="Instead of FILE: the answers of several models to this benchmark, as options.")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")

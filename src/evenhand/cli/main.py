@@ -52,7 +52,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"evenhand.cli.{cmd_name.replace('-', '_')}_command").command
+        return _trustful(importlib.import_module(f"evenhand.cli.{cmd_name.replace('-', '_')}_command").command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -68,20 +68,28 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+def _trustful(command: click.Command) -> click.Command:
+    """With --trust-folder, which the commands that ask models have declared themselves."""
+    from evenhand.cli.options import trust_folder
+
+    if not any(parameter.name == "trust_folder" for parameter in command.params):
+        trust_folder(exposed=False)(command)
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            _trustful(child)
+    return command
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="evenhand", message="%(prog)s %(version)s")
 @click.pass_context
 def evenhand(ctx: click.Context) -> None:
     """Rank multimodal language models with judges, human or model, and measure whether those judges can be trusted.
 
-    Every flag can also be set by a variable, EVENHAND_ and the flag's name, or in evenhand.toml.
+    Every flag can also be set by a variable, EVENHAND_ and the flag's name, or in evenhand.toml. Of what files of the
+    current folder say, only what can do no harm is taken without --trust-folder.
     """
-    surroundings = look_around(Path.cwd())
-    ctx.obj = surroundings
-    if surroundings.folder_flags:
-        from evenhand.cli.folder_flags import defaults
-
-        ctx.default_map = defaults(evenhand, ctx, surroundings)
+    ctx.obj = look_around(Path.cwd())
 
 
 def main() -> None:

@@ -1,9 +1,16 @@
 """Flags that several commands share. Each can be set by a variable: EVENHAND_ and the flag's name."""
 
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+from click.core import ParameterSource
+
+from evenhand.cli.folder import Setting, settings_taken, store_fault
+from evenhand.cli.surroundings import WrongUse
+from evenhand.outputs import Target
 
 Command: TypeAlias = Callable[..., Any]
 Flag: TypeAlias = Callable[[Command], Command]
@@ -25,7 +32,7 @@ def option(*names: str, **attributes: Any) -> Flag:
     """click.option with the flag's variable."""
     long = next(name for name in names if name.startswith("--")).split("/")[0]
     variable = "EVENHAND_" + long.removeprefix("--").replace("-", "_").upper()
-    return click.option(*names, envvar=variable, **attributes)
+    return click.option(*names, cls=Setting, envvar=variable, **attributes)
 
 
 def all_of(flags: list[Flag]) -> Flag:
@@ -37,7 +44,37 @@ def all_of(flags: list[Flag]) -> Flag:
     return decorate
 
 
-store = option("--store", default="sqlite:///.evenhand/ledger.db", show_default=True, help="The ledger's URL.")
+def trust_folder(*, exposed: bool) -> Flag:
+    """Of every command: beside what it says, it takes in what files set, before any other flag is looked at."""
+    return option(
+        "--trust-folder",
+        is_flag=True,
+        is_eager=True,
+        expose_value=exposed,
+        callback=settings_taken,
+        help="Let evenhand.toml and .env of this folder set anything: keys, addresses, files to write.",
+    )
+
+
+def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str:
+    """A folder may hold a link where the ledger usually lies: only a ledger that the user named leads elsewhere."""
+    if ctx.get_parameter_source(parameter.name or "") is ParameterSource.DEFAULT and not ctx.obj.trusted:
+        fault = store_fault(url, ctx.obj.folder)
+        if fault is not None:
+            raise WrongUse(
+                f"The ledger would be {url}, {fault}. Give --store with where it really lies, or --trust-folder if you "
+                "trust this folder."
+            )
+    return url
+
+
+store = option(
+    "--store",
+    default="sqlite:///.evenhand/ledger.db",
+    show_default=True,
+    callback=usual_store,
+    help="The ledger's URL.",
+)
 reference = option(
     "--reference",
     metavar="NAME",
@@ -48,6 +85,7 @@ allow_partial = option(
     is_flag=True,
     help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
 )
+force = option("--force", is_flag=True, help="Write over a file that is there, though this command did not write it.")
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 quiet = option("--quiet", is_flag=True, help="No progress.")
 
@@ -61,3 +99,38 @@ choosing = all_of(
         option("--run", help="The board that this run is part of, with all runs judged and shown alike."),
     ]
 )
+
+
+def writes(*names: str, checked: bool = True) -> Flag:
+    """The flags of these names say where to write: --force stands beside them, and each becomes a Target.
+
+    `checked`: what may not be written is told before any work is done; a dry run writes nothing.
+    """
+
+    def decorate(function: Command) -> Command:
+        @functools.wraps(function)
+        def writing(*arguments: Any, **flags: Any) -> Any:
+            for name in names:
+                flags[name] = _targets(flags[name], force=flags["force"], check=checked and not flags.get("dry_run"))
+            return function(*arguments, **flags)
+
+        return force(writing)
+
+    return decorate
+
+
+def target(path: Path | str, *, force: bool) -> Target:
+    """A file that the command under way is to write."""
+    _, _, command = click.get_current_context().command_path.partition(" ")
+    return Target(path=Path(path), command=command, force=force)
+
+
+def _targets(given: Any, *, force: bool, check: bool) -> Any:
+    if isinstance(given, tuple):
+        return tuple(_targets(one, force=force, check=check) for one in given)  # pyright: ignore[reportUnknownVariableType]
+    if given is None or given == "-":
+        return given
+    made = target(given, force=force)
+    if check:
+        made.check()
+    return made

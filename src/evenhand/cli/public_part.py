@@ -14,12 +14,13 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.naming import hint
 from evenhand.engine.pictures import with_fetched
 from evenhand.exchange.public_export import COLUMNS, WrittenImages, on_record, public_rows, write_images
-from evenhand.exchange.tables import Table, check_target, jsonl_lines, write_table
+from evenhand.exchange.tables import Table, check_format, jsonl_lines, write_table
 from evenhand.images import ImageStore
 from evenhand.ledger.growing import growing_benchmarks, versions
 from evenhand.ledger.opening import explained, sqlite_path
 from evenhand.ledger.projection import benchmarks
 from evenhand.ledger.record import Ledger
+from evenhand.outputs import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,22 +31,23 @@ class _Found:
 
 
 def export_public(flags: Mapping[str, Any]) -> None:
-    out, to_stdout = Path(flags["out"]), flags["out"] == "-"
+    out, to_stdout = flags["out"], flags["out"] == "-"
     if not to_stdout:
-        check_target(out, force=flags["force"], spreadsheet=flags["spreadsheet"])
+        check_format(out, spreadsheet=flags["spreadsheet"])
+        out.check()
     found = _found(flags)
-    folder: Path | None = flags["images"]
+    folder: Target | None = flags["images"]
     written: WrittenImages | None = None
     if folder is not None:
-        with explained(folder):
+        with explained(folder.path):
             written = write_images(found.benchmark, folder, found.store)
-    rows = public_rows(found.benchmark, files=_from_table(written, folder, Path() if to_stdout else out.parent))
+    rows = public_rows(found.benchmark, files=_from_table(written, folder, Path() if to_stdout else out.path.parent))
     table = Table(columns=COLUMNS, rows=rows)
     if to_stdout:
         for line in jsonl_lines(table):
             click.echo(line, nl=False)
     else:
-        with explained(out):
+        with explained(out.path):
             write_table(table, out, spreadsheet=flags["spreadsheet"])
     click.echo(f"{len(rows)} items written{'' if to_stdout else f' to {out}'}, their public part.", err=True)
     if written is not None:
@@ -62,11 +64,11 @@ def _tell_absent(written: WrittenImages) -> None:
         )
 
 
-def _from_table(written: WrittenImages | None, folder: Path | None, beside: Path) -> dict[str, str]:
+def _from_table(written: WrittenImages | None, folder: Target | None, beside: Path) -> dict[str, str]:
     """The image files as one finds them from the folder of the table, by digest."""
     if written is None or folder is None:
         return {}
-    way = Path(os.path.relpath(folder, beside)).as_posix()
+    way = Path(os.path.relpath(folder.path, beside)).as_posix()
     return {digest: f"{way}/{name}" for digest, name in written.files.items()}
 
 

@@ -15,6 +15,7 @@ from evenhand.cli.surroundings import WrongUse
 
 
 @click.command("rank")
+@options.writes("plot")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @options.choosing
 @option("--model-a-column", help="Column of FILE that names one model; model_a or left by default.")

@@ -9,6 +9,7 @@ import click
 
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.identity import Json
+from evenhand.outputs import Target
 from evenhand.ratings.scale import Scale
 from evenhand.reports.beside import (
     Beside,
@@ -109,7 +110,7 @@ def beside(board: Board, flags: Mapping[str, Any]) -> list[Beside]:
     return [*found, several_compared(len(flags["compare"]))] if several else found
 
 
-def draw(board: Board, paths: Sequence[Path]) -> None:
+def draw(board: Board, paths: Sequence[Target]) -> None:
     if paths:
         from evenhand.reports.board_charts import plot
 

@@ -11,6 +11,7 @@ from evenhand.cli.options import option
 
 
 @click.command("report")
+@options.writes("out", "plot")
 @options.choosing
 @option(
     "--out",

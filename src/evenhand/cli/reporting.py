@@ -1,19 +1,20 @@
 """From the flags of `report` to a file."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import click
 
 from evenhand.cli.boards import chosen_studies
+from evenhand.cli.options import target
 from evenhand.cli.saying import say
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.identity import Json
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
+from evenhand.outputs import Place, Target
 from evenhand.reports.board_table import reliability_sentences
-from evenhand.reports.charts import save, stacked, write_whole
+from evenhand.reports.charts import save, stacked, write_out
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
@@ -33,6 +34,9 @@ _FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".te
 def reported(flags: Mapping[str, Any]) -> dict[str, Json]:
     """Writes what was asked for; the document tells of it. Raises MixedError where one board must be chosen."""
     form = _form(flags)
+    page: Target = flags["out"] or target(PAGE, force=flags["force"])
+    if form == "html":
+        page.check()
     ledger = Ledger(flags["store"], create=False)
     found = studies(ledger)
     # Who names a protocol means that one; else preferences and grades of the same answers are one report.
@@ -42,12 +46,12 @@ def reported(flags: Mapping[str, Any]) -> dict[str, Json]:
         save(stacked(*report_charts(report).values()), path)
         click.echo(f"Written: {path}", err=True)
     if form == "html":
-        return {**_document(report), **written_page(report, flags["out"] or Path(PAGE)).as_json()}
+        return {**_document(report), **written_page(report, page).as_json()}
     _write_tables(report, form, flags)
     return {**_document(report), "out": None if flags["out"] is None else str(flags["out"])}
 
 
-def written_page(report: Report, path: Path) -> Written:
+def written_page(report: Report, path: Place) -> Written:
     made = write_report(report, path)
     say(f"Written: {path} ({made.bytes / 1e6:.1f} MB); it opens in any browser, without a network.")
     if not report.board.origin.sample:
@@ -80,7 +84,7 @@ def _write_tables(report: Report, form: Tables, flags: Mapping[str, Any]) -> Non
     below = [reliability_sentences(report.board)[0], *notes(report)]
     text = written([long_sheet(sheets)] if form == "csv" else sheets, form, below, opening=opening)
     if flags["out"] is not None:
-        write_whole(flags["out"], text.encode())
+        write_out(flags["out"], text.encode())
         click.echo(f"Written: {flags['out']}", err=True)
     elif not flags["as_json"]:
         click.echo(text, nl=False)

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from evenhand.domain.response import Response
     from evenhand.engine.people_sample import PeopleSample
     from evenhand.ledger.record import Ledger
+    from evenhand.outputs import Target
 
 _QUESTION = 70
 """Characters of a question that are printed of it."""
 
 
 @click.command("sample")
+@options.writes("out")
 @click.argument("benchmark")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
 @option("--per-task", type=click.IntRange(1), default=2, show_default=True, help="So many items of each task.")
@@ -28,7 +30,6 @@ _QUESTION = 70
 @option("--models", multiple=True, help="Only these models' answers are to be compared; repeatable.")
 @option("--against", help="Every other model against this one; by default the baseline, where the protocol has one.")
 @option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the questions to this file too.")
-@option("--force", is_flag=True, help="Write over a file that is there.")
 @options.store
 @options.as_json
 def command(benchmark: str, **flags: Any) -> None:
@@ -43,9 +44,9 @@ def command(benchmark: str, **flags: Any) -> None:
     from evenhand.ratings.notes import counted
 
     if flags["out"] is not None:
-        from evenhand.exchange.tables import check_target
+        from evenhand.exchange.tables import check_format
 
-        check_target(flags["out"], force=flags["force"])
+        check_format(flags["out"])
     loaded = load_benchmark(benchmark, path=flags["data"])
     ledger = Ledger(flags["store"])
     _refuse_kept_back(ledger, {*flags["models"], *filter(None, [flags["against"]])})
@@ -107,7 +108,7 @@ def _rows(sample: "PeopleSample") -> "list[dict[str, Json]]":
     ]
 
 
-def _write(sample: "PeopleSample", path: Path) -> None:
+def _write(sample: "PeopleSample", path: "Target") -> None:
     from evenhand.exchange.tables import Shape, Table, write_table
 
     columns: dict[str, Shape] = {"item": "text", "task": "text", "category": "text", "instruction": "text"}

@@ -9,6 +9,7 @@ from evenhand.images import ImageError
 from evenhand.ledger.opening import LedgerError
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.local_weights import FetchFailed
+from evenhand.outputs import OutputRefused
 from evenhand.protocols.protocol import ProtocolError
 from evenhand.reports.charts import ChartError
 from evenhand.reports.choosing import MixedError
@@ -29,6 +30,7 @@ _WRONG_USE = (
     ImageError,
     ExchangeError,
     DescribeError,
+    OutputRefused,
 )
 
 

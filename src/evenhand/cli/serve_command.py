@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from typing import Any
+from typing import Any, cast
 
 import click
 from click.core import ParameterSource
 
 from evenhand.cli import asking_flags, options
 from evenhand.cli.options import option
-from evenhand.cli.surroundings import WrongUse
+from evenhand.cli.surroundings import Surroundings, WrongUse
 
 
 @click.command("serve")
@@ -24,6 +24,8 @@ from evenhand.cli.surroundings import WrongUse
 @option("--api-key-env", help="For the worker: variable that holds the key.")
 @asking_flags.submission_flags
 @asking_flags.price
+@asking_flags.trust_folder
+@asking_flags.insecure_http
 @click.pass_context
 def command(ctx: click.Context, **flags: Any) -> None:
     """Serve the ledger's boards, an API and the owner's pages, until Ctrl-C.
@@ -35,10 +37,14 @@ def command(ctx: click.Context, **flags: Any) -> None:
         from evenhand.web import serving
     except ImportError as error:
         raise WrongUse(f"`serve` needs {error.name}; install it with: pip install 'evenhand[serve]'.") from error
+    from evenhand.cli.folder import refuse_for
+    from evenhand.cli.worker_command import command as worker
     from evenhand.cli.working import worker_beside
     from evenhand.ledger.record import Ledger
     from evenhand.web.site import SiteError, site_at
 
+    if not flags["no_worker"]:
+        refuse_for(worker, cast(Surroundings, ctx.obj))
     try:
         site = site_at(flags["host"], flags["port"], public_url=flags["public_url"])
         with closing(Ledger(flags["store"])) as ledger, ExitStack() as beside:
@@ -61,11 +67,14 @@ _OF_THE_WORKER = (
     "extractor", "extractor_base_url", "extractor_api_key_env", "price",
 )  # fmt: skip
 
+_SAID_TO_THE_WORKER = ("trust_folder", "insecure_http")
+
 
 def _typed(ctx: click.Context, flags: Mapping[str, Any]) -> list[str]:
     """The worker's flags that were typed in here; what a file of the folder says it must see as the folder's."""
     typed = [name for name in _OF_THE_WORKER if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    return [
+    words = [f"--{name.replace('_', '-')}" for name in _SAID_TO_THE_WORKER if flags[name]]
+    return words + [
         word
         for name in typed
         for value in (flags[name] if isinstance(flags[name], tuple) else (flags[name],))

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli.folder import MAY_SET
 from evenhand.cli.main import COMMANDS, evenhand
 from evenhand.models.provider import providers
 
@@ -23,14 +24,60 @@ A setting is looked for in this order, and the first that has it counts:
 
 1. the flag on the command line;
 2. the variable in the environment;
-3. the variable in `.env` in the current folder;
-4. the flag's name in `evenhand.toml` in the current folder, without tables: `seed = 1`, `models = ["A", "B"]`;
-5. the default.
+3. the flag's name in your own `evenhand.toml`, without tables: `seed = 1`, `models = ["A", "B"]`;
+4. the variable in `.env` in the current folder;
+5. the flag's name in `evenhand.toml` in the current folder;
+6. the default.
 
-A variable is `EVENHAND_` and the flag's name. Several values of a repeatable flag are separated by spaces there. Of an
-on-off flag the variable is `1` or `0`. A name in `evenhand.toml` that no command has is an error. Flags without a
-variable are given on the command line only. A base URL that only the folder's files name gets no key of yours, unless
-`--trust-folder` says so.
+So what you said yourself, anywhere, goes before what a folder says. A variable is `EVENHAND_` and the flag's name.
+Several values of a repeatable flag are separated by spaces there. Of an on-off flag the variable is `1` or `0`. A name
+in a file that no command has is an error. Flags without a variable are given on the command line only.
+
+Your own `evenhand.toml` lies in the folder `evenhand` of your configuration: `~/.config/evenhand/evenhand.toml` on
+Linux (or below `XDG_CONFIG_HOME`), `~/Library/Application Support/evenhand/evenhand.toml` on a Mac. It may set every
+flag that has a variable, but for `--trust-folder` and `--insecure-http`, which are said when they are meant: on the
+command line or in the environment.
+"""
+
+FOLDER = """\
+## What a folder may set
+
+A folder may have come from a stranger, and whoever runs a command in it has typed nothing of what its files say. So
+`evenhand.toml` and `.env` of the current folder (no other folder is looked at) may set what is in this table. Anything
+else, whether it is written there by its flag or by its variable, ends the command with exit code 2 where the command
+would use it, and a sentence says what would allow it: the flag, the variable in your real environment, your own
+`evenhand.toml`, or `--trust-folder` (`EVENHAND_TRUST_FOLDER=1` in your environment), by which you vouch for the folder.
+
+The same holds of the other variables in `.env` that are read at all: keys and addresses of providers, proxies,
+`EVENHAND_CACHE`. Variables that no command reads are left alone; nothing of `.env` becomes part of the environment of
+this program or of those it starts, and `${NAME}` is filled in only in a folder that you vouch for.
+
+A folder cannot raise what is spent beyond what its own data asks for: it can lower the limits of the table, not raise
+them, it cannot set prices, and your `--max-cost` stands whatever it says. It cannot choose the provider whose key goes
+to an address that you typed, either: name the model yourself there.
+
+| flag | what a folder may give |
+|---|---|
+"""
+
+WRITING = """\
+
+## Files that are written
+
+No command writes over a file without `--force`, unless the same command wrote it and nobody changed it since; what was
+written is remembered in your own state folder (`~/.local/state/evenhand/written` on Linux), by a hash of the content. A
+file appears whole or not at all. A link is not written through, and a path in this folder that leads out of it by a
+link is refused; `--force` puts a file in the place of a link. `/dev/stdout` and its like may be named; other devices
+and pipes may not.
+
+Where the ledger usually lies (`.evenhand/ledger.db`) a link that leads out of the folder is refused too: give `--store`
+with where it really lies.
+
+## Keys over plain http
+
+A key goes to an `http://` address on another machine only if you say `--insecure-http` (or set
+`EVENHAND_INSECURE_HTTP=1` in your real environment): anybody on the way can read it. On this machine (`127.0.0.1`,
+`localhost`) nothing is needed.
 """
 
 OTHERS = """\
@@ -73,7 +120,18 @@ def settings_reference() -> str:
         )
     ]
     table = "| flag | variable | takes | default | commands |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
-    return "\n".join([HEAD, "## Flags\n", table, OTHERS.rstrip("\n"), *_providers(), ""])
+    return "\n".join(
+        [HEAD, FOLDER + "\n".join(_may_set()), WRITING, "## Flags\n", table, OTHERS.rstrip("\n"), *_providers(), ""]
+    )
+
+
+def _may_set() -> Iterator[str]:
+    """A row for each rule, the strictest first."""
+    flags: defaultdict[str, list[str]] = defaultdict(list)
+    for name, rule in MAY_SET.items():
+        flags[rule.words].append(f"`--{name.replace('_', '-')}`")
+    for words, names in flags.items():
+        yield f"| {', '.join(sorted(names))} | {words} |"
 
 
 def _options(command: click.Command, path: str) -> Iterator[tuple[str, click.Option]]:

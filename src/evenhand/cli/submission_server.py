@@ -12,6 +12,7 @@ import click
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.printable import printable
 from evenhand.models.endpoint import is_loopback
+from evenhand.outputs import Target, replacing
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -119,15 +120,10 @@ class SubmissionServer:
         """`publish` or `withdraw`."""
         return await self._document("POST", f"{_path(submission)}/{word}")
 
-    async def download(self, submission: str, what: str, target: Path) -> None:
-        """`receipt` or `battles`; the file is there whole or not at all. Raises OSError too."""
-        part = target.with_name(f".{target.name}.part")
-        try:
-            with part.open("wb") as out:
-                await self._asked("GET", f"{_path(submission)}/{what}", into=out.write)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+    async def download(self, submission: str, what: str, target: Target) -> None:
+        """`receipt` or `battles`; the file is there whole or not at all. Raises OSError and OutputRefused too."""
+        with replacing(target) as out:
+            await self._asked("GET", f"{_path(submission)}/{what}", into=out.write)
 
     async def _document(self, method: str, path: str, **request: Any) -> Document:
         read: list[bytes] = []

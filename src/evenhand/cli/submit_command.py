@@ -17,6 +17,7 @@ _ENDINGS = (".csv", ".jsonl")
 # What is done or said once has no variable: `judge` means something else by EVENHAND_BATTLES, and nobody accepts,
 # confirms or withdraws by a line in a file.
 @click.command("submit")
+@options.writes("receipt", "battles")
 @click.argument("url")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @option("--token", help="The team's, best given as EVENHAND_TOKEN: a command line is seen by others on the machine.")
@@ -34,7 +35,6 @@ _ENDINGS = (".csv", ".jsonl")
 @option("--every", type=click.FloatRange(0), default=10.0, show_default=True, help="Seconds between two looks.")
 @click.option("--receipt", type=click.Path(path_type=Path), help="Write its receipt to this file, once it is judged.")
 @click.option("--battles", type=click.Path(path_type=Path), help="Write its battles to this file, once it is judged.")
-@option("--force", is_flag=True, help="Write over files that exist.")
 @options.as_json
 @click.pass_context
 def command(ctx: click.Context, url: str, file: Path | None, **flags: Any) -> None:
@@ -80,8 +80,6 @@ def _refuse(file: Path | None, flags: Mapping[str, Any]) -> None:
         raise WrongUse("Give --publish or --withdraw, not both.")
     if file is not None:
         _refuse_file(file)
-    for target in (flags["receipt"], flags["battles"]):
-        _refuse_target(target, force=flags["force"])
 
 
 def _refuse_file(file: Path) -> None:
@@ -94,15 +92,6 @@ def _refuse_file(file: Path) -> None:
         raise WrongUse(f"{file} cannot be read: {error.strerror}.") from None
     if empty:
         raise WrongUse(f"{file} is empty; at least one answer is needed.")
-
-
-def _refuse_target(target: Path | None, *, force: bool) -> None:
-    if target is None:
-        return
-    if target.exists() and (not force or not target.is_file()):
-        raise WrongUse(f"{target} exists already; give --force to write over it, or another name.")
-    if not target.parent.is_dir():
-        raise WrongUse(f"{target}: there is no folder {target.parent}; make it first.")
 
 
 def _token(given: str | None) -> str:

@@ -15,6 +15,7 @@ from evenhand.cli.submission_server import Address, Document, SubmissionServer, 
 from evenhand.cli.surroundings import WrongUse
 from evenhand.domain.naming import hint
 from evenhand.domain.printable import printable
+from evenhand.outputs import Target
 from evenhand.ratings.notes import counted
 
 _SENTENCES_SHOWN = 30
@@ -65,8 +66,8 @@ class Order:
     wait: bool = False
     every: float = 10.0
     """Seconds between two looks while waiting."""
-    receipt: Path | None = None
-    battles: Path | None = None
+    receipt: Target | None = None
+    battles: Target | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,20 @@
-"""What the command line finds around it: the environment, `.env` and `evenhand.toml`, and which of them said what."""
+"""What the command line finds around it: the environment, the folder's `.env` and `evenhand.toml`, the user's own file.
+
+A folder may have come from a stranger: what its files say is kept apart from what the user said (cli/folder.py).
+"""
 
 import os
+import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+TOML, DOTENV = "evenhand.toml", ".env"
+_MOST_BYTES = 1 << 20
+"""Of a file of settings; a larger one is none."""
 
 
 class WrongUse(Exception):
@@ -14,26 +23,36 @@ class WrongUse(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    environment: Mapping[str, str]
-    """The real environment over the folder's `.env`."""
-    from_folder: frozenset[str]
-    """Variables that only the folder's `.env` sets."""
-    toml: Mapping[str, Any]
-    """Flags from `evenhand.toml`, by their names with underscores."""
+    folder: Path
+    real: Mapping[str, str]
+    """The environment that the program was started in."""
     dotenv: Mapping[str, str]
     """What `.env` says, whether or not the real environment says otherwise."""
+    toml: Mapping[str, Any]
+    """What the folder's `evenhand.toml` says, by the flags' names with underscores."""
+    own: Mapping[str, Any]
+    """The same of the user's own file."""
+    trusted: bool = False
+    """The user said that this folder may set anything."""
+    of_folder: frozenset[str] = frozenset()
+    """Flags of the command under way that a folder chose which nobody vouched for."""
+    raw_dotenv: str = ""
 
     @property
-    def own_environment(self) -> dict[str, str]:
-        """Without what only the folder says."""
-        return {name: value for name, value in self.environment.items() if name not in self.from_folder}
+    def environment(self) -> dict[str, str]:
+        """Without what only a folder says that nobody vouched for."""
+        return {**self.dotenv, **self.real} if self.trusted else dict(self.real)
 
     @property
-    def folder_flags(self) -> bool:
-        return bool(self.toml) or any(name.startswith("EVENHAND_") for name in self.dotenv)
+    def withheld(self) -> dict[str, str]:
+        """Variables of `.env` that are not read because nobody vouched for the folder."""
+        return {} if self.trusted else {name: said for name, said in self.dotenv.items() if name not in self.real}
 
     @property
     def cache(self) -> Path:
+        """Raises WrongUse where a folder would choose it: weights lie there that are loaded."""
+        if "EVENHAND_CACHE" in self.withheld:
+            raise WrongUse(refused_variable("EVENHAND_CACHE"))
         given = self.environment.get("EVENHAND_CACHE")
         if given:
             return Path(given)
@@ -41,34 +60,79 @@ class Surroundings:
 
         return user_cache_path("evenhand")
 
+    def trusting(self) -> "Surroundings":
+        """The same where the user vouches for the folder: its `.env` may then name other variables too (`${HOME}`)."""
+        return replace(self, trusted=True, dotenv=_variables(self.raw_dotenv, interpolate=True))
 
-def look_around(folder: Path) -> Surroundings:
-    dotenv = _dotenv(folder / ".env")
-    real = dict(os.environ)
-    return Surroundings(
-        environment={**dotenv, **real},
-        from_folder=frozenset(dotenv) - frozenset(real),
-        toml=_toml(folder / "evenhand.toml"),
-        dotenv=dotenv,
+
+def refused_variable(name: str) -> str:
+    return (
+        f"{DOTENV} in this folder sets {name}, which a folder may not choose for you. Set {name} in your environment, "
+        "or give --trust-folder if you trust this folder."
     )
 
 
-def _dotenv(path: Path) -> dict[str, str]:
-    if not path.is_file():
+def look_around(folder: Path) -> Surroundings:
+    raw = "" if not (folder / DOTENV).is_file() else _text(folder / DOTENV)
+    return Surroundings(
+        folder=folder,
+        real=dict(os.environ),
+        # A stranger's `${OPENAI_API_KEY}` is not filled in: what a folder may set could carry it away.
+        dotenv=_variables(raw, interpolate=False),
+        raw_dotenv=raw,
+        toml=_toml(folder / TOML, TOML),
+        own=_own(),
+    )
+
+
+def own_file() -> Path:
+    from platformdirs import user_config_path
+
+    return user_config_path("evenhand") / TOML
+
+
+def _own() -> dict[str, Any]:
+    path = own_file()
+    return _toml(path, str(path))
+
+
+def _variables(text: str, *, interpolate: bool) -> dict[str, str]:
+    if not text:
         return {}
     from dotenv import dotenv_values
 
-    try:
-        return {name: value for name, value in dotenv_values(path).items() if value is not None}
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUse(f"{path} cannot be read: {error}.") from error
+    read = dotenv_values(stream=StringIO(text), interpolate=interpolate)
+    return {name: value for name, value in read.items() if value is not None}
 
 
-def _toml(path: Path) -> dict[str, Any]:
-    if not path.is_file():
+def _toml(path: Path, shown: str) -> dict[str, Any]:
+    if not os.path.lexists(path):
         return {}
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        document = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise WrongUse(f"{path} cannot be read: {error}.") from error
-    return {name.replace("-", "_"): value for name, value in document.items()}
+    found: dict[str, Any] = {}
+    for written, value in document.items():
+        name = written.replace("-", "_")
+        if name in found:
+            raise WrongUse(f"{shown} sets '{name.replace('_', '-')}' twice, with - and with _; leave one of them out.")
+        found[name] = value
+    return found
+
+
+def _text(path: Path) -> str:
+    """Raises WrongUse for what is no text file of settings. Never waits for the other end of a pipe."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with os.fdopen(file, "rb") as data:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise WrongUse(f"{path} is not a file, so no settings are read from it; move it away.")
+            content = data.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise WrongUse(f"{path} is larger than {_MOST_BYTES:,} bytes, which no file of settings is; move it away.")
+        return content.decode("utf-8-sig")
+    except IsADirectoryError:
+        raise WrongUse(f"{path} is a folder, so no settings are read from it; move it away.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongUse(f"{path} cannot be read: {error}.") from error

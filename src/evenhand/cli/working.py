@@ -157,9 +157,10 @@ def worker_beside(store: str, flags: Sequence[str]) -> Generator[None]:
 
 
 def _started(store: str, flags: Sequence[str]) -> "subprocess.Popen[bytes]":
+    # -P: a folder that holds an `evenhand` or a `json.py` of its own must not run as ours.
     # The store goes by the environment: its URL may hold a password, and arguments can be seen by everybody.
     return subprocess.Popen(  # noqa: S603  ourselves
-        [sys.executable, "-m", "evenhand", "worker", "--while-stdin-is-open", *flags],
+        [sys.executable, "-P", "-m", "evenhand", "worker", "--while-stdin-is-open", *flags],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env={**os.environ, "EVENHAND_STORE": store},

@@ -16,6 +16,7 @@ from evenhand.images import ImageError, sniff
 from evenhand.ledger.grown import GrownVersion
 from evenhand.ledger.proposals import Proposal
 from evenhand.ledger.record import Ledger
+from evenhand.outputs import refuse_way_out, write_whole
 
 ITEMS, HISTORY = "items.jsonl", "history.jsonl"
 IMAGES = "images/"
@@ -55,12 +56,13 @@ def image_file_name(digest: str, data: bytes) -> str:
 
 def write_folder(ledger: Ledger, grown: GrownVersion, folder: Path) -> Path:
     """The items file; a folder that is there already must be empty. Raises ExchangeError, OSError."""
+    refuse_way_out(folder / ITEMS)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExchangeError(f"{folder} exists and is not an empty folder; name another one.")
     for file in exported_files(ledger, grown):
         path = folder / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.data)
+        write_whole(path, file.data)
     return folder / ITEMS
 
 

@@ -18,6 +18,7 @@ from evenhand.ledger.grown import grown_version
 from evenhand.ledger.projection import benchmarks, items_of
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.spending import terms_of
+from evenhand.outputs import Place, Target, path_of, refuse_way_out, write_whole
 
 COLUMNS: Mapping[str, Shape] = {
     "item": "text",
@@ -64,12 +65,14 @@ def on_record(ledger: Ledger, data: str) -> Benchmark:
     )
 
 
-def write_images(benchmark: Benchmark, folder: Path, store: ImageStore | None) -> WrittenImages:
-    """Every image that is at hand, as a file named by its digest; one that is there already is written over.
+def write_images(benchmark: Benchmark, folder: Place, store: ImageStore | None) -> WrittenImages:
+    """Every image that is at hand, as a file named by its digest; one that is there already stays.
 
-    Raises OSError, and ExchangeError where a stored image was altered.
+    Raises OSError, OutputRefused where another file has that name, and ExchangeError where a stored image was altered.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(folder, Target):
+        refuse_way_out(folder.path / "image")
+    path_of(folder).mkdir(parents=True, exist_ok=True)
     files: dict[str, str] = {}
     absent: list[str] = []
     for name in dict.fromkeys(image for item in benchmark.items for image in item.images):
@@ -79,8 +82,14 @@ def write_images(benchmark: Benchmark, folder: Path, store: ImageStore | None) -
             absent.append(name)
             continue
         files[digest] = image_file_name(digest, data)
-        (folder / files[digest]).write_bytes(data)
+        place = folder.below(files[digest]) if isinstance(folder, Target) else folder / files[digest]
+        if not _holds(path_of(place), data):
+            write_whole(place, data)
     return WrittenImages(files=files, absent=tuple(absent))
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and not path.is_symlink() and path.read_bytes() == data
 
 
 def _row(item: Item, benchmark: Benchmark, files: Mapping[str, str]) -> dict[str, Json]:

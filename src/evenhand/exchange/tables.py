@@ -3,16 +3,13 @@
 import csv
 import io
 import json
-import os
-import secrets
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.exchange.errors import ExchangeError
+from evenhand.outputs import Place, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,24 +33,18 @@ class Table:
     rows: Sequence[Mapping[str, Json]]
 
 
-def check_target(path: Path, *, force: bool, spreadsheet: bool = False) -> None:
-    """Raises ExchangeError where a table could not, or must not, be written there."""
+def check_format(path: Place, *, spreadsheet: bool = False) -> None:
+    """Raises ExchangeError where the file's name does not say how a table is to be written."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise ExchangeError(f"{path}: the suffix says the format; give one of {', '.join(FORMATS)}.")
     if spreadsheet and suffix != ".csv":
         raise ExchangeError(f"{path}: --spreadsheet guards the cells of .csv files only; leave it out here.")
-    if path.exists() and not path.is_file():
-        raise ExchangeError(f"{path} is not a file; name a file to write.")
-    if path.exists() and not force:
-        raise ExchangeError(f"{path} exists already; give --force to write over it, or another name.")
-    if not path.parent.is_dir():
-        raise ExchangeError(f"{path}: there is no folder {path.parent}; make it first.")
 
 
-def write_table(table: Table, path: Path, *, spreadsheet: bool = False) -> None:
-    """Replaces the file in one step. Raises OSError where the disk refuses; then the old file stays as it was."""
-    with _unfinished(path) as file:
+def write_table(table: Table, path: Place, *, spreadsheet: bool = False) -> None:
+    """Raises OutputRefused, and OSError where the disk refuses; then the old file stays as it was."""
+    with replacing(path) as file:
         match path.suffix.lower():
             case ".csv":
                 file.write(csv_bytes(table, spreadsheet=spreadsheet))
@@ -125,17 +116,3 @@ def _clean(value: Json) -> Json:
 def _in_utf8(text: str) -> str:
     """Half of a surrogate pair becomes U+FFFD: neither CSV nor Parquet can hold it."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-@contextmanager
-def _unfinished(path: Path) -> Generator[BinaryIO]:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

@@ -48,7 +48,7 @@ class ImageAddresses:
         # The line end before it keeps it whole where the line before was cut off; one write keeps two writers apart.
         line = b"\n" + json.dumps(fields).encode("ascii") + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
             os.write(file, line)
             os.fsync(file)

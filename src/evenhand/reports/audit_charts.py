@@ -1,9 +1,9 @@
 """An audit's pictures: which place wins, what a change of places does, and how idle words and planted ones pull."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from evenhand.outputs import Place
 from evenhand.reports.charts import (
     ACCENT,
     EVEN,
@@ -42,7 +42,7 @@ def audit_charts(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: chart for name, chart in made.items() if chart is not None}
 
 
-def plot(document: Mapping[str, Any], path: Path) -> None:
+def plot(document: Mapping[str, Any], path: Place) -> None:
     """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
     charts = audit_charts(document)
     if not charts:

@@ -5,13 +5,13 @@ import time
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
+from evenhand.outputs import Place
 from evenhand.prompts import Template
 from evenhand.reports.audit_charts import audit_charts
 from evenhand.reports.audit_on_record import told
-from evenhand.reports.charts import ACCENT, EVEN, INK, LOSES, MUTED, svg, write_whole
+from evenhand.reports.charts import ACCENT, EVEN, INK, LOSES, MUTED, svg, write_out
 from evenhand.reports.tables import unbroken
 
 _FILE = "audit_section.html"
@@ -50,10 +50,10 @@ def audit_section(document: Mapping[str, Any]) -> str:
     )
 
 
-def write_page(document: Mapping[str, Any], path: Path) -> None:
+def write_page(document: Mapping[str, Any], path: Place) -> None:
     """The section alone, as one file. Raises ChartError where it cannot be written."""
     title = escape(f"Audit of {document['judge']}")
-    write_whole(path, _PAGE.format(title=title, body=audit_section(document)).encode())
+    write_out(path, _PAGE.format(title=title, body=audit_section(document)).encode())
 
 
 def in_page_colours(picture: str) -> str:

@@ -1,11 +1,11 @@
 """A board as a picture: the ratings with their intervals, and under them who beats whom."""
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
+from evenhand.outputs import Place
 from evenhand.reports.board import Board, Standing
 from evenhand.reports.board_table import METHOD_WORDS, counted_units
 from evenhand.reports.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-def plot(board: Board, path: Path) -> None:
+def plot(board: Board, path: Place) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
     save(stacked(ratings_chart(board), wins_chart(board)), path)
 

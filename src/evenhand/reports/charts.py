@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.domain.printable import printable
+from evenhand.outputs import Place, write_whole
 
 if TYPE_CHECKING:
     import altair as alt
@@ -224,21 +224,21 @@ def heat_chart(
     return titled(layers.properties(width=alt.Step(64), height=alt.Step(26)), heading)
 
 
-def save(chart: Any, path: Path) -> None:
-    """Written whole or not at all. Raises ChartError for a suffix that is none of SUFFIXES."""
+def save(chart: Any, path: Place) -> None:
+    """Written whole or not at all. Raises ChartError for a suffix that is none of SUFFIXES, OutputRefused."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ChartError(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
     if suffix == ".svg":
-        write_whole(path, svg(chart).encode())
+        write_out(path, svg(chart).encode())
         return
     import vl_convert
 
     spec = _fit_for_xml(_themed(chart).to_dict())
     if suffix == ".png":
-        write_whole(path, vl_convert.vegalite_to_png(spec, scale=2))
+        write_out(path, vl_convert.vegalite_to_png(spec, scale=2))
     else:
-        write_whole(path, vl_convert.vegalite_to_html(spec, bundle=True).encode())
+        write_out(path, vl_convert.vegalite_to_html(spec, bundle=True).encode())
 
 
 def svg(chart: Any) -> str:
@@ -247,14 +247,11 @@ def svg(chart: Any) -> str:
     return vl_convert.vegalite_to_svg(_fit_for_xml(_themed(chart).to_dict()))
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Written whole or not at all. Raises ChartError where it cannot be."""
-    beside = path.with_name(f".{path.name}.part")
+def write_out(path: Place, content: bytes) -> None:
+    """Written whole or not at all. Raises ChartError where it cannot be, OutputRefused where it must not."""
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        write_whole(path, content)
     except OSError as trouble:
-        beside.unlink(missing_ok=True)
         raise ChartError(f"{path} cannot be written: {trouble.strerror or trouble}.") from trouble
 
 

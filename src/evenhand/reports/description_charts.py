@@ -1,11 +1,11 @@
 """What benchmarks hold as pictures: their categories, lengths, images and objects."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from evenhand.describe.description import TEXTS, Description
 from evenhand.describe.lengths import EDGES, ESTIMATED, LONG
+from evenhand.outputs import Place
 from evenhand.reports.charts import ACCENT, INK, MANY, MUTED, ChartError, Heading, save, stacked, the_altair, titled
 from evenhand.reports.description_sheets import TEXT_WORDS
 from evenhand.reports.sunburst import sunburst
@@ -31,7 +31,7 @@ def description_charts(described: Sequence[Description]) -> dict[str, Any]:
     return {name: chart for name, chart in made.items() if chart is not None}
 
 
-def plot(described: Sequence[Description], path: Path) -> None:
+def plot(described: Sequence[Description], path: Place) -> None:
     """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
     charts = description_charts(described)
     if not charts:

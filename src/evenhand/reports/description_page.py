@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 
 from evenhand.describe.description import Description
+from evenhand.outputs import Place
 from evenhand.prompts import Template
 from evenhand.reports.audit_section import in_page_colours
-from evenhand.reports.charts import svg, write_whole
+from evenhand.reports.charts import svg, write_out
 from evenhand.reports.description_charts import description_charts
 from evenhand.reports.description_sheets import sheets
 from evenhand.reports.sheet_html import html_table, html_text
@@ -15,9 +15,9 @@ from evenhand.reports.sheet_html import html_table, html_text
 _FILE = "description_page.html"
 
 
-def write_page(described: Sequence[Description], notes: Sequence[str], path: Path) -> None:
+def write_page(described: Sequence[Description], notes: Sequence[str], path: Place) -> None:
     """Raises ChartError where it cannot be drawn or written."""
-    write_whole(path, description_page(described, notes).encode())
+    write_out(path, description_page(described, notes).encode())
 
 
 def description_page(described: Sequence[Description], notes: Sequence[str]) -> str:

@@ -1,13 +1,12 @@
 """The paper's three tables as heat maps: prompts down, judges across."""
 
-from pathlib import Path
-
+from evenhand.outputs import Place
 from evenhand.reports.charts import Heading, heat_chart, save, stacked
 from evenhand.reports.grade_report import GradeReport
 from evenhand.reports.grade_sheets import MEASURES, measured, row_names, row_words
 
 
-def plot(report: GradeReport, path: Path) -> None:
+def plot(report: GradeReport, path: Place) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
     judges = list(dict.fromkeys(cell.judge for cell in report.cells))
     rows = row_names(report)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.exchange.score_table import ScoreTable
+from evenhand.outputs import Place
 from evenhand.reliability.correlation import ColumnPair, correlate
 from evenhand.reports.charts import Heading, correlation_chart, save, stacked
 from evenhand.reports.sheet import MISSING, Sheet
@@ -58,7 +58,7 @@ def print_redundancy(found: Redundancy, console: Console) -> None:
     print_sheet(Sheet(title=f"Redundancy over {found.models} models", headings=headings, rows=tuple(rows)), console)
 
 
-def plot_redundancy(found: Redundancy, path: Path) -> None:
+def plot_redundancy(found: Redundancy, path: Place) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
     names = found.benchmarks
     ranks = correlation_chart(

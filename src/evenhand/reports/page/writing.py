@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO
 
 from evenhand import __version__
 from evenhand.domain.identity import Json
 from evenhand.domain.printable import printable
+from evenhand.outputs import Place, path_of, replacing
 from evenhand.prompts import Template
 from evenhand.reports.charts import ChartError
 from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
@@ -45,16 +47,17 @@ class Written:
         }
 
 
-def write_report(report: Report, path: Path) -> Written:
-    """Written whole or not at all. Raises ChartError where it cannot be drawn or written."""
+def write_report(report: Report, place: Place) -> Written:
+    """Written whole or not at all. Raises ChartError where it cannot be drawn or written, OutputRefused."""
     page = _page(report)
-    with _replacing(path) as file:
+    with _text(place) as file:
         file.write(page)
         pictures = _names_of_pictures(report)
         numbers = _write_pictures(pictures, file)
         _write_cases(report, file)
         file.write(_data("index", packed(_index(report, pictures, numbers))))
         file.write(f"<script>{_part('page.js')}</script>\n</body>\n</html>\n")
+    path = path_of(place)
     return Written(
         path=path,
         bytes=path.stat().st_size,
@@ -64,16 +67,16 @@ def write_report(report: Report, path: Path) -> Written:
 
 
 @contextmanager
-def _replacing(path: Path) -> Generator[IO[str]]:
-    beside = path.with_name(f".{path.name}.part")
+def _text(place: Place) -> Generator[IO[str]]:
     try:
-        with beside.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            yield file
-        beside.replace(path)
+        with replacing(place) as file:
+            text = TextIOWrapper(file, encoding="utf-8", errors="replace", newline="\n")
+            try:
+                yield text
+            finally:
+                text.detach()  # which writes out what it holds, and leaves the file open
     except OSError as trouble:
-        raise ChartError(f"{path} cannot be written: {trouble.strerror or trouble}.") from trouble
-    finally:
-        beside.unlink(missing_ok=True)
+        raise ChartError(f"{place} cannot be written: {trouble.strerror or trouble}.") from trouble
 
 
 def _part(name: str) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from pathlib import Path
 
+from evenhand.outputs import Place
 from evenhand.prompts import Template
-from evenhand.reports.charts import write_whole
+from evenhand.reports.charts import write_out
 from evenhand.reports.reproduce.printed import Table
 from evenhand.reports.reproduce.reproduction import Reproduction
 from evenhand.reports.reproduce.row_by_row import sheet
@@ -20,13 +20,13 @@ class PageError(Exception):
     """A sentence."""
 
 
-def write_page(found: Sequence[Reproduction], path: Path) -> None:
+def write_page(found: Sequence[Reproduction], path: Place) -> None:
     """As the file's ending says. Raises PageError, and ChartError where it cannot be written."""
     makers = {".html": html_page, ".md": markdown_page}
     maker = makers.get(path.suffix.lower())
     if maker is None:
         raise PageError(f"A page is written as {' or '.join(makers)}, not as '{path.suffix or path.name}'.")
-    write_whole(path, maker(found).encode())
+    write_out(path, maker(found).encode())
 
 
 def markdown_page(found: Sequence[Reproduction]) -> str:

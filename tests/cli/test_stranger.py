@@ -1,0 +1,310 @@
+"""A folder that came from a stranger: whatever its files say, a plain command in it writes, sends and runs nothing."""
+
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evenhand.images.addresses import FetchedAddress, ImageAddresses
+from tests.cli.stranger import DEAF, EVENHAND, Victim
+from tests.e2e.workplace import stats
+from tests.scripted_server import server_process
+
+KEY = "sk-a-key-of-the-users-own-000000"
+JUDGE = ("judge", "visit-bench-sample", "--judge", "openai/m", "--pairs", "random", "--battles", "1", "--json")
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Victim:
+    return Victim.at(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with server_process() as base_url:
+        yield base_url
+
+
+RANK = ("rank", "battles.csv")
+CHOSEN = "which a folder may not choose for you"
+
+ATTACKS = [
+    # What is written.
+    ("evenhand.toml", 'out = "{home}/precious"\nform = "md"', ("report",), "'out'", "--out"),
+    ("evenhand.toml", 'out = "report.html"', ("report",), "'out'", "--out"),
+    ("evenhand.toml", "force = true", ("export", "--responses", "--out", "a.csv"), "'force'", "--force"),
+    ("evenhand.toml", '"plot" = ["{home}/precious"]', RANK, "'plot'", "--plot"),
+    ("evenhand.toml", 'plot = "x.svg"', ("correlate", "battles.csv"), "'plot'", "--plot"),
+    (".env", "EVENHAND_OUT={home}/precious", ("report",), "'EVENHAND_OUT'", "--out"),
+    (".env", "export EVENHAND_FORCE=1", ("sample", "visit-bench-sample"), "'EVENHAND_FORCE'", "--force"),
+    (".env", "\ufeffEVENHAND_PLOT='x.svg'", RANK, "'EVENHAND_PLOT'", "--plot"),
+    ("evenhand.toml", "\ufeffreplace = true", JUDGE, "'replace'", "--replace"),
+    # What is sent, and where.
+    ("evenhand.toml", 'judge_api_key_env = "SECRET_OF_ANOTHER"', JUDGE, "'judge-api-key-env'", "--judge-api-key-env"),
+    ("evenhand.toml", 'judge-base-url = "{url}"', JUDGE, "'judge-base-url'", "--judge-base-url"),
+    ("evenhand.toml", 'base_url = "{url}"', JUDGE, "'base-url'", "--base-url"),
+    (".env", "EVENHAND_JUDGE_BASE_URL={url}", JUDGE, "'EVENHAND_JUDGE_BASE_URL'", "--judge-base-url"),
+    (".env", "OPENAI_BASE_URL={url}", JUDGE, "OPENAI_BASE_URL", "Set OPENAI_BASE_URL"),
+    (".env", "OPENAI_API_BASE={url}", ("doctor", "--model", "openai/m"), "OPENAI_API_BASE", "Set OPENAI_API_BASE"),
+    (".env", "https_proxy={url}", JUDGE, "https_proxy", "Set https_proxy"),
+    (".env", "ALL_PROXY={url}", JUDGE, "ALL_PROXY", "Set ALL_PROXY"),
+    ("evenhand.toml", "extra-body = '{{\"user\": \"x\"}}'", JUDGE, "'extra-body'", "--extra-body"),
+    ("evenhand.toml", 'endpoint-name = "x"', JUDGE, "'endpoint-name'", "--endpoint-name"),
+    ("evenhand.toml", 'extractor = "openai/x"', JUDGE, "'extractor'", "--extractor"),
+    (".env", "EVENHAND_TOKEN=of-the-stranger", ("submit", DEAF, "--status", "1"), "'EVENHAND_TOKEN'", "--token"),
+    ("evenhand.toml", 'host = "0.0.0.0"', ("serve",), "'host'", "--host"),
+    ("evenhand.toml", "allow-private = true", ("worker", "--once"), "'allow-private'", "--allow-private"),
+    # What a worker that `serve` starts would refuse is told by `serve`.
+    ("evenhand.toml", 'extra_body = "{{}}"', ("serve",), "'extra-body'", "--extra-body"),
+    # What is spent.
+    ("evenhand.toml", 'price = "input=0,output=0"', (*JUDGE, "--max-cost", "1"), "'price'", "--price"),
+    ("evenhand.toml", "replicates = 1000", JUDGE, "'replicates'", "--replicates"),
+    ("evenhand.toml", "timeout = 0.01", JUDGE, "'timeout'", "--timeout"),
+    ("evenhand.toml", "max-connections = 1024", JUDGE, "more than the usual 64", "--max-connections"),
+    ("evenhand.toml", "max-retries = 99", JUDGE, "more than the usual 6", "--max-retries"),
+    # What is read and loaded.
+    ("evenhand.toml", 'data = "{home}/precious"', JUDGE, "lies outside this folder", "--data"),
+    ("evenhand.toml", 'data = "link"', JUDGE, "lies outside this folder", "--data"),
+    ("evenhand.toml", 'responses = ["../home/precious"]', JUDGE, "lies outside this folder", "--responses"),
+    ("evenhand.toml", 'protocol = "../home"', JUDGE, "lies outside this folder", "--protocol"),
+    ("evenhand.toml", 'benchmark = "~/items.jsonl"', ("audit", "--judge", "openai/m"), "outside", "--benchmark"),
+    ("evenhand.toml", 'judge = "local/w.gguf"', ("judge", "visit-bench-sample"), "a file of weights", "--judge"),
+    ("evenhand.toml", 'detector = "d.onnx"', ("describe", "visit-bench-sample"), "'detector'", "--detector"),
+    (".env", "EVENHAND_CACHE=weights", ("models", "fetch", "local/smollm2"), "EVENHAND_CACHE", "Set EVENHAND_CACHE"),
+    # Where the ledger lies.
+    ("evenhand.toml", 'store = "postgresql://u:p@127.0.0.1:9/x"', ("runs",), "no SQLite file in this", "--store"),
+    ("evenhand.toml", 'store = "sqlite:///{home}/ledger.db"', ("runs",), "lies outside this folder", "--store"),
+    ("evenhand.toml", 'store = "sqlite:///../ledger.db"', JUDGE, "lies outside this folder", "--store"),
+    ("evenhand.toml", 'store = "sqlite:///link"', JUDGE, "lies outside this folder", "--store"),
+    ("evenhand.toml", 'store = "sqlite:///linked/l.db"', JUDGE, "lies outside this folder", "--store"),
+    ("evenhand.toml", 'store = "sqlite:///file:x?uri=true&mode=rwc"', JUDGE, "no SQLite file in this", "--store"),
+    ("evenhand.toml", 'store = "sqlite+pysqlite:///x.db"', JUDGE, "no SQLite file in this", "--store"),
+    (".env", "EVENHAND_STORE=sqlite:///%2e%2e/x.db", ("runs",), "no SQLite file in this", "--store"),
+    (".env", "EVENHAND_STORE='sqlite:////etc/ledger.db'", ("ledger", "info"), "lies outside", "--store"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "text", "command", "names", "allows"), ATTACKS)
+def test_what_a_folder_may_not_choose_is_refused_with_what_would_allow_it(
+    victim: Victim, server: str, file: str, text: str, command: tuple[str, ...], names: str, allows: str
+) -> None:
+    (victim.folder / "battles.csv").write_text("model_a,model_b,winner\na,b,model_a\nb,a,model_a\n")
+    (victim.folder / "link").symlink_to(victim.precious)
+    (victim.folder / "linked").symlink_to(victim.home)
+    (victim.folder / file).write_text(text.format(home=victim.home, url=server) + "\n")
+    before = stats(server)["requests"]
+    said = victim.refused(*command, OPENAI_API_KEY=KEY)
+    assert f"{file} in this folder sets" in said
+    assert names in said
+    assert allows in said
+    assert "or give --trust-folder if you trust this folder" in said
+    assert stats(server)["requests"] == before
+    assert [path.name for path in victim.home.iterdir()] == ["precious"]
+    there = {path.name for path in victim.folder.iterdir()} - {".evenhand"}  # an empty ledger at its usual place
+    assert there == {"battles.csv", "link", "linked", file}
+
+
+def test_a_key_of_the_folder_is_not_used_for_what_is_asked(victim: Victim, server: str) -> None:
+    """Whose account it is sees what was asked."""
+    (victim.folder / ".env").write_text("OPENAI_API_KEY=sk-of-the-stranger-00000000\n")
+    asked = (*JUDGE, "--judge-base-url", server)
+    assert ".env in this folder sets OPENAI_API_KEY, which a folder may not choose for you" in victim.refused(*asked)
+    named = (*asked, "--judge-api-key-env", "OPENAI_API_KEY")
+    assert "sets OPENAI_API_KEY" in victim.refused(*named)
+    assert victim.run(*asked, "--trust-folder").returncode == 0
+    assert "is not read without --trust-folder" in victim.run("doctor").stdout
+
+
+def test_a_model_that_the_folder_names_gets_no_key_at_an_address_that_the_user_typed(
+    victim: Victim, server: str
+) -> None:
+    """The provider in its name would choose which of the user's keys is sent."""
+    (victim.folder / "evenhand.toml").write_text('judge = "anthropic/m"\n')
+    asked = ("judge", "visit-bench-sample", "--pairs", "random", "--battles", "1", "--judge-base-url", server)
+    before = stats(server)["requests"]
+    said = victim.refused(*asked, ANTHROPIC_API_KEY=KEY)
+    assert "chose the model anthropic/m, for which ANTHROPIC_API_KEY would be sent to" in said
+    assert stats(server)["requests"] == before
+    assert victim.run(*asked, "--judge", "anthropic/m", ANTHROPIC_API_KEY=KEY).returncode == 0
+    assert victim.run(*asked, "--trust-folder", ANTHROPIC_API_KEY=KEY).returncode == 0
+
+
+def test_a_folder_cannot_vouch_for_itself(victim: Victim, server: str) -> None:
+    toml, dotenv = victim.folder / "evenhand.toml", victim.folder / ".env"
+    toml.write_text(f'judge-base-url = "{server}"\ntrust-folder = true\n')
+    assert "a folder cannot vouch for itself" in victim.refused(*JUDGE, OPENAI_API_KEY=KEY)
+    toml.unlink()
+    dotenv.write_text(f"EVENHAND_JUDGE_BASE_URL={server}\nEVENHAND_TRUST_FOLDER=1\n")
+    said = victim.refused(*JUDGE, OPENAI_API_KEY=KEY)
+    assert "a folder cannot vouch for itself. Give --trust-folder if you trust this folder." in said
+    assert victim.run(*JUDGE, "--trust-folder", OPENAI_API_KEY=KEY).returncode == 0
+    assert victim.run(*JUDGE, OPENAI_API_KEY=KEY, EVENHAND_TRUST_FOLDER="1").returncode == 0
+
+
+def test_a_folder_that_is_trusted_may_write_where_it_says(victim: Victim) -> None:
+    (victim.folder / "battles.csv").write_text("model_a,model_b,winner\na,b,model_a\nb,a,model_a\n")
+    (victim.folder / "evenhand.toml").write_text('plot = "board.svg"\n')
+    victim.refused(*RANK)
+    assert victim.run(*RANK, "--trust-folder").returncode == 0
+    assert (victim.folder / "board.svg").exists()
+    assert victim.run(*RANK, "--plot", "typed.svg").returncode == 0  # the user's own word stands before the folder's
+    assert (victim.folder / "typed.svg").exists()
+
+
+def test_what_a_folder_may_set_it_sets(victim: Victim) -> None:
+    (victim.folder / "evenhand.toml").write_text(
+        'judge = "openai/m"\npairs = "random"\nbattles = 3\nmax-connections = 2\nmax_cost = 1\nformat = "md"\n'
+        'store = "sqlite:///sub/../own.db"\ndry-run = true\njson = true\n'
+    )
+    ran = victim.run("judge", "visit-bench-sample", "--price", "input=1,output=1", OPENAI_API_KEY=KEY)
+    assert json.loads(ran.stdout)["trials"] == 6
+
+
+def test_secrets_of_the_environment_are_not_filled_into_what_a_folder_sets(victim: Victim) -> None:
+    (victim.folder / ".env").write_text("EVENHAND_JUDGE=nope/${SECRET_OF_ANOTHER}\n")
+    said = victim.refused("judge", "visit-bench-sample")
+    assert "no provider 'nope'" in said
+    assert "sk-of-another" not in said
+    (victim.folder / ".env").write_text("EVENHAND_JUDGE=${SECRET_OF_ANOTHER}/m\n")
+    assert "There is no provider '${SECRET_OF_ANOTHER}'" in victim.refused("judge", "visit-bench-sample")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("OUT = 'x'", "sets 'OUT', which is no flag of any command"),
+        ("nonsense = 1", "sets 'nonsense', which is no flag of any command"),
+        ("[report]\nout = 'x'", "has the table [report], but it holds flags alone"),
+        ("report.out = 'x'", "has the table [report], but it holds flags alone"),
+        ("out = {x = 1}", "has the table [out], but it holds flags alone"),
+        ("seed = 1\nseed = 2", "cannot be read"),
+        ("judge-base-url = 'a'\njudge_base_url = 'b'", "sets 'judge-base-url' twice, with - and with _"),
+        ("form = 'md'\nformat = 'csv'", "sets 'format' twice, under two names"),
+        ("models = [['a']]", "neither a text nor a number"),
+        ("seed = 1979-05-27", "neither a text nor a number"),
+        ("x = '" + "x" * (1 << 20) + "'", "larger than 1,048,576 bytes"),
+        ("\x00", "cannot be read"),
+    ],
+)
+def test_a_file_of_settings_that_is_none_is_told(victim: Victim, text: str, words: str) -> None:
+    (victim.folder / "evenhand.toml").write_text(text)
+    assert words in victim.refused("judge", "visit-bench-sample", "--judge", "openai/m", "--dry-run")
+
+
+def test_an_unknown_variable_of_ours_is_named_and_what_is_not_ours_is_nothing_to_us(victim: Victim) -> None:
+    (victim.folder / ".env").write_text("EVENHAND_OUTT=x\n")
+    assert ".env sets EVENHAND_OUTT, which no command reads; did you mean 'EVENHAND_OUT'" in victim.refused("runs")
+    marker = victim.home / "ran"
+    (victim.folder / "sitecustomize.py").write_text(f"open({str(marker)!r}, 'w')\n")
+    (victim.folder / ".env").write_text(
+        f"PYTHONPATH={victim.folder}\nPYTHONSTARTUP=sitecustomize.py\nSSL_CERT_FILE=x.pem\nLD_PRELOAD=x.so\nHOME=.\n"
+    )
+    assert victim.run("protocols").returncode == 0
+    assert not marker.exists()
+
+
+def test_what_is_no_file_is_not_waited_for(victim: Victim) -> None:
+    os.mkfifo(victim.folder / ".env")
+    assert victim.run("protocols").returncode == 0
+    (victim.folder / ".env").unlink()
+    (victim.folder / ".env").mkdir()  # many keep a virtual environment under this name
+    assert victim.run("protocols").returncode == 0
+    toml = victim.folder / "evenhand.toml"
+    os.mkfifo(toml)
+    assert "evenhand.toml is not a file" in victim.refused("protocols")
+    toml.unlink()
+    toml.mkdir()
+    assert "evenhand.toml is a folder" in victim.refused("protocols")
+    toml.rmdir()
+    toml.symlink_to("/dev/zero")
+    assert "evenhand.toml is not a file" in victim.refused("protocols")
+
+
+def test_files_of_the_folders_above_are_not_read(victim: Victim) -> None:
+    (victim.folder / "evenhand.toml").write_text("nonsense = 1\n")
+    (victim.folder / ".env").write_text("EVENHAND_NONSENSE=1\n")
+    below = Victim(folder=victim.folder / "below", home=victim.home)
+    below.folder.mkdir()
+    assert below.run("protocols").returncode == 0
+
+
+@pytest.mark.parametrize("link", [".evenhand", ".evenhand/ledger.db", ".evenhand/images", ".evenhand/ledger.db-wal"])
+def test_a_link_where_the_ledger_usually_lies_does_not_lead_out(victim: Victim, link: str) -> None:
+    path = victim.folder / link
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(victim.precious if "db" in link else victim.home)
+    said = victim.refused("sample", "visit-bench-sample")
+    assert "The ledger would be sqlite:///.evenhand/ledger.db" in said
+    assert "Give --store with where it really lies, or --trust-folder" in said
+    assert [one.name for one in victim.home.iterdir()] == ["precious"]
+
+
+def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim: Victim) -> None:
+    marker = victim.home / "ran"
+    for name in ("evenhand", "click", "runpy"):
+        (victim.folder / f"{name}.py").write_text(
+            f"import sys\nopen({str(marker)!r}, 'w')\nprint('Error: it ran', file=sys.stderr)\n"
+        )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(victim.home), "TMPDIR": str(victim.home)}
+    with subprocess.Popen(
+        [EVENHAND, "serve", "--port", str(port)], cwd=victim.folder, env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as serving:  # fmt: skip
+        assert serving.stderr is not None
+        try:
+            heard = next(line for line in serving.stderr if "The worker has no" in line or "Error" in line)
+        finally:
+            serving.terminate()
+    assert "The worker has no" in heard
+    assert not marker.exists()
+
+
+def test_ones_own_configuration_may_set_what_a_folder_may_not_and_goes_before_it(victim: Victim, server: str) -> None:
+    own = victim.home / ".config" / "evenhand" / "evenhand.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'judge-base-url = "{server}"\nbattles = 2\n')
+    (victim.folder / "evenhand.toml").write_text("battles = 5\nmax-cost = 500\n")
+    asked = ("judge", "visit-bench-sample", "--judge", "m", "--pairs", "random", "--json")
+    ran = victim.run(*asked, "--price", "input=1,output=1")
+    assert json.loads(ran.stdout)["planned"] == 4, ran.stderr
+    own.write_text("trust-folder = true\n")
+    assert "cannot say trust-folder or insecure-http for good" in victim.refused(*asked)
+    own.write_text("nonsense = 1\n")
+    assert f"{own} sets 'nonsense'" in victim.refused(*asked)
+
+
+def test_a_key_goes_over_plain_http_to_another_machine_only_by_the_users_word(victim: Victim, server: str) -> None:
+    asked = (*JUDGE, "--judge-base-url", "http://judge.invalid/v1", "--max-retries", "0")
+    proxy = server.removesuffix("/v1")
+    before = stats(server)["requests"]
+    said = victim.refused(*asked, OPENAI_API_KEY=KEY, http_proxy=proxy)
+    assert "http://judge.invalid is not encrypted: anybody on the way could read the key." in said
+    assert "--insecure-http (EVENHAND_INSECURE_HTTP=1)" in said
+    (victim.folder / "evenhand.toml").write_text("insecure-http = true\n")
+    assert "but only you can say that" in victim.refused(*asked, "--trust-folder", OPENAI_API_KEY=KEY)
+    (victim.folder / "evenhand.toml").unlink()
+    (victim.folder / ".env").write_text("EVENHAND_INSECURE_HTTP=1\n")
+    assert "but only you can say that" in victim.refused(*asked, "--trust-folder", OPENAI_API_KEY=KEY)
+    (victim.folder / ".env").unlink()
+    assert "is not encrypted" in victim.refused(*JUDGE, "--judge-base-url", "http://judge.invalid/v1?key=sk-1")
+    assert stats(server)["requests"] == before
+    word = {"OPENAI_API_KEY": KEY, "http_proxy": proxy}
+    assert victim.run(*asked, "--insecure-http", **word).returncode == 0
+    assert victim.run(*asked, EVENHAND_INSECURE_HTTP="1", **word).returncode == 0
+
+
+def test_where_images_came_from_is_not_noted_through_a_link(victim: Victim) -> None:
+    images = victim.folder / ".evenhand" / "images"
+    images.mkdir(parents=True)
+    addresses = ImageAddresses(images)
+    addresses.path.symlink_to(victim.precious)
+    with pytest.raises(OSError, match="symbolic links"):
+        addresses.add(FetchedAddress(url="http://x.invalid/a.png", digest="0" * 64, at=0.0, licence=None))
+    assert victim.precious.read_text() == "mine"

@@ -1,0 +1,175 @@
+"""Nothing is written over without --force, except what the same command wrote there before."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import click
+import pytest
+
+from evenhand.benchmarks.data_error import BenchmarkError
+from evenhand.benchmarks.data_file import DataFile, download
+from evenhand.cli.folder import every_command
+from evenhand.cli.main import evenhand
+from tests.cli.stranger import DEAF, Victim
+from tests.scripted_server import server_process
+
+BATTLES = "model_a,model_b,winner\na,b,model_a\nb,a,model_a\na,b,tie\n"
+SCORES = "model,x,y\na,1,2\nb,2,3\nc,3,5\nd,4,4\n"
+ITEMS = '{"item": 1, "instruction": "What?", "image": "http://127.0.0.1:9/a.png"}\n'
+ASK = ("--base-url", DEAF, "--max-retries", "0")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Victim:
+    found = Victim.at(tmp_path)
+    for name, text in (("battles.csv", BATTLES), ("scores.csv", SCORES), ("items.jsonl", ITEMS)):
+        (found.folder / name).write_text(text)
+    return found
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with server_process() as base_url:
+        yield base_url
+
+
+# Every flag of every command that names a file to write, with what stands before it.
+WRITING: dict[tuple[str, str], tuple[str, ...]] = {
+    ("rank", "--plot"): ("rank", "battles.csv"),
+    ("correlate", "--plot"): ("correlate", "scores.csv"),
+    ("reproduce", "--out"): ("reproduce", "grade-score"),
+    ("sample", "--out"): ("sample", "visit-bench-sample"),
+    ("report", "--out"): ("report",),
+    ("report", "--plot"): ("report",),
+    ("export", "--out"): ("export", "--responses"),
+    ("describe", "--plot"): ("describe", "visit-bench-sample"),
+    ("audit", "--plot"): ("audit", "--judge", "m", *ASK),
+    ("grade", "--plot"): ("grade", "--benchmark", "visit-bench-sample", "--judge", "m", *ASK),
+    ("answer", "--out"): ("answer", "visit-bench-sample", "--model", "m", *ASK),
+    ("describe-images", "--out"): ("describe-images", "visit-bench-sample", "--model", "m", *ASK),
+    ("benchmarks fetch", "--out"): ("benchmarks", "fetch", "items.jsonl"),
+    ("submit", "--receipt"): ("submit", DEAF.removesuffix("/v1"), "--status", "1", "--token", "t"),
+    ("submit", "--battles"): ("submit", DEAF.removesuffix("/v1"), "--status", "1", "--token", "t"),
+}
+SUFFIX = {"--plot": ".svg", "--receipt": ".json"}
+FOLDERS = {("export", "--images")}
+"""Of files named by their content."""
+READING = {"--data", "--responses", "--detector", "--image-kinds", "--predictions"}
+
+
+@pytest.mark.parametrize(("command", "flag"), WRITING)
+def test_a_file_that_the_command_did_not_write_stays(desk: Victim, command: str, flag: str) -> None:
+    path = desk.folder / f"there{SUFFIX.get(flag, '.csv' if command != 'reproduce' else '.html')}"
+    path.write_text("of somebody else")
+    said = desk.refused(*WRITING[command, flag], flag, path.name)
+    assert f"{path.name} exists already and is not what `evenhand {command}` wrote there; give --force" in said
+    assert path.read_text() == "of somebody else"
+    path.unlink()
+    path.symlink_to(desk.precious)
+    said = desk.refused(*WRITING[command, flag], flag, path.name)
+    assert f"{path.name} is a link to {desk.precious}, which is not written through" in said
+    (desk.folder / "linked").symlink_to(desk.home)
+    said = desk.refused(*WRITING[command, flag], flag, f"linked/{path.name}")
+    assert f"but a link leads to {desk.home.resolve()}; if you mean that, give" in said
+
+
+def test_every_flag_that_names_a_path_is_known_to_read_or_to_write() -> None:
+    """A new flag fails here until it is put on one side; what writes needs --force beside it."""
+    root = click.Context(evenhand, info_name="evenhand")
+    found: set[tuple[str, str]] = set()
+    for command in every_command(evenhand, root):
+        flags = {option.opts[-1]: option for option in command.params if isinstance(option, click.Option)}
+        paths = {flag for flag, option in flags.items() if isinstance(option.type, click.Path)} | (
+            {"--out"} & set(flags)
+        )
+        writing = paths - READING
+        assert not writing or "--force" in flags, f"{command.name} writes {writing} and has no --force"
+        found |= {(_path(command), flag) for flag in writing}
+    assert found == set(WRITING) | FOLDERS
+
+
+def _path(command: click.Command) -> str:
+    return "benchmarks fetch" if command.name == "fetch" else command.name or ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("rank", "battles.csv", "--plot"), "board.svg"),
+        (("correlate", "scores.csv", "--plot"), "maps.png"),
+        (("reproduce", "grade-score", "--out"), "page.html"),
+        (("sample", "visit-bench-sample", "--out"), "questions.csv"),
+    ],
+)
+def test_what_a_command_wrote_it_writes_over_until_somebody_changes_it(
+    desk: Victim, arguments: tuple[str, ...], name: str
+) -> None:
+    path = desk.folder / name
+    assert desk.run(*arguments, name).returncode == 0
+    first = path.read_bytes()
+    assert desk.run(*arguments, name).returncode == 0
+    path.write_bytes(first + b"a note of mine")
+    assert "exists already" in desk.refused(*arguments, name)
+    assert path.read_bytes() == first + b"a note of mine"
+    assert desk.run(*arguments, name, "--force").returncode == 0
+    assert b"a note of mine" not in path.read_bytes()
+    path.unlink()
+    path.symlink_to(desk.precious)
+    assert desk.run(*arguments, name, "--force").returncode == 0
+    assert not path.is_symlink(), "the link is replaced, and what it leads to stays"
+    assert desk.precious.read_text() == "mine"
+    assert not list(desk.folder.glob(".*.part"))
+
+
+def test_another_command_does_not_write_over_it(desk: Victim) -> None:
+    assert desk.run("rank", "battles.csv", "--plot", "p.svg").returncode == 0
+    assert "is not what `evenhand correlate` wrote there" in desk.refused("correlate", "scores.csv", "--plot", "p.svg")
+
+
+def test_a_folder_cannot_say_that_a_file_was_ours(desk: Victim) -> None:
+    """What is remembered lies in the user's home, whatever a folder brings along."""
+    assert desk.run("rank", "battles.csv", "--plot", "p.svg").returncode == 0
+    (notes,) = (desk.home / ".local/state/evenhand").iterdir()
+    (note,) = notes.iterdir()
+    assert note.stat().st_mode & 0o077 == 0 or notes.stat().st_mode & 0o077 == 0
+    (desk.folder / ".local").symlink_to(desk.home / ".local")
+    note.unlink()
+    assert "exists already" in desk.refused("rank", "battles.csv", "--plot", "p.svg")
+
+
+def test_standard_output_may_be_named_as_a_file_and_a_pipe_not(desk: Victim, server: str) -> None:
+    os.mkfifo(desk.folder / "pipe.svg")
+    assert "pipe.svg is not a file" in desk.refused("rank", "battles.csv", "--plot", "pipe.svg")
+    judge = ("judge", "visit-bench-sample", "--judge", "m", "--pairs", "random", "--battles", "4")
+    assert desk.run(*judge, "--judge-base-url", server).returncode == 0
+    for _ in range(2):
+        ran = desk.run("report", "--format", "md", "--out", "/dev/stdout")
+        assert ran.returncode == 0
+        assert "| " in ran.stdout
+    assert "is not a file" in desk.refused("report", "--format", "md", "--out", "/dev/tty")
+
+
+def test_the_part_of_a_download_is_not_written_through_a_link(tmp_path: Path) -> None:
+    data = b"what the authors publish"
+    served, folder, precious = tmp_path / "served", tmp_path / "work", tmp_path / "precious"
+    for one in (served, folder):
+        one.mkdir()
+    (served / "f.tsv").write_bytes(data)
+    precious.write_text("mine")
+    (folder / "f.tsv.part").symlink_to(precious)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(served))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/f.tsv"
+        file = DataFile(name="f.tsv", url=url, md5=hashlib.md5(data, usedforsecurity=False).hexdigest())
+        with pytest.raises(BenchmarkError, match="cannot be kept here"):
+            download(file, folder)
+        assert precious.read_text() == "mine"
+        (folder / "f.tsv.part").unlink()
+        assert download(file, folder).path.read_bytes() == data
+        server.shutdown()
