@@ -15,7 +15,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, in
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from evenhand.ledger import schema
-from evenhand.ledger.reading_only import reader_of
+from evenhand.ledger.reading_only import Connect, reader_of
 from evenhand.private_files import make_empty, make_folder, tighten
 
 HEAD = "0010"
@@ -72,7 +72,7 @@ def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds:
             )
         how: dict[str, Any] = {"connect_args": {"timeout": wait_seconds, "check_same_thread": False}}
         if read_only:
-            how = {"creator": reader_of(path, wait_seconds=wait_seconds)}
+            how = {"creator": _reader(path, wait_seconds)}
         else:
             _make_own(path)
         # As many connections as threads ever used at once, all of them kept: opening one costs more than a query.
@@ -81,6 +81,15 @@ def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds:
     event.listen(engine, "connect", _prepare_to_read if read_only else partial(_prepare_connection, wait_seconds))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _reader(path: Path, wait_seconds: float) -> Connect:
+    try:
+        return reader_of(path, wait_seconds=wait_seconds)
+    except PermissionError as error:
+        raise LedgerError(
+            f"The ledger at {path} cannot be read ({error.strerror}); check the file's rights."
+        ) from error
 
 
 def _make_own(path: Path) -> None:

@@ -108,7 +108,7 @@ class Ledger:
         beside = path.parent if path else Path(".evenhand")
         self.images = ImageStore(beside / "images")
         self.submitted = SubmittedFiles(beside / "submitted")
-        for kept in (self.images.root, self.submitted.root):
+        for kept in () if self.read_only else (self.images.root, self.submitted.root):
             tighten(kept)
 
     def close(self) -> None:
