@@ -131,7 +131,7 @@ def another_answer(backup: Path) -> None:
 
 
 def image_changed(backup: Path) -> None:
-    image = next(path for path in (backup / "images").rglob("*") if path.is_file() and len(path.name) == 62)
+    image, *_ = [path for path in (backup / "images").rglob("*") if path.is_file() and len(path.name) == 62]
     image.write_bytes(image.read_bytes() + b"x")
 
 
