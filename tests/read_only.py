@@ -24,7 +24,8 @@ def mounted_read_only(folder: Path) -> Generator[None]:
             pytest.skip(f"Nothing can be mounted for reading here: {again.stderr.strip()}")
         yield
     finally:
-        _run("umount", folder)
+        # Lazily: commands that ran in this process may have files of it open still.
+        assert not _run("umount", "--lazy", folder).returncode
 
 
 def _run(*command: object) -> "subprocess.CompletedProcess[str]":
