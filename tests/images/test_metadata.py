@@ -119,7 +119,8 @@ def test_what_a_webp_tells_goes_and_its_flags_with_it():
 
 def test_an_animations_frames_and_times_stay():
     for kind in ("GIF", "PNG", "WEBP"):
-        data = animation(kind, **({"comment": b"SECRET"} if kind == "GIF" else {"exif": exif()}), loop=0)
+        secrets: dict[str, Any] = {"comment": b"SECRET"} if kind == "GIF" else {"exif": exif()}
+        data = animation(kind, loop=0, **secrets)
         bare = without_metadata(data)
         assert told(bare) == []
         assert len(frames(bare)) == 3
