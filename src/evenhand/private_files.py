@@ -4,6 +4,7 @@ wider, and only where it is ours."""
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,13 @@ def make_folder(path: Path) -> None:
             raise
     else:
         path.chmod(FOLDER)  # a umask may have taken the owner's own rights
+
+
+def make_temporary_folder(beside: Path | None = None) -> Path:
+    """One that whoever asks for it takes away again: in this folder, or in the system's."""
+    made = Path(tempfile.mkdtemp(prefix=".evenhand-", dir=beside))
+    made.chmod(FOLDER)
+    return made
 
 
 def make_empty(path: Path) -> None:

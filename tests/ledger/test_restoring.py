@@ -46,7 +46,7 @@ def facts(folder: Path) -> tuple[dict[str, int], list[str], dict[str, str]]:
 def refused(backup: Path, folder: Path, *, force: bool = False) -> str:
     with pytest.raises(LedgerError) as error:
         restore(backup, scene.url_in(folder), force=force)
-    assert ".restoring" not in str(error.value)
+    assert "/.evenhand-" not in str(error.value)
     return str(error.value)
 
 

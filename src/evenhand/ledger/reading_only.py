@@ -9,14 +9,13 @@ import atexit
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from evenhand.private_files import copy
+from evenhand.private_files import copy, make_temporary_folder
 
 Connect = Callable[[], sqlite3.Connection]
 
@@ -56,7 +55,7 @@ def _can_be_read(uri: _Uri) -> bool:
 
 
 def _copied(path: Path, log: Path) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+    folder = make_temporary_folder()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     target = folder / path.name
     copy(path, target)

@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-import tempfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from evenhand.images.originals import FILE_NAME as ORIGINALS
 from evenhand.ledger import upkeep
 from evenhand.ledger.opening import LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
-from evenhand.private_files import append_line, copy, make_durable, make_folder
+from evenhand.private_files import append_line, copy, make_durable, make_folder, make_temporary_folder
 
 _MAGIC = b"SQLite format 3\0"
 _BESIDE = ("images", "submitted")
@@ -40,7 +39,7 @@ def restore(backup: Path, url: str, *, force: bool) -> upkeep.LedgerInfo:
     with explained(target):
         make_folder(target.parent)
         # On the same disk, so that a rename puts it in its place.
-        staged = Path(tempfile.mkdtemp(prefix=".restoring-", dir=target.parent))
+        staged = make_temporary_folder(target.parent)
         try:
             return _through(staged, source, target)
         finally:
@@ -85,7 +84,7 @@ def _sound(copied: Path, source: Path) -> upkeep.LedgerInfo:
     """What the copy holds, its tables as this version writes them; raises LedgerError where anything in it is wrong."""
     try:
         with closing(Ledger(f"sqlite:///{copied}", create=False)) as ledger:
-            problems, found = upkeep.check(ledger), upkeep.info(ledger)
+            problems, found = _problems_of(ledger), upkeep.info(ledger)
     except LedgerError as error:
         problems, found = [str(error)], None
     if found is not None and not problems:
@@ -93,6 +92,11 @@ def _sound(copied: Path, source: Path) -> upkeep.LedgerInfo:
     more = f" And {len(problems) - _TOLD} more." if len(problems) > _TOLD else ""
     told = " ".join(problems[:_TOLD]).replace(str(copied.parent), str(source.parent))
     raise LedgerError(f"The backup {source} is not sound, so nothing was restored. {told}{more}")
+
+
+def _problems_of(ledger: Ledger) -> list[str]:
+    """All that `ledger check` asks of a ledger."""
+    return upkeep.check(ledger)
 
 
 def _into_one_file(path: Path) -> None:
