@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check docs bench soak lock clean
+.PHONY: demo test test-shared check docs bench soak lock clean
 
 demo: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
@@ -12,6 +12,10 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak"
+
+# The tests that read ../shared, which `make test` runs too where it is there.
+test-shared: $(INSTALLED)
+	$(BIN)/python -m pytest -m "shared and not soak"
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .

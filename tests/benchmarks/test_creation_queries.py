@@ -1,15 +1,12 @@
 """The texts of Figs. 30 to 32, as printed."""
 
-from pathlib import Path
-
-import pytest
-
 from evenhand.benchmarks.creation_mmbench.queries import (
     assembled_query,
     description_instruction,
     query_specific_part_prompt,
     text_only_query,
 )
+from tests.beside import CREATION_PAPER, needs
 
 PARTS = {
     "role": "<Role>",
@@ -17,7 +14,6 @@ PARTS = {
     "instruction": "<Instruction>",
     "requirement": "<Requirement>",
 }
-SEED = Path(__file__).parents[2].parent / "shared" / "seeds" / "002_de7f5a555faccd50.txt"
 GENERIC = (
     "Please carefully describe the content of each incoming image, starting with the number of images. "
     "For each image, first provide a general introduction to the content, then describe the image type, characters and "
@@ -53,9 +49,9 @@ def test_fig_32_has_four_examples_and_ends_where_the_model_goes_on():
     assert prompt.endswith("\n\n##Question##: <Question>.\n\n##Contents to observe##:")
 
 
-@pytest.mark.skipif(not SEED.exists(), reason="the paper's text is not here")
+@needs(CREATION_PAPER)
 def test_every_line_of_the_prompts_is_printed_in_the_paper():
-    paper = set(SEED.read_text(encoding="utf-8").replace("**", "").splitlines())
+    paper = set(CREATION_PAPER.read_text(encoding="utf-8").replace("**", "").splitlines())
     asked = [
         *text_only_query(assembled_query(PARTS), image_description="<Image Description>").split("\n"),
         f"Generic Instruction: {description_instruction()}",

@@ -14,8 +14,7 @@ from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selection, select, sets_of_answers
 from evenhand.domain.item import Item
 from evenhand.domain.response import Response
-
-OASST = Path(__file__).parents[2].parent / "shared" / "data" / "oasst-en-100-trees.jsonl"
+from tests.beside import OASST, needs
 
 
 def jsonl(folder: Path, *rows: object) -> Path:
@@ -91,7 +90,7 @@ def test_of_a_tree_the_first_replies_are_options_and_follow_ups_are_not(tmp_path
     assert any("deleted are no options: 1" in note for note in read.benchmark.notes)
 
 
-@pytest.mark.skipif(not OASST.exists(), reason=f"{OASST} is not here")
+@needs(OASST)
 def test_the_open_assistant_trees_are_read_whole():
     read = read_options(OASST)
     assert len(read.sets) == 100

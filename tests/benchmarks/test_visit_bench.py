@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.visit_bench.load import skill_name, skills, sources
 from tests.benchmarks.files import write_lines
-
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
+from tests.beside import ANNOTATED_EXAMPLE, MULTI_IMAGES, needs
 
 
 def test_table_6_has_70_skills_each_its_own_name():
@@ -75,9 +74,9 @@ def test_two_spellings_of_a_skill_do_not_hide_the_same_item(tmp_path: Path):
         load_benchmark("visit-bench", path=write_lines(tmp_path / "x.jsonl", rows))
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the released sheets are not here")
-@pytest.mark.parametrize("name", ["visit_bench_multi_images.csv", "visit_fully_annotated_example.csv"])
-def test_every_category_of_the_released_sheets_is_a_skill(name: str):
-    with (DATA / name).open(encoding="utf-8", newline="") as file:
+@needs(MULTI_IMAGES, ANNOTATED_EXAMPLE)
+@pytest.mark.parametrize("sheet", [MULTI_IMAGES, ANNOTATED_EXAMPLE], ids=lambda sheet: sheet.stem)
+def test_every_category_of_the_released_sheets_is_a_skill(sheet: Path):
+    with sheet.open(encoding="utf-8", newline="") as file:
         found = {row["instruction_category"] for row in csv.DictReader(file)}
     assert {skill_name(category) for category in found} <= set(skills())

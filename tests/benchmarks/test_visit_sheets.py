@@ -16,11 +16,7 @@ from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.visit_bench.load import images_of, source_of
 from evenhand.domain.item import Benchmark, Item
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
-
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-MULTI = DATA / "visit_bench_multi_images.csv"
-EXAMPLE = DATA / "visit_fully_annotated_example.csv"
-released = pytest.mark.skipif(not MULTI.exists(), reason="the released sheets are not here")
+from tests.beside import ANNOTATED_EXAMPLE, MULTI_IMAGES, needs
 
 RIGHT = {"human_ratings_gpt4_correct": "True", "human_ratings_problem_in_caption": "False"}
 RIGHT["human_ratings_problem_in_gpt4"] = "False"
@@ -72,9 +68,9 @@ def multi(**changes: object) -> dict[str, object]:
     }
 
 
-@released
+@needs(MULTI_IMAGES, ANNOTATED_EXAMPLE)
 def test_the_multi_image_sheet_as_released() -> None:
-    benchmark = load(MULTI)
+    benchmark = load(MULTI_IMAGES)
     counts = count(benchmark)
     assert (counts.items, counts.images, counts.captions, counts.references) == (100, 400, 100, 70)
     assert [items for _, items in counts.categories] == [10] * 10
@@ -91,12 +87,12 @@ def captions(item: Item) -> list[str]:
     return (item.caption or "").split("\n")
 
 
-@released
+@needs(MULTI_IMAGES, ANNOTATED_EXAMPLE)
 def test_the_multi_image_sheet_agrees_with_the_file_read_by_other_means() -> None:
     """Against a plain reading with the standard library: each text, URL and caption, in order."""
-    with MULTI.open(encoding="utf-8", newline="") as file:
+    with MULTI_IMAGES.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    items = load(MULTI).items
+    items = load(MULTI_IMAGES).items
     assert len(items) == len(rows)
     for item, row in zip(items, rows, strict=True):
         assert item.instruction == row["instruction"]
@@ -107,31 +103,31 @@ def test_the_multi_image_sheet_agrees_with_the_file_read_by_other_means() -> Non
         assert item.caption == "\n".join(f"Image {number}: {text}" for number, text in enumerate(given, start=1))
 
 
-@released
+@needs(MULTI_IMAGES, ANNOTATED_EXAMPLE)
 def test_gpt4s_verified_answers_play_on_the_63_rows_rated_correct() -> None:
-    with MULTI.open(encoding="utf-8", newline="") as file:
+    with MULTI_IMAGES.open(encoding="utf-8", newline="") as file:
         verified = [r["gpt4_prediction"] for r in csv.DictReader(file) if r["human_ratings_gpt4_correct"] == "True"]
-    benchmark = load(MULTI, "verified-gpt4")
+    benchmark = load(MULTI_IMAGES, "verified-gpt4")
     assert [item.reference for item in benchmark.items if item.reference] == verified
     assert len(verified) == 63
     assert "people rated correct: 63 of 100" in benchmark.notes[0]
-    assert benchmark.digest != load(MULTI).digest
-    assert load(MULTI, "given").digest == load(MULTI).digest
+    assert benchmark.digest != load(MULTI_IMAGES).digest
+    assert load(MULTI_IMAGES, "given").digest == load(MULTI_IMAGES).digest
 
 
-@released
+@needs(MULTI_IMAGES, ANNOTATED_EXAMPLE)
 def test_the_annotated_example_and_the_folder_of_both() -> None:
-    example = load(EXAMPLE)
+    example = load(ANNOTATED_EXAMPLE)
     counts = count(example)
     assert (counts.items, counts.images, counts.captions, counts.references) == (10, 10, 10, 10)
     assert example.items[0].label == "animals-1"
     assert {images_of(item) for item in example.items} == {"single"}
-    both = load(DATA)
+    both = load(MULTI_IMAGES.parent)
     assert Counter(images_of(item) for item in both.items) == {"single": 10, "multiple": 100}
     assert both.items[:10] == example.items
-    assert both.items[10:] == load(MULTI).items
+    assert both.items[10:] == load(MULTI_IMAGES).items
     assert "passed over: llmfao-crowd-comparisons.csv" in both.notes[0]
-    assert "no column `human_ratings_gpt4_correct`" in refusal(EXAMPLE, "verified-gpt4")
+    assert "no column `human_ratings_gpt4_correct`" in refusal(ANNOTATED_EXAMPLE, "verified-gpt4")
 
 
 def test_a_row_of_the_single_image_sheet_is_an_item(tmp_path: Path) -> None:

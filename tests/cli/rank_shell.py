@@ -9,9 +9,6 @@ import pytest
 
 from evenhand.cli.main import main
 
-LLMFAO = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
-with_llmfao = pytest.mark.skipif(not LLMFAO.exists(), reason=f"{LLMFAO} is not here")
-
 
 class Shell:
     """The program in this process, in a folder."""

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.test_catalog import BUNDLED, LOAD, TOML, install
+from tests.beside import MULTI_IMAGES, needs
 from tests.exchange.world import run
-
-MULTI = Path(__file__).parents[3] / "shared/data/visit_bench_multi_images.csv"
 
 
 @pytest.fixture
@@ -46,10 +45,11 @@ def test_a_users_own_data_is_counted_with_its_sources_and_notes(sheet: Path) -> 
     assert all(f"Note: {note}" in words.err for note in shown["notes"])
 
 
-@pytest.mark.skipif(not MULTI.exists(), reason="the official sheet is not at hand")
+@needs(MULTI_IMAGES)
 @pytest.mark.parametrize(("reference", "references"), [("given", 70), ("verified-gpt4", 63)])
 def test_the_official_multi_image_sheet_is_counted(reference: str, references: int) -> None:
-    shown = run("benchmarks", "show", "visit-bench", "--data", str(MULTI), "--reference", reference, "--json").document
+    flags = "--data", str(MULTI_IMAGES), "--reference", reference, "--json"
+    shown = run("benchmarks", "show", "visit-bench", *flags).document
     assert (shown["items"], len(shown["categories"]), shown["images"]) == (100, 10, 400)
     assert shown["references"] == references
 

@@ -11,11 +11,10 @@ import pytest
 
 from evenhand.describe.objects import HOW_TO_GIVE_ONE
 from tests.benchmarks.files import write_images, write_lines
+from tests.beside import MULTI_IMAGES, needs
 from tests.cli.shell import Shell
 from tests.describe.detectors import write_detector, yolo_rows
 from tests.images.web import serving
-
-MULTIPLE = Path(__file__).parents[3] / "shared/data/visit_bench_multi_images.csv"
 
 
 @pytest.fixture
@@ -136,9 +135,9 @@ def test_a_detector_of_another_kind_gets_a_sentence(shell: Shell):
     )
 
 
-@pytest.mark.skipif(not MULTIPLE.exists(), reason="the released multi-image sheet is not here")
+@needs(MULTI_IMAGES)
 def test_the_released_multi_image_sheet_is_described(shell: Shell):
-    out, err = shell.run("describe", f"visit-bench={MULTIPLE}", "visit-bench-sample", "--json")
+    out, err = shell.run("describe", f"visit-bench={MULTI_IMAGES}", "visit-bench-sample", "--json")
     made = json.loads(out)
     many, sample = made["benchmarks"]
     assert (many["items"], many["images"], many["references"]) == (100, 400, 70)

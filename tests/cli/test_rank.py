@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.rank_shell import LLMFAO, Shell, ratings, with_llmfao
+from tests.beside import LLMFAO, needs
+from tests.cli.rank_shell import Shell, ratings
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def evalicas(rows: pl.DataFrame) -> tuple[list[str], list[str], list[Any]]:
     return rows["left"].to_list(), rows["right"].to_list(), [words[word] for word in rows["winner"]]
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_elo_in_file_order_is_evalicas_for_59_models(shell: Shell, llmfao: pl.DataFrame) -> None:
     import evalica
 
@@ -79,7 +80,7 @@ def test_elo_in_file_order_is_evalicas_for_59_models(shell: Shell, llmfao: pl.Da
     assert found["GPT 4"] == pytest.approx(1095.59, abs=0.005)
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_bradley_terry_is_evalicas_and_choixs(shell: Shell, llmfao: pl.DataFrame) -> None:
     import choix
     import evalica
@@ -98,7 +99,7 @@ def test_bradley_terry_is_evalicas_and_choixs(shell: Shell, llmfao: pl.DataFrame
     np.testing.assert_allclose(odds, np.exp(choix.ilsr_pairwise(59, wins)), rtol=1e-4)
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_clustered_and_unclustered_intervals_stand_side_by_side(shell: Shell) -> None:
     words = shell.run(LLMFAO, "--item-column", "id", "--unclustered")
     (row,) = [line for line in words.splitlines() if "Claude Instant v1" in line]
@@ -116,7 +117,7 @@ def test_clustered_and_unclustered_intervals_stand_side_by_side(shell: Shell) ->
     )
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_59_models_are_printed_whole_with_an_account_of_how(shell: Shell) -> None:
     words = shell.run(LLMFAO, "--order-effect", "--compare", "GPT 4,command", "--baseline", "Weaver 12k")
     assert all(f"\n{place:2}  " in words for place in range(1, 60))

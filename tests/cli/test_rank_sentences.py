@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.cli.rank_shell import LLMFAO, Shell, ratings, with_llmfao
+from tests.beside import LLMFAO, needs
+from tests.cli.rank_shell import Shell, ratings
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_one_comparison_needs_no_remark_and_without_items_counts_battles(shell: 
     assert "pairs are compared" not in words
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_a_bootstrap_of_too_few_items_bounds_no_rating(shell: Shell) -> None:
     made = shell.document(LLMFAO, "--item-column", "prompt", "--bootstrap", "20")
     assert {(one["rating_lower"], one["rating_upper"]) for one in made["models"]} == {(None, None)}
@@ -51,7 +52,7 @@ def test_a_bootstrap_of_too_few_items_bounds_no_rating(shell: Shell) -> None:
     assert "Intervals are percentiles" not in words
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_of_many_raters_three_with_a_known_order_effect_are_named(shell: Shell) -> None:
     words = shell.run(LLMFAO, "--rater-column", "worker", "--order-effect")
     assert words.count("To rater ") == 3
@@ -112,7 +113,7 @@ def test_a_picture_that_was_written_is_named(shell: Shell) -> None:
     assert shell.said_beside == "Written: b.svg\n"
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_raters_of_whom_nothing_is_known_are_one_sentence(shell: Shell) -> None:
     words = shell.run(LLMFAO, "--item-column", "prompt", "--rater-column", "worker", "--order-effect")
     told = [line for line in words.splitlines() if "shown first" in line]
@@ -126,7 +127,7 @@ def test_raters_of_whom_nothing_is_known_are_one_sentence(shell: Shell) -> None:
     assert "1,711 differences" in words
 
 
-@with_llmfao
+@needs(LLMFAO)
 def test_elo_warns_of_intervals_where_models_outnumber_the_items(shell: Shell) -> None:
     made = shell.document(LLMFAO, "--item-column", "prompt", "--method", "elo", "--bootstrap", 20)
     assert None not in {one["rating_lower"] for one in made["models"]}

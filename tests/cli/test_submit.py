@@ -402,9 +402,25 @@ def test_wrong_use_is_told_before_anybody_is_asked(
     assert "there is no folder no" in refused("--status", "5ab1", "--battles", "no/b.jsonl")
     monkeypatch.setenv("EVENHAND_TOKEN", " ")
     assert "set EVENHAND_TOKEN" in refused("--status", "5ab1")
-    assert "holds a character that no token has" in refused("--status", "5ab1", "--token", "a b\nc")
+    Path("odd.txt").write_text("a b\nc\n", encoding="utf-8")
+    assert "holds a character that no token has" in refused("--status", "5ab1", "--token-file", "odd.txt")
+    Path("no.txt").write_bytes(b"\xff\xfe")
+    assert "no.txt cannot be read: it is no text." in refused("--status", "5ab1", "--token-file", "no.txt")
+    assert "gone.txt cannot be read: No such file" in refused("--status", "5ab1", "--token-file", "gone.txt")
+    said = refused("--status", "5ab1", "--token", "seen-by-all")
+    assert "give --token-file FILE" in said
+    assert "seen-by-all" not in said
     assert office.asked == []
     assert Path("there.json").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_token_is_read_from_a_file_of_ones_own(shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_TOKEN", "another")
+    Path("token").write_text(f"{TOKEN}\n", encoding="utf-8")
+    submitted(office)
+    out, _ = shell.run("submit", office.url, "--status", "5ab1", "--token-file", "token", "--json")
+    assert json.loads(out)["stage"] == "approved"
+    assert office.tokens == {f"Bearer {TOKEN}"}
 
 
 def test_a_token_of_the_folder_is_used_where_the_user_vouches_for_it(

@@ -65,9 +65,13 @@ def test_a_team_submits_from_its_terminal_and_receives_its_files(desk: Desk, she
     assert Path("again.json").read_bytes() == Path("receipt.json").read_bytes()
 
 
-def test_what_the_server_refuses_is_told_in_its_words(desk: Desk, shell: Shell) -> None:
+def test_what_the_server_refuses_is_told_in_its_words(
+    desk: Desk, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "There is no such submission of yours." in shell.refused("submit", desk.house.url, "--status", "00000000")
-    said = shell.refused("submit", desk.house.url, "--status", "00000000", "--token", "guessed")
+    monkeypatch.setenv("EVENHAND_TOKEN", "guessed")
+    said = shell.refused("submit", desk.house.url, "--status", "00000000")
+    assert "EVENHAND_TOKEN or --token-file" in said
     assert "guessed" not in said
 
 

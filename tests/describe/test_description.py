@@ -13,11 +13,11 @@ from evenhand.describe.pictures import Sizes
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.images import ImageError, ImageStore
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST
+from tests.beside import MULTI_IMAGES, needs
 from tests.describe.detectors import write_detector, yolo_rows
 from tests.describe.test_objects import png
 
 FAR, NEAR = "https://example.org/a/red.png", "https://example.org/b/red.png"
-MULTIPLE = Path(__file__).parents[3] / "shared/data/visit_bench_multi_images.csv"
 NOTHING = Means()
 
 
@@ -148,9 +148,9 @@ def test_a_table_of_kinds_that_does_not_fit_gets_a_sentence(tmp_path: Path, line
     assert says in str(refused.value)
 
 
-@pytest.mark.skipif(not MULTIPLE.exists(), reason="the released multi-image sheet is not here")
+@needs(MULTI_IMAGES)
 def test_the_released_multi_image_sheet_is_as_the_paper_says():
-    found = describe(load_benchmark("visit-bench", path=MULTIPLE), NOTHING).as_json()
+    found = describe(load_benchmark("visit-bench", path=MULTI_IMAGES), NOTHING).as_json()
     assert (found["items"], found["images"], found["references"]) == (100, 400, 70)
     categories = found["categories"]
     assert isinstance(categories, list)

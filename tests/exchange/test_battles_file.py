@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from evenhand.exchange.battles_file import BattleColumns, BattleTable, read_battles
 from evenhand.exchange.errors import ExchangeError
+from tests.beside import LLMFAO, needs
 
-LLMFAO = Path(__file__).parents[3] / "shared" / "data" / "llmfao-crowd-comparisons.csv"
 HEAD = "model_a,model_b,winner\n"
 ROWS: list[dict[str, Any]] = [
     {"model_a": "X", "model_b": "Y", "winner": "model_a", "item": "1", "rater": "ann", "weight": 0.5},
@@ -145,6 +145,7 @@ def test_without_items_each_battle_is_its_own_cluster_and_that_is_said(tmp_path:
     assert table.notes[0] == "No item column: each battle is its own cluster."
 
 
+@needs(LLMFAO)
 def test_the_crowds_comparisons_are_read_whole():
     table = read_battles(LLMFAO, columns=BattleColumns(rater="worker"))
     assert (table.rows, len(table.comparisons.models)) == (8931, 59)

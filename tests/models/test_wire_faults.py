@@ -193,6 +193,19 @@ async def test_a_redirect_is_not_followed() -> None:
         assert target.requests == []
 
 
+async def test_a_304_is_no_redirect() -> None:
+    sentence = await misused(Canned(status=304))
+    assert "answered 304" in sentence
+    assert "redirect" not in sentence
+
+
+@pytest.mark.parametrize(("status", "words"), [(200, "200 with"), (202, "202 with"), (204, "204 (no content) with")])
+async def test_an_empty_success_is_told_as_what_it_is(status: int, words: str) -> None:
+    failure = await failing(Canned(status=status))
+    assert (failure.reason, failure.transient, failure.status) == ("bad-reply", True, status)
+    assert f"answered {words} nothing in it." in str(failure)
+
+
 @pytest.mark.parametrize(
     ("fault", "reason", "transient", "words"),
     [

@@ -32,6 +32,27 @@ async def test_a_reply_tells_which_model_answered_and_how_long_it_took() -> None
     assert 0 < reply.seconds < 5
 
 
+def choice(text: str, **fields: Any) -> dict[str, Any]:
+    return {"message": {"role": "assistant", "content": text}, "finish_reason": "stop", **fields}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        [choice("second", index=1), choice("first", index=0)],
+        [choice("third", index=2), choice("first", index=1)],
+        [choice("first"), choice("second")],
+        [choice("first", index="0"), choice("second", index=None)],
+    ],
+)
+async def test_choices_are_taken_by_their_index(choices: list[dict[str, Any]]) -> None:
+    assert (await replied(Canned(body={"choices": choices}))).text == "first"
+
+
+async def test_another_status_of_success_brings_a_reply_as_well() -> None:
+    assert (await replied(Canned(status=201, body={"choices": [choice("made", index=0)]}))).text == "made"
+
+
 async def test_a_refusal_is_a_reply() -> None:
     reply = await replied(completion({"role": "assistant", "content": None, "refusal": "I can't."}))
     assert (reply.finish, reply.text) == ("refused", "I can't.")

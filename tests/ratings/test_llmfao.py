@@ -1,6 +1,5 @@
 """8,931 human comparisons of 59 models, against two other implementations."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,14 @@ from evenhand.ratings.bradley_terry import bradley_terry
 from evenhand.ratings.codes import winner_signs
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.elo import elo
+from tests.beside import LLMFAO, needs
 
-FILE = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
-
-pytestmark = pytest.mark.skipif(not FILE.exists(), reason=f"{FILE} is not here")
+pytestmark = needs(LLMFAO)
 
 
 @pytest.fixture(scope="module")
 def rows() -> pl.DataFrame:
-    return pl.read_csv(FILE)
+    return pl.read_csv(LLMFAO)
 
 
 def read(rows: pl.DataFrame, item: str) -> Comparisons:

@@ -18,7 +18,7 @@ from tests.ratings.made import drawn, played
 
 
 def by_hand(comparisons: Comparisons, clusters: np.ndarray, strength: np.ndarray) -> np.ndarray:
-    """The sandwich row by row: pseudo-inverse, scores added up by cluster, G/(G-1)."""
+    """The sandwich row by row: generalised inverse, scores added up by cluster, G/(G-1)."""
     models, rows = len(strength), len(comparisons)
     weight = np.ones(rows) if comparisons.weight is None else comparisons.weight
     design = np.zeros((rows, models))
@@ -28,7 +28,10 @@ def by_hand(comparisons: Comparisons, clusters: np.ndarray, strength: np.ndarray
     information = design.T @ (design * (weight * chance * (1 - chance))[:, None])
     scores = np.zeros((int(clusters.max()) + 1, models))
     np.add.at(scores, clusters, design * (weight * ((comparisons.sign + 1) / 2 - chance))[:, None])
-    bread, count = np.linalg.pinv(information), len(np.unique(clusters))
+    # The information has one null direction: all models stronger alike. Filling it and taking it out again gives the
+    # pseudo-inverse without a cut-off, which would have to tell a zero from its rounding.
+    constant, count = np.full((models, models), 1 / models), len(np.unique(clusters))
+    bread = np.linalg.inv(information + constant) - constant
     return bread @ scores.T @ scores @ bread * count / (count - 1)
 
 

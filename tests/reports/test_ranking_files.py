@@ -16,8 +16,7 @@ import evenhand as eh
 from evenhand.reports.beside import compared
 from evenhand.reports.board import Board
 from evenhand.reports.errors import RankError
-
-LLMFAO = Path(__file__).parents[2].parent / "shared" / "data" / "llmfao-crowd-comparisons.csv"
+from tests.beside import LLMFAO, needs
 
 WORDS = {1: "model_a", 0: "tie", -1: "model_b"}
 Game = tuple[str, str, int]
@@ -226,7 +225,7 @@ def test_a_bootstrap_is_seeded_and_gives_medians():
         assert any("50 resamples of items, seed 1" in note for note in one.basis)
 
 
-@pytest.mark.skipif(not LLMFAO.exists(), reason=f"{LLMFAO} is not here")
+@needs(LLMFAO)
 def test_llmfaos_raters_are_named_by_a_column_of_its_own():
     board = eh.rank(LLMFAO, eh.BattleColumns(item="prompt", rater="worker"))
     assert board.items == 13

@@ -9,14 +9,16 @@ from markupsafe import escape
 
 from evenhand.domain.proposal import ImageFailed, Rules
 from evenhand.engine.proposed_images import LIMITS
+from evenhand.images import digest
 from evenhand.images.guard import anywhere
 from evenhand.images.inspection import PROPOSED_LIMITS
 from evenhand.ledger.audit_log import events
 from evenhand.ledger.proposals import proposals
 from evenhand.ledger.record import Ledger
 from tests.benchmarks.files import RED_DIGEST
-from tests.images.pictures import animation, png_bomb
+from tests.images.pictures import animation, decoded, png_bomb
 from tests.images.test_fetching import ODD_SPELLINGS
+from tests.images.test_metadata import phone_jpeg, told
 from tests.images.web import Rebinding, Web, serving
 from tests.scripted_server import Script, ScriptedServer
 from tests.web.garden import Garden, hand_out, planted, worked
@@ -133,6 +135,21 @@ def test_the_name_of_an_upload_leads_nowhere(garden: Garden):
     assert "sandbox" in shown.headers["content-security-policy"]
     top = garden.ledger.images.root.parent
     assert not list(top.rglob("*evil*"))
+
+
+def test_an_uploaded_photo_is_stored_and_shown_without_what_it_tells_of_its_maker(garden: Garden):
+    ada, photo = garden.person("Ada"), phone_jpeg(orientation=6)
+    assert ada.write(1, png=photo).status_code == 303
+    (proposal,) = proposals(garden.ledger, garden.id)
+    image = proposal.standing.image
+    assert image is not None
+    shown = ada.client.get(f"/images/{image}")
+    assert shown.headers["content-type"] == "image/jpeg"
+    assert told(shown.content) == [b"Exif\0\0"]
+    assert dict(decoded(shown.content).getexif()) == {274: 6}
+    files = [path for path in garden.ledger.images.root.parent.rglob("*") if path.is_file()]
+    assert [path for path in files if b"SECRET" in path.read_bytes()] == []
+    assert garden.ledger.images.originals.of(image) == {digest(photo)}
 
 
 def test_an_upload_beyond_the_limit_is_refused_before_it_is_read(garden: Garden):

@@ -1,13 +1,14 @@
 """Claims about `evenhand serve` as a process."""
 
 import os
+import random
 import re
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx2 as httpx
@@ -16,8 +17,10 @@ EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
 def free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as bound:
-        return int(bound.getsockname()[1])
+    """Below those that the system gives away by itself: none of its connections takes it before the server does."""
+    while True:
+        with suppress(OSError), closing(socket.create_server(("127.0.0.1", random.randrange(15_000, 32_000)))) as bound:
+            return int(bound.getsockname()[1])
 
 
 @contextmanager

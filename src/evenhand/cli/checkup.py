@@ -1,6 +1,7 @@
 """What `doctor` looks at, here and at an endpoint."""
 
 import platform
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -30,6 +31,10 @@ from evenhand.models.timeouts import Timeouts
 _PACKAGES = ("aiohttp", "orjson", "sqlalchemy", "polars", "numpy", "scipy", "google-re2", "genai-prices", "xllamacpp")
 
 
+_WAL_MENDED = (3, 51, 3)
+"""SQLite up to 3.51.2 may damage a database in WAL mode: the WAL-reset bug, as https://sqlite.org/wal.html tells."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     what: str
@@ -45,10 +50,23 @@ def check_here(store: str, surroundings: Surroundings) -> list[Finding]:
     return [
         Finding(what="evenhand", state="ok", words=f"{__version__}, Python {platform.python_version()}"),
         Finding(what="packages", state="ok", words=", ".join(_version(name) for name in _PACKAGES)),
+        sqlite_here(sqlite3.sqlite_version_info),
         _ledger(store),
         _embedded(surroundings),
         _keys(surroundings),
     ]
+
+
+def sqlite_here(version: tuple[int, ...]) -> Finding:
+    told, mended = ".".join(map(str, version)), ".".join(map(str, _WAL_MENDED))
+    if version >= _WAL_MENDED:
+        return Finding(what="sqlite", state="ok", words=told)
+    words = (
+        f"{told} is older than {mended}, which mended the WAL-reset bug: when several processes write to one ledger, "
+        "a rare race can damage it. Back up with `evenhand ledger backup`, and use a Python built "
+        "with a newer SQLite, unless your system's maintainers mended this one"
+    )
+    return Finding(what="sqlite", state="no", words=words)
 
 
 def _version(name: str) -> str:

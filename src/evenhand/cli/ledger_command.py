@@ -45,6 +45,23 @@ def backup(folder: Path, store: str) -> None:
     click.echo(f"Copied to {target}.", err=True)
 
 
+@command.command("restore")
+@click.argument("backup", type=click.Path(path_type=Path, exists=True))
+@options.store
+@options.option("--force", is_flag=True, help="Put it in the place of a ledger that is there.")
+def restore(backup: Path, store: str, force: bool) -> None:
+    """Make a ledger of BACKUP, the folder that `ledger backup` filled, or the ledger in it.
+
+    The copy is checked as `ledger check` does before it is put in its place in one step; where anything is wrong,
+    nothing is changed. What an older version wrote is brought up to date.
+    """
+    from evenhand.ledger.restoring import restore
+
+    found = restore(backup, store, force=force)
+    counted = f"{found.counts['judgements']} judgements, {found.images} images"
+    click.echo(f"Restored to {found.where}: {counted}; all of it is as the record names it.", err=True)
+
+
 @command.command("check")
 @options.store
 @options.as_json

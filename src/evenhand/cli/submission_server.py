@@ -54,7 +54,7 @@ def address(url: str) -> Address:
     if parts.scheme not in ("http", "https") or not host:
         raise WrongUse("The server's address must begin with https:// and name a host.")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise WrongUse("The server's address has no user, question mark or # in it; the token is given with --token.")
+        raise WrongUse("The server's address has no user, question mark or # in it; EVENHAND_TOKEN holds the token.")
     loopback = is_loopback(host)
     if parts.scheme == "http" and not loopback:
         raise WrongUse(
@@ -174,7 +174,7 @@ class SubmissionServer:
             return Unreachable(sentence or f"{self._where.host} cannot answer now ({response.status}); try later.")
         if not sentence:
             return self._not_ours(f"answered {response.status}")
-        hint = " Is the token right (--token or EVENHAND_TOKEN)?" if response.status == 401 else ""
+        hint = " Is the token right (EVENHAND_TOKEN or --token-file)?" if response.status == 401 else ""
         return WrongUse(f"{sentence}{hint}")
 
     def _shown(self, text: str) -> str:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from evenhand.cli import options
 from evenhand.cli.options import option
 from evenhand.cli.surroundings import WrongUse
 
 _ENDINGS = (".csv", ".jsonl")
+_TOKEN_LONGEST = 4096
 
 
 # What is done or said once has no variable: `judge` means something else by EVENHAND_BATTLES, and nobody accepts,
@@ -20,7 +22,8 @@ _ENDINGS = (".csv", ".jsonl")
 @options.writes("receipt", "battles")
 @click.argument("url")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@option("--token", help="The team's, best given as EVENHAND_TOKEN: a command line is seen by others on the machine.")
+@option("--token", help="The team's, by EVENHAND_TOKEN only: a command line is seen by others on the machine.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="A file that holds the team's token.")
 @option("--benchmark", metavar="NAME", help="Which of the server's boards, by benchmark or id, where it has several.")
 @option("--model", help="The model's name.")
 @option("--version", help="Its version; later ones stand beside earlier ones.")
@@ -51,7 +54,7 @@ def command(ctx: click.Context, url: str, file: Path | None, **flags: Any) -> No
     _refuse(file, flags)
     order = Order(
         server=address(url),
-        token=_token(flags["token"]),
+        token=_token(ctx, flags),
         file=file,
         submission=flags["status"],
         entry=Entry(
@@ -94,10 +97,25 @@ def _refuse_file(file: Path) -> None:
         raise WrongUse(f"{file} is empty; at least one answer is needed.")
 
 
-def _token(given: str | None) -> str:
-    token = (given or "").strip()
+def _token(ctx: click.Context, flags: Mapping[str, Any]) -> str:
+    if ctx.get_parameter_source("token") is ParameterSource.COMMANDLINE:
+        raise WrongUse(
+            "A token on the command line is seen by everybody on this machine, and stays in the shell's history; "
+            "set EVENHAND_TOKEN or give --token-file FILE, and make yourself another token: this one may be known now."
+        )
+    file: Path | None = flags["token_file"]
+    token = ((flags["token"] or "") if file is None else _words_of(file)).strip()
     if not token:
-        raise WrongUse("The server must know whose submission it is; set EVENHAND_TOKEN, or give --token.")
+        raise WrongUse("The server must know whose submission it is; set EVENHAND_TOKEN, or give --token-file FILE.")
     if not token.isascii() or not token.isprintable() or " " in token:
         raise WrongUse("The token holds a character that no token has; copy it again.")
     return token
+
+
+def _words_of(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8") as opened:
+            return opened.read(_TOKEN_LONGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise WrongUse(f"The token's file {file} cannot be read: {why}.") from None

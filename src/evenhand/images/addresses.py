@@ -1,10 +1,11 @@
 """Which image a URL gave when it was fetched: a line for each beside the stored images, the last of a URL counts."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
+
+from evenhand.private_files import append_line
 
 FILE_NAME = "addresses.jsonl"
 
@@ -45,15 +46,7 @@ class ImageAddresses:
     def add(self, fetched: FetchedAddress) -> None:
         """On disk when it returns."""
         fields = {"url": fetched.url, "sha256": fetched.digest, "at": fetched.at, "licence": fetched.licence}
-        # The line end before it keeps it whole where the line before was cut off; one write keeps two writers apart.
-        line = b"\n" + json.dumps(fields).encode("ascii") + b"\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        try:
-            os.write(file, line)
-            os.fsync(file)
-        finally:
-            os.close(file)
+        append_line(self.path, json.dumps(fields).encode("ascii"))
 
 
 def _parsed(line: bytes) -> tuple[str, str, str | None] | None:

@@ -14,13 +14,13 @@ def gif_frames(data: bytes, *, at_most: int) -> int:
     """How many frames a GIF file holds, counted up to at_most + 1. Raises ImageError where it ends too early."""
     frames = 0
     try:
-        at = 13 + _palette_bytes(data[10])
+        at = 13 + palette_bytes(data[10])
         while frames <= at_most and (block := data[at]) != _TRAILER:
             if block == _EXTENSION:
-                at = _after_sub_blocks(data, at + 2)
+                at = after_sub_blocks(data, at + 2)
             elif block == _IMAGE:
                 frames += 1
-                at = _after_sub_blocks(data, at + 11 + _palette_bytes(data[at + 9]))
+                at = after_sub_blocks(data, at + 11 + palette_bytes(data[at + 9]))
             else:
                 # Some writers pad between blocks; readers skip what is no block.
                 at += 1
@@ -31,11 +31,11 @@ def gif_frames(data: bytes, *, at_most: int) -> int:
     return frames
 
 
-def _palette_bytes(flags: int) -> int:
+def palette_bytes(flags: int) -> int:
     return 3 << ((flags & 0x07) + 1) if flags & 0x80 else 0
 
 
-def _after_sub_blocks(data: bytes, at: int) -> int:
+def after_sub_blocks(data: bytes, at: int) -> int:
     while length := data[at]:
         at += length + 1
     return at + 1

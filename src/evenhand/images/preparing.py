@@ -47,6 +47,15 @@ def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT
     return _encoded(picture, as_jpeg=media_type == "image/jpeg", icc_profile=_rgb_profile(image))
 
 
+def encoded_anew(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> Prepared:
+    """The first frame, upright, RGB, on white where it was transparent, as JPEG if it was JPEG, else PNG."""
+    media_type = sniff(data)
+    from evenhand.images import decoding
+
+    image = decoding.first_frame(data, media_type, limits).image
+    return _encoded(decoding.upright_rgb(image), as_jpeg=media_type == "image/jpeg", icc_profile=_rgb_profile(image))
+
+
 def _fitted(width: int, height: int, max_edge: int | None) -> tuple[int, int]:
     longer = max(width, height)
     if max_edge is None or longer <= max_edge:
@@ -62,6 +71,7 @@ def _rgb_profile(image: "Image") -> bytes | None:
 
 def _encoded(picture: "Image", *, as_jpeg: bool, icc_profile: bytes | None) -> Prepared:
     out = io.BytesIO()
+    picture.info = {}  # of which Pillow would write comments and more
     if as_jpeg:
         # No chroma subsampling: coloured text must stay legible to a judge.
         picture.save(out, "JPEG", quality=_JPEG_QUALITY, subsampling=0, icc_profile=icc_profile)

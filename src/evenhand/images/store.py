@@ -1,24 +1,22 @@
 """Images kept as files named by the SHA-256 of their bytes."""
 
-import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pybase64
 
-from evenhand.images.addresses import FILE_NAME, ImageAddresses
+from evenhand.images import addresses, originals
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, inspect
 from evenhand.images.inspection import digest as digest_of
+from evenhand.images.metadata import without_metadata
 from evenhand.images.preparing import prepared
 from evenhand.images.recent_bytes import RecentBytes
 from evenhand.images.sniffing import ImageError
+from evenhand.private_files import UNFINISHED, write_whole
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_UNFINISHED = ".unfinished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +35,8 @@ class ImageStore:
 
     def __init__(self, root: Path, *, limits: ImageLimits = DEFAULT_LIMITS, cache_bytes: int = 64_000_000) -> None:
         self.root = root
-        self.addresses = ImageAddresses(root)
+        self.addresses = addresses.ImageAddresses(root)
+        self.originals = originals.Originals(root)
         self._limits = limits
         self._urls = RecentBytes(max_bytes=cache_bytes)
         # What was found when an image was decoded: one that goes out as it is need not be decoded again.
@@ -57,8 +56,15 @@ class ImageStore:
         info = self._inspected(data, limits or self._limits)
         path = self.path(info.digest)
         if _bytes_at(path) != data:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write_whole(path, data)
+            write_whole(path, data)
+        return info
+
+    def put_without_metadata(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
+        """Keep what an image shows and not what else its file tells, and note of which file it was made."""
+        bare = without_metadata(data, limits=limits or self._limits)
+        info = self.put(bare, limits=limits)
+        if bare != data:
+            self.originals.add(info.digest, digest_of(data))
         return info
 
     def get(self, digest: str) -> bytes:
@@ -115,7 +121,7 @@ class ImageStore:
         for folder in sorted(self.root.iterdir()):
             if folder.is_dir():
                 yield from sorted(folder.iterdir())
-            elif folder.name != FILE_NAME:
+            elif folder.name not in (addresses.FILE_NAME, originals.FILE_NAME):
                 yield folder
 
     def _digest_named_by(self, path: Path) -> str | None:
@@ -123,7 +129,7 @@ class ImageStore:
         return named if _DIGEST.fullmatch(named) and path == self.path(named) else None
 
     def _problem_with(self, path: Path) -> str | None:
-        if path.name.endswith(_UNFINISHED):
+        if path.name.endswith(UNFINISHED):
             return "It is being written, or was left by a write that was cut off; delete it if nothing is running."
         named = self._digest_named_by(path)
         if named is None:
@@ -140,24 +146,3 @@ def _bytes_at(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """All of the file or none of it, even when the plug is pulled or another process writes the same."""
-    unfinished = path.parent / f"{path.name}.{secrets.token_hex(8)}{_UNFINISHED}"
-    try:
-        with unfinished.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
-    # The new name is durable only when its folder is.
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -5,15 +5,18 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from evenhand.ledger import schema
+from evenhand.ledger.reading_only import Connect, reader_of
+from evenhand.private_files import make_empty, make_folder, tighten
 
 HEAD = "0010"
 """The migration this version of Evenhand writes; a test compares it with the migrations folder."""
@@ -22,6 +25,10 @@ BUSY_SECONDS = 30
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+_MAKING = Lock()
+"""To close a file is to give up all locks that this process has on it: no thread opens one that another makes."""
 
 
 class LedgerError(Exception):
@@ -54,7 +61,7 @@ def _parsed(url: str) -> URL:
         ) from None
 
 
-def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) -> Engine:
+def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds: float = BUSY_SECONDS) -> Engine:
     path = sqlite_path(url)
     if path is None:
         return _server_engine(url)
@@ -63,18 +70,37 @@ def engine_for(url: str, *, create: bool, wait_seconds: float = BUSY_SECONDS) ->
             raise LedgerError(
                 f"There is no ledger at {path}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one."
             )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(
-            url,
-            connect_args={"timeout": wait_seconds, "check_same_thread": False},
-            # As many connections as threads ever used at once, all of them kept: opening one costs more than a query.
-            # The last one used is the next, as its statements and pages are at hand.
-            pool_size=0,
-            pool_use_lifo=True,
-        )
-    event.listen(engine, "connect", partial(_prepare_connection, wait_seconds))
+        how: dict[str, Any] = {"connect_args": {"timeout": wait_seconds, "check_same_thread": False}}
+        if read_only:
+            how = {"creator": _reader(path, wait_seconds)}
+        else:
+            _make_own(path)
+        # As many connections as threads ever used at once, all of them kept: opening one costs more than a query.
+        # The last one used is the next, as its statements and pages are at hand.
+        engine = create_engine(url, pool_size=0, pool_use_lifo=True, **how)
+    event.listen(engine, "connect", _prepare_to_read if read_only else partial(_prepare_connection, wait_seconds))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _reader(path: Path, wait_seconds: float) -> Connect:
+    try:
+        return reader_of(path, wait_seconds=wait_seconds)
+    except PermissionError as error:
+        raise LedgerError(
+            f"The ledger at {path} cannot be read ({error.strerror}); check the file's rights."
+        ) from error
+
+
+def _make_own(path: Path) -> None:
+    """The file and its folder for nobody else; what SQLite makes beside it gets the file's rights."""
+    make_folder(path.parent)
+    with _MAKING:
+        if not path.exists():
+            with suppress(FileExistsError):  # by another process, or a link to nowhere, which SQLite follows
+                make_empty(path)
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        tighten(path.with_name(name))
 
 
 def _server_engine(url: str) -> Engine:
@@ -91,6 +117,10 @@ def _prepare_connection(wait_seconds: float, connection: sqlite3.Connection, _re
     _log_ahead(connection, wait_seconds)
     connection.execute("PRAGMA synchronous=FULL")  # a pulled plug loses nothing that was committed
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None
 
 
 def _log_ahead(connection: sqlite3.Connection, wait_seconds: float) -> None:
@@ -163,7 +193,9 @@ def _no_rights(words: str, where: object) -> str:
     return f"The ledger at {where} cannot be opened for writing ({words}); check the folder and its rights."
 
 
-def bring_up_to_date(engine: Engine, where: object, *, wait_seconds: float = BUSY_SECONDS) -> None:
+def bring_up_to_date(
+    engine: Engine, where: object, *, read_only: bool = False, wait_seconds: float = BUSY_SECONDS
+) -> None:
     """Creates or migrates the tables; refuses a ledger that a newer Evenhand wrote, and another program's database."""
     with explained(where, waited=wait_seconds):
         found = _revision(engine, where)
@@ -173,6 +205,11 @@ def bring_up_to_date(engine: Engine, where: object, *, wait_seconds: float = BUS
             raise LedgerError(
                 f"The ledger at {where} was written by a newer Evenhand (its tables are at {found}, this version knows "
                 f"{HEAD}); upgrade Evenhand, or choose another --store."
+            )
+        if read_only:
+            raise LedgerError(
+                f"The ledger at {where} can only be read here, and its tables are those of an older Evenhand (at "
+                f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written."
             )
         _migrate(engine)
 

@@ -29,7 +29,9 @@ from evenhand.ledger.opening import (
     explained,
     sqlite_path,
 )
+from evenhand.ledger.reading_only import only_readable
 from evenhand.ledger.submitted_files import SubmittedFiles
+from evenhand.private_files import tighten
 
 Key = TypeVar("Key", str, int)
 
@@ -93,17 +95,21 @@ class Ledger:
         self.url = url
         self.wait_seconds = wait_seconds
         self._writing = Lock()
-        self.engine: Engine = engine_for(url, create=create, wait_seconds=wait_seconds)
-        self.where: str = str(sqlite_path(url) or self.engine.url.render_as_string(hide_password=True))
+        path = sqlite_path(url)
+        self.read_only = not create and path is not None and only_readable(path)
+        """On a disk, or in a folder, that cannot be written; never where it may be made."""
+        self.engine: Engine = engine_for(url, create=create, read_only=self.read_only, wait_seconds=wait_seconds)
+        self.where: str = str(path or self.engine.url.render_as_string(hide_password=True))
         try:
-            bring_up_to_date(self.engine, self.where, wait_seconds=wait_seconds)
+            bring_up_to_date(self.engine, self.where, read_only=self.read_only, wait_seconds=wait_seconds)
         except LedgerError:
             self.close()
             raise
-        path = sqlite_path(url)
         beside = path.parent if path else Path(".evenhand")
         self.images = ImageStore(beside / "images")
         self.submitted = SubmittedFiles(beside / "submitted")
+        for kept in () if self.read_only else (self.images.root, self.submitted.root):
+            tighten(kept)
 
     def close(self) -> None:
         self.engine.dispose()

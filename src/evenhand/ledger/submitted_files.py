@@ -1,10 +1,10 @@
 """Files that teams submitted, kept byte for byte under the SHA-256 of their bytes, beside the ledger."""
 
 import hashlib
-import os
 import re
-import secrets
 from pathlib import Path
+
+from evenhand.private_files import write_whole
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -20,13 +20,7 @@ class SubmittedFiles:
         digest = hashlib.sha256(data).hexdigest()
         path = self._path(digest)
         if not path.exists() or path.read_bytes() != data:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}.unfinished")
-            with unfinished.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
+            write_whole(path, data)
         return digest
 
     def get(self, digest: str) -> bytes:

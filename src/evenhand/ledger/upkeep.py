@@ -4,7 +4,6 @@ Whether a verdict is what its reply says is not asked here: that takes the proto
 """
 
 import json
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -19,6 +18,7 @@ from evenhand.ledger import rows, schema
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import files_kept, submissions_on_record
+from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
 
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
@@ -85,21 +85,25 @@ def backup(ledger: Ledger, folder: Path) -> Path:
     if target.exists():
         raise LedgerError(f"{target} exists already; choose another folder: a backup never overwrites one.")
     with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         unfinished = target.with_suffix(".part")
         unfinished.unlink(missing_ok=True)
-        with (
-            closing(sqlite3.connect(source, timeout=ledger.wait_seconds)) as here,
-            closing(sqlite3.connect(unfinished)) as there,
-        ):
-            here.backup(there)
+        make_empty(unfinished)
+        with ledger.engine.connect() as here, closing(sqlite3.connect(unfinished)) as there:
+            driver: Any = here.connection.dbapi_connection
+            driver.backup(there)
         for beside in (ledger.images.root, ledger.submitted.root):
-            if beside.exists():
-                # A file that is being written has no name in the ledger yet, and may be gone at any moment.
-                unnamed = shutil.ignore_patterns("*.unfinished")
-                shutil.copytree(beside, folder / beside.name, ignore=unnamed, dirs_exist_ok=True)
+            copy_files(beside, folder / beside.name)
         unfinished.rename(target)
     return target
+
+
+def copy_files(source: Path, target: Path) -> None:
+    """Of a folder beside a ledger, if it is there."""
+    for path in sorted(source.rglob("*")):
+        # A file that is being written has no name in the ledger yet, and may be gone at any moment.
+        if path.is_file() and not path.name.endswith(UNFINISHED):
+            copy(path, target / path.relative_to(source))
 
 
 def check(ledger: Ledger) -> list[str]:

@@ -14,7 +14,7 @@ from evenhand.models.endpoint import Endpoint
 from evenhand.models.errors import CallFailure
 from evenhand.models.timeouts import Timeouts
 from evenhand.models.wire_body import OFFER, BodyWriter, Fixed, Pictures, Shape
-from evenhand.models.wire_document import mapping, sequence, text
+from evenhand.models.wire_document import mapping, text
 from evenhand.models.wire_errors import Faults
 from evenhand.models.wire_transport import Received, Transport
 
@@ -70,7 +70,7 @@ class OpenAIWire:
             fixed = self._bodies.fixed(request, shape)
             received = await self._transport.post(self._bodies.body(request, fixed))
             sent = _Sent(adapted=fixed.adapted, requests=requests, seconds=perf_counter() - begun)
-            if received.status == 200:
+            if 200 <= received.status < 300:
                 return self._reply(request, received, sent)
             reply = self._refused(received, shape, fixed, sent)
             if reply is not None:
@@ -115,7 +115,12 @@ class OpenAIWire:
             self._shape = self._shape.without(setting)
 
     def _redirected(self, received: Received) -> str:
-        host = urlsplit(received.headers.get("Location", "")).hostname
+        if "Location" not in received.headers:
+            return (
+                f"{self._faults.who} answered {received.status}, which is neither an answer nor an error: "
+                "is the base URL right? It usually ends in /v1."
+            )
+        host = urlsplit(received.headers["Location"]).hostname
         to = f"to {self._faults.quoted(host)}" if host and host != self.endpoint.host else "to another address there"
         return f"{self._faults.who} redirects {to} ({received.status}), which is not followed: give the final base URL."
 
@@ -162,6 +167,12 @@ class OpenAIWire:
         return replace(reply, finish="stop" if reply.finish == "length" else reply.finish, offered=offered)
 
     def _document(self, received: Received) -> dict[str, Any]:
+        if not received.body.strip():
+            meaning = " (no content)" if received.status == 204 else ""
+            raise self._faults.failure(
+                f"{self._faults.who} answered {received.status}{meaning} with nothing in it.",
+                reason="bad-reply", transient=True, status=received.status,
+            )  # fmt: skip
         try:
             document: object = orjson.loads(received.body)
         except orjson.JSONDecodeError:
@@ -174,8 +185,7 @@ class OpenAIWire:
         return mapping(document)
 
     def _choice(self, document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        choices = sequence(document.get("choices"))
-        choice = mapping(choices[0]) if choices else {}
+        choice = wire_reply.first_choice(document.get("choices"))
         for holder in (document, choice):  # OpenRouter passes on a backend's failure in the choice
             if holder.get("error"):
                 self._raise_error_object(holder)

@@ -26,6 +26,13 @@ class Answer:
     finish: Finish
 
 
+def first_choice(choices: object) -> dict[str, Any]:
+    """The one of the lowest index: servers may list them in the order in which they were done. Empty without any."""
+    given = [(count(mapping(choice).get("index")), mapping(choice)) for choice in sequence(choices)]
+    numbered = [(place if index is None else index, choice) for place, (index, choice) in enumerate(given)]
+    return min(numbered, key=lambda one: one[0])[1] if numbered else {}
+
+
 def answer(choice: dict[str, Any], message: dict[str, Any]) -> Answer:
     finish = _FINISH.get(text(choice.get("finish_reason")).lower(), "other")
     content = message.get("content")

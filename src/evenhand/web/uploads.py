@@ -45,7 +45,7 @@ class Uploads:
 
     def _kept(self, data: bytes) -> str:
         try:
-            return self._ledger.images.put(data, limits=PROPOSED_LIMITS).digest
+            return self._ledger.images.put_without_metadata(data, limits=PROPOSED_LIMITS).digest
         except ImageError as error:
             words = f"This file cannot be used. {error}"
             raise Refusal(422, words, attack="refused: upload", about=str(error)) from error

@@ -1,0 +1,107 @@
+"""Files and folders that are their owner's alone, whatever the umask. What is shared already is made narrower, never
+wider, and only where it is ours."""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+FOLDER, FILE = 0o700, 0o600
+UNFINISHED = ".unfinished"
+"""How the name of a file ends that is being written."""
+
+_OTHERS = 0o077
+
+
+def make_folder(path: Path) -> None:
+    """With the folders above it that are missing; those that are there stay as they are."""
+    if path.is_dir():
+        return
+    if path.parent != path:
+        make_folder(path.parent)
+    try:
+        path.mkdir(FOLDER)
+    except FileExistsError:
+        if not path.is_dir():  # else another process was faster
+            raise
+    else:
+        path.chmod(FOLDER)  # a umask may have taken the owner's own rights
+
+
+def make_temporary_folder(beside: Path | None = None) -> Path:
+    """One that whoever asks for it takes away again: in this folder, or in the system's."""
+    made = Path(tempfile.mkdtemp(prefix=".evenhand-", dir=beside))
+    made.chmod(FOLDER)
+    return made
+
+
+def make_empty(path: Path) -> None:
+    """A new file. Raises FileExistsError where something has that name."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
+    os.close(file)
+    path.chmod(FILE)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """All of the file or none of it, even when the plug is pulled or another process writes the same."""
+    with _appearing(path) as file:
+        file.write(data)
+
+
+def copy(source: Path, target: Path) -> None:
+    """The bytes, not the rights; in the place of what is there, all of it or none."""
+    with source.open("rb") as data, _appearing(target) as file:
+        shutil.copyfileobj(data, file, 1 << 20)
+
+
+@contextmanager
+def _appearing(path: Path) -> Generator[BinaryIO]:
+    make_folder(path.parent)
+    unfinished = path.parent / f"{path.name}.{secrets.token_hex(8)}{UNFINISHED}"
+    try:
+        make_empty(unfinished)
+        with unfinished.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+    make_durable(path.parent)
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """On disk when it returns. The line end before it keeps it whole where the line before was cut off; one write keeps
+    two writers apart."""
+    make_folder(path.parent)
+    with suppress(FileExistsError):
+        make_empty(path)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+    try:
+        os.write(file, b"\n" + line + b"\n")
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def make_durable(folder: Path) -> None:
+    """A new name is durable only when its folder is."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def tighten(path: Path) -> None:
+    """Takes the rights of others from what is ours; what is not there, or another's, stays as it is."""
+    with suppress(OSError):  # a disk that cannot be written, or has no rights, is no reason not to read it
+        found = path.stat()
+        if found.st_uid == os.geteuid() and found.st_mode & _OTHERS:
+            path.chmod(found.st_mode & 0o7777 & ~_OTHERS)

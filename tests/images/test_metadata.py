@@ -1,0 +1,213 @@
+"""Claims about what an image tells besides its pixels, and how it is taken out."""
+
+import io
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageCms, ImageSequence
+from PIL.PngImagePlugin import PngInfo
+
+from evenhand.images import ImageError, ImageStore, digest, inspect
+from evenhand.images.metadata import without_metadata
+from tests.images.pictures import animation, decoded, encoded, photo, png_chunk, with_orientation
+
+SECRETS = (b"SECRET", b"Canon", b"Exif\0\0", b"GPS")
+KINDS = ["JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP"]
+
+
+def exif(orientation: int = 1) -> Image.Exif:
+    """As a phone writes it: whose camera, where it stood, a comment."""
+    made = Image.Exif()
+    made[271], made[272], made[274], made[315] = "Canon", "SECRET model", orientation, "SECRET photographer"
+    made.get_ifd(0x8825).update({1: "N", 2: (48.0, 12.0, 30.0), 3: "E", 4: (16.0, 22.0, 1.0), 29: "SECRET"})
+    made.get_ifd(0x8769).update({0x9003: "2024:05:01 12:00:00", 0x9286: b"SECRET comment"})
+    return made
+
+
+def app(number: int, payload: bytes) -> bytes:
+    return bytes([0xFF, 0xE0 + number]) + struct.pack(">H", len(payload) + 2) + payload
+
+
+def phone_jpeg(*, orientation: int = 1, progressive: bool = False) -> bytes:
+    """EXIF with a place and a preview, XMP, IPTC, a comment, several pictures in one file, a film appended."""
+    options: dict[str, Any] = {"quality": 90, "progressive": progressive, "comment": b"SECRET comment"}
+    plain = encoded(photo(), "JPEG", exif=exif(orientation), **options)
+    more = b"".join(
+        [
+            app(0, b"JFXX\0\x10" + b"SECRET preview"),
+            app(1, b"http://ns.adobe.com/xap/1.0/\0<x>SECRET</x>"),
+            app(2, b"FPXR\0SECRET"),
+            app(11, b"SECRET"),
+            app(13, b"Photoshop 3.0\x008BIM SECRET"),
+        ]
+    )
+    return plain[:20] + more + plain[20:] + encoded(photo(8, 8), "JPEG", comment=b"SECRET") + b"ftypmp42 SECRET film"
+
+
+def told(data: bytes) -> list[bytes]:
+    return [secret for secret in SECRETS if secret in data]
+
+
+def frames(data: bytes) -> list[tuple[bytes, Any]]:
+    """The pixels and the time of each frame."""
+    with Image.open(io.BytesIO(data)) as image:
+        return [(one.convert("RGBA").tobytes(), one.info.get("duration")) for one in ImageSequence.Iterator(image)]
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+def test_a_phones_jpeg_keeps_its_pixels_alone(progressive: bool):
+    data = phone_jpeg(progressive=progressive)
+    assert told(data) == list(SECRETS[:3])
+    bare = without_metadata(data)
+    assert told(bare) == []
+    assert decoded(bare).tobytes() == decoded(data).tobytes()
+    assert bare.endswith(b"\xff\xd9")
+    assert not decoded(bare).getexif()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_the_only_thing_left_of_exif_is_which_way_is_up(kind: str, orientation: int):
+    data = encoded(photo(), kind, exif=exif(orientation))
+    bare = without_metadata(data)
+    assert told(bare.replace(b"Exif\0\0", b"")) == []
+    assert dict(decoded(bare).getexif()) == ({} if orientation == 1 else {274: orientation})
+    assert decoded(bare).tobytes() == decoded(data).tobytes()
+    before, after = inspect(data), inspect(bare)
+    assert (after.width, after.height, after.plain) == (before.width, before.height, before.plain)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_tiff_is_encoded_anew_upright(orientation: int):
+    bare = without_metadata(with_orientation(photo(), orientation, "TIFF"))
+    assert decoded(bare).tobytes() == photo().tobytes()
+    assert inspect(bare).media_type == "image/png"
+
+
+def text_in_png() -> bytes:
+    words = PngInfo()
+    words.add_text("Author", "SECRET author")
+    words.add_text("Comment", "SECRET comment", zip=True)
+    words.add_itxt("XML:com.adobe.xmp", "<x>SECRET</x>")
+    data = encoded(photo(), "PNG", pnginfo=words, exif=exif(), dpi=(72, 72))
+    private = png_chunk(b"tIME", b"\x07\xe8\x05\x01\x0c\0\0") + png_chunk(b"caNv", b"SECRET") + png_chunk(b"dSIG", b"x")
+    return data[:33] + private + data[33:] + b"SECRET after the end"
+
+
+def test_a_png_keeps_no_words_times_and_private_chunks():
+    data = text_in_png()
+    bare = without_metadata(data)
+    assert told(data)
+    assert told(bare) == []
+    assert [name for name in (b"tIME", b"tEXt", b"zTXt", b"iTXt", b"eXIf", b"dSIG", b"caNv") if name in bare] == []
+    assert decoded(bare).tobytes() == decoded(data).tobytes()
+    assert bare.endswith(b"IEND\xaeB`\x82")
+
+
+def test_what_a_webp_tells_goes_and_its_flags_with_it():
+    data = encoded(photo(), "WEBP", lossless=True, exif=exif(), xmp=b"<x>SECRET</x>") + b"SECRET after the end"
+    bare = without_metadata(data)
+    assert told(bare) == []
+    assert bare[20] & 0x0C == 0
+    assert len(bare) == 8 + int.from_bytes(bare[4:8], "little")
+    assert decoded(bare).tobytes() == decoded(data).tobytes()
+
+
+def test_an_animations_frames_and_times_stay():
+    for kind in ("GIF", "PNG", "WEBP"):
+        secrets: dict[str, Any] = {"comment": b"SECRET"} if kind == "GIF" else {"exif": exif()}
+        data = animation(kind, loop=0, **secrets)
+        bare = without_metadata(data)
+        assert told(bare) == []
+        assert len(frames(bare)) == 3
+        assert frames(bare) == frames(data)
+        assert decoded(bare).info.get("loop") == decoded(data).info.get("loop")
+
+
+def test_a_gif_keeps_no_comments_and_no_xmp():
+    data = animation("GIF", comment=b"SECRET comment")
+    xmp = b"\x21\xff\x0bXMP DataXMP\x06SECRET\0"
+    inside = data[:-1] + xmp + b"\x3b" + b"SECRET after the end"
+    assert told(without_metadata(inside)) == []
+    assert frames(without_metadata(inside)) == frames(data)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
+def test_the_colours_profile_stays(kind: str):
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    bare = without_metadata(encoded(photo(), kind, icc_profile=profile, exif=exif()))
+    assert decoded(bare).info["icc_profile"] == profile
+
+
+@pytest.mark.parametrize("image", [photo().convert("CMYK"), photo().convert("L"), photo()], ids=lambda one: one.mode)
+def test_how_the_colours_of_a_jpeg_are_to_be_read_stays(image: Image.Image):
+    data = encoded(image, "JPEG", exif=exif())
+    assert decoded(without_metadata(data)).tobytes() == decoded(data).tobytes()
+
+
+def test_transparency_stays():
+    data = encoded(photo().convert("P"), "PNG", transparency=3)
+    assert decoded(without_metadata(data)).convert("RGBA").tobytes() == decoded(data).convert("RGBA").tobytes()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
+def test_what_tells_nothing_stays_byte_for_byte(kind: str):
+    data = encoded(photo(), kind)
+    assert without_metadata(data) == data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_again_is_no_change(kind: str):
+    bare = without_metadata(encoded(photo(), kind))
+    assert without_metadata(bare) == bare
+
+
+def test_a_jpeg_that_is_put_together_oddly_is_encoded_anew():
+    data = phone_jpeg()
+    odd = data[:20] + b"\0SECRET\0" + data[20:]  # Pillow passes over what stands between two segments
+    assert decoded(odd).size == (60, 40)
+    bare = without_metadata(odd)
+    assert told(bare) == []
+    assert inspect(bare).media_type == "image/jpeg"
+
+
+def test_what_is_no_image_is_refused_as_ever():
+    with pytest.raises(ImageError, match="not an image of a known kind"):
+        without_metadata(b"hello, hello")
+
+
+@settings(max_examples=200)
+@given(kind=st.sampled_from(["JPEG", "PNG", "WEBP", "GIF"]), at=st.floats(0, 1), byte=st.integers(0, 255))
+def test_whatever_a_damaged_file_does_it_is_an_image_or_a_sentence(kind: str, at: float, byte: int):
+    data = bytearray(phone_jpeg() if kind == "JPEG" else encoded(photo(), kind))
+    data[int(at * (len(data) - 1))] = byte
+    try:
+        bare = without_metadata(bytes(data))
+        inspect(bare)
+    except ImageError:
+        return
+
+
+def test_the_store_notes_of_which_file_an_image_was_made(tmp_path: Path):
+    store = ImageStore(tmp_path / "images")
+    data = phone_jpeg(orientation=6)
+    info = store.put_without_metadata(data)
+    assert (info.width, info.height) == (40, 60)
+    assert store.originals.of(info.digest) == {digest(data)}
+    assert told(store.get(info.digest).replace(b"Exif\0\0", b"")) == []
+    assert info == store.put_without_metadata(data)
+    assert (tmp_path / "images" / "originals.jsonl").read_text().count("original") == 1
+    assert store.check() == []
+    assert list(store.digests()) == [info.digest]
+
+
+def test_a_file_that_tells_nothing_has_no_other_original(tmp_path: Path):
+    store = ImageStore(tmp_path / "images")
+    info = store.put_without_metadata(encoded(photo(), "PNG"))
+    assert info.digest == digest(encoded(photo(), "PNG"))
+    assert store.originals.of(info.digest) == set()
+    assert not (tmp_path / "images" / "originals.jsonl").exists()
