@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from evenhand.ledger import schema
 
-HEAD = "0010"
+HEAD = "0011"
 """The migration this version of Evenhand writes; a test compares it with the migrations folder."""
 
 BUSY_SECONDS = 30
