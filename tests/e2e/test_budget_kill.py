@@ -122,11 +122,11 @@ def raised(entry: Entry, url: str, here: Workplace, given: list[str], budget: fl
 
 
 def test_a_judge_killed_now_and_then_keeps_its_budget(here: Workplace) -> None:
-    judge_killed(here, kills=4, budget=60.0, replicates=1, seed=1)
+    judge_killed(here, kills=3, budget=30.0, replicates=1, seed=1)
 
 
 def test_workers_killed_now_and_then_keep_the_budgets_of_submissions(here: Workplace) -> None:
-    worker_killed(here, kills=4, budget=25.0, battles=60, seed=1)
+    worker_killed(here, kills=3, budget=14.0, battles=60, seed=1)
 
 
 @pytest.mark.soak
