@@ -50,7 +50,8 @@ class Purse:
         """Of it, what calls under way can cost and what replies cost that are not on record yet."""
         self.run: str | None = None
         self._lock = Lock()  # the event loop binds while the ledger's thread settles
-        self._peaks = (0, 0)
+        self._high = 0
+        """The most that was bound of late."""
 
     @property
     def free(self) -> int:
@@ -62,7 +63,7 @@ class Purse:
             if self.free < most:
                 return False
             self.bound += most
-            self._peaks = (max(self._peaks[0], self.bound), self._peaks[1])
+            self._high = max(self._high, self.bound)
             return True
 
     def unbind(self, most: int, cost: int) -> None:
@@ -120,7 +121,7 @@ class PurseOnDisk(Purse):
         with self._ledger.writing() as connection:
             left = self.most - self._taken(connection)
             need -= self.free
-            more = min(max(need, self.bound // 4), left)
+            more = min(max(need, min(self.bound, 8 * need), self.bound // 4), left)
             if more < need:
                 return False
             connection.execute(_TAKE, self._more(more))
@@ -132,13 +133,14 @@ class PurseOnDisk(Purse):
     def settle(self, connection: Connection, charges: Iterable[float]) -> int:
         """What is held once these charges are committed: they are taken anew, or come off what is held.
 
-        Taken anew, so that what is held goes on to be enough for as many calls as are under way.
+        Taken anew, so that what is held goes on to be enough for as many calls as are under way, and no call needs a
+        transaction of its own.
         """
         spent = sum(round(usd * BILLION) for usd in charges)
         held = self.held - spent
-        refill = min(spent, max(0, max(self._peaks) - held))
-        if refill and connection.execute(_TAKE_WITHIN, {**self._more(refill), "most": self.most}).rowcount:
-            held += refill
+        enough = self._high + self._high // 4
+        if held <= enough and connection.execute(_TAKE_WITHIN, {**self._more(spent), "most": self.most}).rowcount:
+            held += spent
         # A call cost more than was set aside for it, and what others may still cost must stay covered.
         short = self.bound - spent - held
         if short > 0:
@@ -154,7 +156,7 @@ class PurseOnDisk(Purse):
         with self._lock:
             self.bound -= spent
             self.held = held
-            self._peaks = (self.bound, self._peaks[0])
+            self._high = max(self.bound, self._high - self._high // 32)
 
     def renew(self) -> None:
         with self._ledger.writing() as connection:
@@ -167,7 +169,7 @@ class PurseOnDisk(Purse):
             connection.execute(_TAKE, self._more(kept - self.held))
             self._hold(connection, kept)
         with self._lock:
-            self.held, self.bound, self._peaks = kept, kept, (0, 0)
+            self.held, self.bound, self._high = kept, kept, kept
 
     def leave(self, *, done: bool) -> None:
         """`done`: all that was wanted is asked."""
