@@ -26,13 +26,14 @@ from aiohttp import web
 Shape: TypeAlias = Literal["openai", "anthropic", "vllm"]
 Fault: TypeAlias = Literal[
     "429", "429-retry-after", "500", "garbage", "html", "truncated", "empty", "null", "error-200", "no-choices",
-    "hang", "refusal", "length",
+    "hang", "cut", "refusal", "length",
 ]  # fmt: skip
 Body: TypeAlias = dict[str, Any]
 Judge: TypeAlias = Callable[[Body], str]
 """Writes the whole reply to a request."""
 
 FAULTS: tuple[Fault, ...] = get_args(Fault)
+UNBILLED = ("429", "429-retry-after", "500", "error-200")
 # OpenAI's reasoning models take neither max_tokens nor a temperature.
 _REASONING = re.compile(r"o\d|gpt-5")
 _CANDIDATES = re.compile(
@@ -60,6 +61,10 @@ class Script:
     models: frozenset[str] = frozenset()
     """Where given, any other is not found."""
     reasoning: str = ""
+    overlong: int = 0
+    """So many tokens are written, and billed, whatever the request allows; 0: as many as the judge has words."""
+    bills: bool = False
+    """Count the tokens of every request that a model works on, whether or not its reply is heard; for named judges."""
     keep: bool = True
     """Keep each request; off for benchmarks."""
 
@@ -96,6 +101,8 @@ class ScriptedServer:
         self.answered: Counter[str] = Counter()
         """Good answers to each body: a second one was paid for in vain."""
         self.outcomes: Counter[str] = Counter()
+        self.billed: Counter[str] = Counter()
+        """Tokens `input` and `output`."""
         self.in_flight = 0
         self.peak = 0
         self._port = port
@@ -121,6 +128,7 @@ class ScriptedServer:
             "answered": self.answered.total(),
             "answered_again": self.answered.total() - len(self.answered),
             "outcomes": dict(self.outcomes),
+            "billed": dict(self.billed),
             "in_flight": self.in_flight,
             "peak": self.peak,
         }
@@ -159,6 +167,10 @@ class ScriptedServer:
             if self.script.keep:
                 headers = {name: value for name, value in request.headers.items() if name != "Authorization"}
                 self.requests.append(Seen(digest=digest, attempt=attempt, at=time.time(), headers=headers, raw=raw))
+            if self.script.bills and self._fault(digest, attempt) not in UNBILLED:
+                # As it comes: whoever hangs up before the reply is written pays for it too.
+                usage = self._completion(orjson.loads(raw), None)["usage"]
+                self.billed.update(input=usage["prompt_tokens"], output=usage["completion_tokens"])
             if self.script.latency:
                 await asyncio.sleep(self.script.latency)
             if self._canned:
@@ -217,6 +229,10 @@ class ScriptedServer:
                 return _json({"object": "chat.completion", "choices": []})
             case "truncated":
                 return await self._truncated(request)
+            case "cut":
+                if request.transport is not None:
+                    request.transport.close()
+                return web.Response(status=503)
             case _:
                 await self._closing.wait()
                 return web.Response(status=503)
@@ -279,7 +295,7 @@ class ScriptedServer:
         choice: Body = {"index": 0, "message": message, "finish_reason": finish}
         if wants:
             choice["logprobs"] = {"content": [_alternatives(token) for token in tokens]}
-        sent, said = sum(len(_text(m)) for m in body["messages"]) // 4 + 1, len(text) // 4 + 1
+        sent, said = sum(len(_text(m)) for m in body["messages"]) // 4 + 1, self.script.overlong or len(text) // 4 + 1
         usage: Body = {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
         if self.script.shape == "openai":
             usage |= {
@@ -453,6 +469,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--retry-after", type=float, default=0.01)
+    parser.add_argument("--overlong", type=int, default=0, help="tokens written, whatever the request allows")
+    parser.add_argument("--bills", action="store_true", help="count the tokens of all that a model works on")
     parser.add_argument("--key")
     chosen = vars(parser.parse_args())
     port: int = chosen.pop("port")

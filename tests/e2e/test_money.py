@@ -27,6 +27,17 @@ def test_a_budget_stops_the_run_cleanly_and_a_larger_one_asks_the_rest(here: Wor
         assert stats(url)["repeats"] == 0
 
 
+def test_an_endpoint_that_ignores_the_limit_of_tokens_ends_the_run_with_its_first_reply(here: Workplace) -> None:
+    with server_process("--bills", "--latency", "0.1", "--overlong", "100000") as url:
+        ran = here.judge(url, *drawn(50), *PRICE, "--max-cost", "3", "--max-connections", "2")
+        seen = stats(url)
+    assert ran.code == 3
+    assert "gpt-4o wrote 100000 tokens where" in ran.err
+    assert "no budget can be kept with an endpoint that does not keep to the limit of tokens" in ran.err
+    assert seen["requests"] <= 2, "the calls in flight, and none after them"
+    assert ran.document["verdicts"] == seen["requests"], "what was paid for is kept"
+
+
 def test_a_budget_without_a_known_price_is_wrong_use(here: Workplace) -> None:
     with server_process() as url:
         ran = here.judge(url, *drawn(2), "--max-cost", "1")

@@ -13,9 +13,11 @@ from evenhand.engine.limits import Concurrency
 from evenhand.engine.retry import RetryRule
 from evenhand.engine.tally import Tally
 from evenhand.images import ImageError
-from evenhand.models.errors import CallFailure
+from evenhand.models.errors import CallFailure, Misuse
 
-REQUEST = Request(endpoint="e", model="m", messages=(Message(role="user", parts=("?",)),), settings=Settings())
+REQUEST = Request(
+    endpoint="e", model="m", messages=(Message(role="user", parts=("?",)),), settings=Settings(max_tokens=100)
+)
 ANSWER = Reply(text="A", usage=Usage(input=1, output=1))
 
 
@@ -37,10 +39,10 @@ class Scripted:
 
 
 class Priced:
-    """A known usage costs a quarter; the most a call can cost is 0.6."""
+    """A known usage costs a quarter, or a dollar per thousand tokens; the most a call can cost is 0.6."""
 
     def cost(self, usage: Usage) -> float | None:
-        return None if usage.input is None else 0.25
+        return None if usage.input is None else max(0.25, max(usage.input, usage.output or 0) / 1000)
 
     def estimate(self, request: Request) -> float | None:
         return 0.6
@@ -49,8 +51,8 @@ class Priced:
         return 1
 
 
-def unusable(*, status: int | None = 200, usage: Usage | None = None) -> CallFailure:
-    return CallFailure("No.", reason="empty-reply", transient=True, status=status, usage=usage)
+def unusable(*, status: int | None = 200, usage: Usage | None = None, unheard: bool = False) -> CallFailure:
+    return CallFailure("No.", reason="empty-reply", transient=True, status=status, usage=usage, unheard=unheard)
 
 
 @dataclass(kw_only=True)
@@ -58,8 +60,9 @@ class Told:
     """What came of a call."""
 
     budget: Budget
+    caller: Caller
     tally: Tally
-    said: Reply | CallFailure
+    said: Reply | CallFailure | Misuse
     events: list[str | float]
     """Each try, and each charge that was put on record, as they came."""
 
@@ -76,9 +79,9 @@ async def asked(most: float, *said: Reply | Exception) -> Told:
     assert await budget.reserve(0.6)
     try:
         outcome = await caller.reply(REQUEST, 0.6)
-    except CallFailure as failure:
+    except (CallFailure, Misuse) as failure:
         outcome = failure
-    return Told(budget=budget, tally=tally, said=outcome, events=events)
+    return Told(budget=budget, caller=caller, tally=tally, said=outcome, events=events)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +90,8 @@ async def asked(most: float, *said: Reply | Exception) -> Told:
         (unusable(usage=Usage(input=1, output=0)), 0.25, 0),
         (unusable(), 0.6, 1),  # nobody says what it cost: the budget takes the most it can have been
         (unusable(status=500), 0.0, 0),
+        (unusable(status=None), 0.0, 0),  # no connection: nothing was sent
+        (unusable(status=None, unheard=True), 0.6, 1),  # sent, and what became of it nobody knows
     ],
 )
 async def test_a_reply_that_cannot_be_used_is_paid_for_where_it_was_billed(
@@ -109,6 +114,34 @@ async def test_another_try_needs_room_in_the_budget() -> None:
     assert told.said.reason == "over-budget"
     assert told.budget.spent == pytest.approx(0.6)
     assert told.events == ["try", 0.6]
+
+
+async def test_a_call_that_costs_more_than_was_set_aside_ends_the_run_where_the_limit_of_tokens_was_not_kept() -> None:
+    told = await asked(10, Reply(text="A", usage=Usage(input=1, output=900)))
+    assert told.budget.spent == pytest.approx(0.9)
+    assert told.budget.overrun.startswith(
+        "m wrote 900 tokens where 100 were allowed, and the call cost $0.9 where $0.6"
+    )
+    assert told.budget.reached
+    assert not await told.budget.reserve(0.6)
+
+
+async def test_a_call_that_costs_more_than_was_set_aside_within_its_limit_teaches_to_set_more_aside() -> None:
+    told = await asked(10, Reply(text="A", usage=Usage(input=900, output=1)))
+    assert told.budget.spent == pytest.approx(0.9)
+    assert not told.budget.overrun
+    reserved = await told.caller.reserve(REQUEST)
+    assert reserved
+    assert reserved.estimate == pytest.approx(0.9)
+
+
+async def test_a_reply_that_shows_the_endpoint_to_be_of_no_use_is_paid_for() -> None:
+    wrong = Misuse("It gives no log-probabilities.")
+    wrong.usage = Usage(input=1, output=1)
+    told = await asked(10, wrong)
+    assert told.said is wrong
+    assert told.events == ["try", 0.25]
+    assert told.budget.spent == 0.25
 
 
 async def test_an_image_that_cannot_be_read_fails_its_own_call_only() -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 import evenhand.protocols
 from evenhand.domain.call import Request
@@ -22,13 +22,14 @@ from evenhand.engine.session import Ended
 from evenhand.engine.stopping import StopSign
 from evenhand.ledger import schema
 from evenhand.ledger.projection import judged, studies
+from evenhand.ledger.runs import charged
 from evenhand.ledger.work import claim, holder_name
 from evenhand.models.errors import Misuse
 from evenhand.models.prices import Price
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.ledger.scene import linked
-from tests.scripted_server import Canned, Fault, Script
+from tests.scripted_server import Body, Canned, Fault, Script
 
 
 def recorded(it: Bench) -> list[tuple[str, str | None]]:
@@ -293,6 +294,60 @@ async def test_a_budget_goes_on_while_what_calls_really_cost_leaves_room(tmp_pat
 
 def request_of(study: Prepared) -> Request:
     return study.asking.request(next(study.trials()))
+
+
+async def test_before_a_request_is_sent_the_most_it_can_cost_is_on_disk(tmp_path: Path) -> None:
+    seen: list[tuple[float, int]] = []
+
+    def judge(_: Body) -> str:
+        seen.append((dollars_on_disk(it), it.server.in_flight))
+        return "Overall, Response A is better."
+
+    async with bench(tmp_path, Script(judge=judge, latency=0.02, faults={"empty": 0.2})) as it:
+        study = it.study(items=20)
+        least = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(study))
+        assert least is not None
+        ended = await it.run(study, budget=Budget(40_000.0), price=A_DOLLAR_A_TOKEN)
+        assert not ended.error
+        assert max(in_flight for _, in_flight in seen) > 4
+        for taken, in_flight in seen:
+            assert taken >= 0.9 * least * in_flight  # the items' words differ a little in length
+        assert dollars_on_disk(it) == 0.0, "at the end the budget is over, and nothing is held"
+
+
+def dollars_on_disk(it: Bench) -> float:
+    """Taken off all budgets but what is on record as charged."""
+    with it.ledger.reading() as connection:
+        taken = connection.execute(select(func.sum(schema.budgets.c.taken))).scalar() or 0
+        charged = connection.execute(select(func.sum(schema.charges.c.usd))).scalar() or 0.0
+    return taken / 1e9 - charged if taken else 0.0
+
+
+async def test_an_endpoint_that_ignores_the_limit_of_tokens_ends_the_run_at_its_first_reply(tmp_path: Path) -> None:
+    script = Script(overlong=50_000, bills=True, latency=0.05)
+    async with bench(tmp_path, script) as it:
+        ended = await it.run(it.study(items=40), budget=Budget(1e6), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert ended.error is None
+        assert "wrote 50000 tokens where 1024 were allowed" in ended.overrun
+        assert it.server.stats()["requests"] <= 16, "those in flight, and none after them"
+        known, called, not_reached = accounts(ended)
+        assert (known, called + not_reached) == (0, 80)
+        assert ended.tally.verdicts == called == it.server.stats()["requests"], "their replies are kept all the same"
+
+
+async def test_calls_given_up_in_flight_count_as_the_most_they_can_have_cost(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(faults={"hang": 1.0})) as it:
+        study, stop = it.study(items=4), StopSign()
+        estimate = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(study))
+        assert estimate is not None
+        run = asyncio.create_task(it.run(study, stop=stop, budget=Budget(1e6), price=A_DOLLAR_A_TOKEN))
+        await it.seen(8)
+        stop.interrupt()
+        stop.interrupt()
+        ended = await run
+        assert ended.tally.failed == {"interrupted": 8}
+        assert charged(it.ledger, ended.run) == pytest.approx(8 * estimate, rel=0.1)
 
 
 async def test_an_endpoint_that_does_not_say_what_it_used_is_taken_to_have_used_the_most(tmp_path: Path) -> None:

@@ -29,9 +29,10 @@ from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict
 from evenhand.ledger import projection, schema, submission_schema, upkeep
+from evenhand.ledger.budgets import BILLION, PurseOnDisk, cut_off, cut_off_by_run
 from evenhand.ledger.opening import HEAD
 from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.runs import find_run, runs
+from evenhand.ledger.runs import charged_by_run, find_run, runs
 from evenhand.ledger.work import claim, release_all, renew
 from tests.ledger import scene
 
@@ -148,6 +149,7 @@ def everything_once(ledger: Ledger) -> None:
     )
     entries.add_call(scene.asked(), scene.REPLY, run=run, at=0.0, cost_usd=None)
     ledger.commit(entries)
+    spend(ledger, run)
     ledger.add_responses([replace(scene.RESPONSES[0], text="other")], replace=True)
     keys = [trial.key for trial in scene.TRIALS]
     claim(ledger, [*keys, "open"], reader="r1", holder="host|1|1|run")
@@ -166,6 +168,27 @@ def everything_once(ledger: Ledger) -> None:
     projection.items_of(ledger, scene.BENCHMARK.digest)
     upkeep.info(ledger)
     assert upkeep.check(ledger) == []
+
+
+def spend(ledger: Ledger, run: str) -> None:
+    """From a budget on disk; one reply costs more than was set aside."""
+    for lasts in (True, False):
+        purse = PurseOnDisk(ledger, "judge", most=1.0, lasts=lasts)
+        assert purse.take(BILLION)
+        assert purse.bind(BILLION)
+        purse.unbind(BILLION, 2 * BILLION)
+        ledger.commit(Entries(charges={run: 2.0}, purse=purse))
+        purse.renew()
+        purse.standing()
+        purse.left()
+        purse.give_back(keep=False)
+        purse.leave(done=True)
+        run = "another"
+        with ledger.writing() as connection:
+            connection.execute(schema.budgets.delete())
+    cut_off(ledger, "judge")
+    cut_off_by_run(ledger, ["judge"])
+    charged_by_run(ledger, ["judge"])
 
 
 @given(any_text)

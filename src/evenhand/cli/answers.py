@@ -17,7 +17,7 @@ from evenhand.cli.progress import interruptible, progress
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.cli.text_only_answers import refuse_other_describers, text_only_of
-from evenhand.domain.identity import Json
+from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import Response
@@ -91,9 +91,15 @@ class AnswerOrder:
                 means=means,
                 stop=interrupts.stop,
                 around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
+                budget_name=self._budget_name(),
             )
         say_notes(flag_notes(self.said().values()))
-        return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known, max_cost=self.contact.max_cost)
+        return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known)
+
+    def _budget_name(self) -> str:
+        """The same whenever the same is asked for."""
+        wanted: list[Json] = [self.contact.rater.key, self.errand.variant, sorted(one.digest for one in self.items)]
+        return f"{self.command} {content_hash('budget', wanted)}"
 
     def write(self, path: Target) -> None:
         """All of the model's words on record, in the benchmark's order; the file appears whole or not at all."""

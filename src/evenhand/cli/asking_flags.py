@@ -38,7 +38,11 @@ price = option("--price", multiple=True, help="Dollars per million tokens: input
 how_much_flags = all_of(
     [
         *_PACE,
-        option("--max-cost", type=click.FloatRange(0), help="Dollars this run may spend; it stops cleanly before."),
+        option(
+            "--max-cost",
+            type=click.FloatRange(0),
+            help="Dollars this run may spend, however often it is killed; it stops cleanly before.",
+        ),
         price,
         option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost."),
         trust_folder,

@@ -81,8 +81,6 @@ class Contact:
     settings: Settings
     quote: Quote
     budget: Budget
-    max_cost: float | None = None
-    """The budget's limit in dollars."""
     pacing: Pacing
     environment: Mapping[str, str]
     """Where keys are looked up."""
@@ -146,7 +144,6 @@ def contact(
         settings=given.over(defaults),
         quote=quote,
         budget=Budget(flags["max_cost"]),
-        max_cost=flags["max_cost"],
         pacing=pacing(flags, embedded=model.endpoint is None),
         environment=keys_of(surroundings, flags),
         proxies=surroundings.environment,

@@ -10,9 +10,9 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.asking_means import recorded
 from evenhand.cli.extracting import Asked
 from evenhand.cli.judged_answers import answers_to_judge
-from evenhand.cli.judging import Order, carry_out, job
+from evenhand.cli.judging import Order, carry_out_all, job
 from evenhand.cli.notes import say_notes
-from evenhand.cli.outcome import Outcome, Outcomes
+from evenhand.cli.outcome import Outcomes
 from evenhand.cli.saying import say
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
@@ -158,14 +158,11 @@ def _seen(twins: Twins, asked: Asked, showing: Showing, flags: Mapping[str, Any]
 
 async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
     """One study after the other; what ends one early ends them all."""
-    done: list[Outcome] = []
-    for order in audit.orders:
-        _register(order, audit.ledger)
-        done.append(await carry_out(order, quiet=quiet, command="audit"))
-        ended = done[-1].ended
-        if ended.interrupted or ended.over_budget or ended.error is not None:
-            break
-    return Outcomes(each=tuple(done))
+
+    def before(place: int) -> None:
+        _register(audit.orders[place], audit.ledger)
+
+    return await carry_out_all(audit.orders, quiet=quiet, command="audit", before=before)
 
 
 def _register(order: Order, ledger: Ledger) -> None:

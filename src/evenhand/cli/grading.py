@@ -12,7 +12,7 @@ from evenhand.benchmarks.options.option_set import OptionSet, Selected, Selectio
 from evenhand.cli.asking_means import recorded
 from evenhand.cli.extracting import Asked
 from evenhand.cli.judged_answers import answers_to_judge
-from evenhand.cli.judging import Order, carry_out, job
+from evenhand.cli.judging import Order, carry_out_all, job
 from evenhand.cli.notes import say_notes
 from evenhand.cli.outcome import Outcome, Outcomes
 from evenhand.cli.surroundings import Surroundings, WrongUse
@@ -118,18 +118,19 @@ def _order(flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: Asked, p
 
 async def run_grades(job: GradeJob, *, quiet: bool) -> Outcomes:
     """One cell after the other, each summed up on standard error; what ends one early ends them all."""
-    done: list[Outcome] = []
-    for cell in job.cells:
-        keep_options(job.ledger, list(cell.prepared.asking.responses.values()))
-        done.append(await carry_out(cell.order, quiet=quiet, command="grade"))
+
+    def before(place: int) -> None:
+        keep_options(job.ledger, list(job.cells[place].prepared.asking.responses.values()))
+
+    def after(place: int, outcome: Outcome) -> None:
+        cell = job.cells[place]
         if len(job.cells) > 1:
             unrelated = any(row.unrelated for row in cell.prepared.rows)
             click.echo(f"{cell.prepared.asking.rater.name}, {row_words(cell.prompt, unrelated)}:", err=True)
-        done[-1].print_summary()
-        ended = done[-1].ended
-        if ended.interrupted or ended.over_budget or ended.error is not None:
-            break
-    return Outcomes(each=tuple(done))
+        outcome.print_summary()
+
+    orders = [cell.order for cell in job.cells]
+    return await carry_out_all(orders, quiet=quiet, command="grade", before=before, after=after)
 
 
 def _prompts(flags: Mapping[str, Any]) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from evenhand.cli.placing import Preparing, as_placed_before, opponents_note
 from evenhand.cli.progress import interruptible, progress
 from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
-from evenhand.domain.identity import Json
+from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.engine.deviations import BY_CHOICE
@@ -155,7 +155,7 @@ def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
                 )
 
 
-async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Outcome:
+async def carry_out(order: Order, *, quiet: bool, command: str) -> Outcome:
     order.ledger.register_benchmark(order.benchmark)
     means = order.asked.means(order.ledger)
     with interruptible() as interrupts:
@@ -173,21 +173,34 @@ async def carry_out(order: Order, *, quiet: bool, command: str = "judge") -> Out
     return Outcome(
         ended=ended,
         known_price=order.asked.known_price,
-        max_cost=order.asked.judge.max_cost,
         protocol=order.prepared.asking.protocol.name,
         not_applicable=order.prepared.not_applicable,
         unread=undecided_trial(order.ledger, ended.run) if nothing_read else None,
     )
 
 
-async def carry_out_all(orders: Sequence[Order], *, quiet: bool) -> Outcomes:
-    """One after the other; what ends one early ends them all."""
+async def carry_out_all(
+    orders: Sequence[Order],
+    *,
+    quiet: bool,
+    command: str = "judge",
+    before: Callable[[int], None] = lambda _: None,
+    after: Callable[[int, Outcome], None] = lambda _, __: None,
+) -> Outcomes:
+    """One after the other on one budget; what ends one early ends them all. `before` and `after` are told which."""
     done: list[Outcome] = []
-    for order in orders:
-        done.append(await carry_out(order, quiet=quiet))
-        ended = done[-1].ended
-        if ended.interrupted or ended.over_budget or ended.error is not None:
-            break
+    budget, studies = orders[0].asked.judge.budget, [order.prepared.study.key for order in orders]
+    budget.open(orders[0].ledger, f"{command} {content_hash('budget', sorted(studies))}")
+    try:
+        for place, order in enumerate(orders):
+            before(place)
+            done.append(await carry_out(order, quiet=quiet, command=command))
+            after(place, done[-1])
+            ended = done[-1].ended
+            if ended.interrupted or ended.over_budget or ended.error is not None:
+                break
+    finally:
+        budget.close(done=len(done) == len(orders) and all(one.ended.complete for one in done))
     return Outcomes(each=tuple(done))
 
 

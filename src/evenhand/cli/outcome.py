@@ -24,8 +24,6 @@ class Outcome:
     ended: Ended
     noun: str = "trials"
     known_price: bool
-    max_cost: float | None = None
-    """What the run was allowed to spend, in dollars."""
     protocol: str | None = None
     not_applicable: int = 0
     """Items that lack what the protocol shows, and so are not asked about."""
@@ -73,11 +71,7 @@ class Outcome:
         if tally.elsewhere:
             said.append(f"{tally.elsewhere} {self.noun} are being asked by another run on this ledger.")
         if ended.over_budget:
-            said.append(
-                f"This run's budget of ${self.max_cost:.10g} ({self._cost()} spent; the next call could pass it) is "
-                f"reached; {tally.not_reached} {self.noun} are not asked. Run the same command again to spend as much "
-                "again on the rest."
-            )
+            said.append(self._over_budget())
         if ended.interrupted:
             said.append(
                 f"Interrupted; {tally.not_reached} {self.noun} are not asked. All that was answered is on record."
@@ -85,6 +79,27 @@ class Outcome:
         if ended.error is not None:
             said.append(f"Error: {ended.error}")
         return [*said, *self._advice()]
+
+    def _over_budget(self) -> str:
+        ended, budget = self.ended, self.ended.budget
+        left = f"{ended.tally.not_reached} {self.noun} are not asked."
+        if ended.overrun:
+            return f"The run ends early: {ended.overrun} {left}"
+        assert budget is not None, "nothing else is ever reached"
+        limit = f"${budget.most:.10g}"
+        if budget.killed:
+            return (
+                f"The budget of {limit} is reached: ${budget.taken - budget.cut_off:.4f} spent and "
+                f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a run was killed; {left} "
+                "Give a higher --max-cost to go on: it counts all that was spent since the run that was killed."
+            )
+        spent = f"{self._cost()} spent; the next call could pass it"
+        if budget.shared:
+            spent = f"{self._cost()} spent here, the rest by the same command in another process"
+        return (
+            f"This run's budget of {limit} ({spent}) is reached; {left} Run the same command again to spend as much "
+            "again on the rest."
+        )
 
     def _advice(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally

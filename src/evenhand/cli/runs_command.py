@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 @options.as_json
 def command(last: int, store: str, as_json: bool) -> None:
     """What was run, under which judge, and how each run ended."""
+    from evenhand.ledger.budgets import cut_off_by_run
     from evenhand.ledger.projection import studies
     from evenhand.ledger.record import Ledger
-    from evenhand.ledger.runs import runs
+    from evenhand.ledger.runs import charged_by_run, runs
     from evenhand.reports.tables import console, print_entries
 
     ledger = Ledger(store, create=False)
@@ -32,12 +33,24 @@ def command(last: int, store: str, as_json: bool) -> None:
     every: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
     known = {study.key: study for study in studies(ledger, purposes=every, everything=True)}
     wanted = [known.get(run.study or "") for run in found]
+    names = [run.id for run in found]
+    spent, cut_off = charged_by_run(ledger, names), cut_off_by_run(ledger, names)
     if as_json:
-        documents = [_document(run, study) for run, study in zip(found, wanted, strict=True)]
+        documents = [
+            {
+                **_document(run, study),
+                "spent_usd": round(spent.get(run.id, 0.0), 9),
+                "cut_off_usd": round(cut_off.get(run.id, 0.0), 9),
+            }
+            for run, study in zip(found, wanted, strict=True)
+        ]
         click.echo(json.dumps({"schema": 1, "runs": documents}, ensure_ascii=False))
         return
     entries = [
-        (_heading(run), [line for line in (_asked(run, study), how, _ending(run)) if line])
+        (
+            _heading(run),
+            [line for line in (_asked(run, study), how, _ending(run) + _money(run, spent, cut_off)) if line],
+        )
         for run, study, how in zip(found, wanted, _differences(wanted), strict=True)
     ]
     print_entries(entries, console())
@@ -95,6 +108,11 @@ def _facts(study: "StudyOnRecord") -> dict[str, str]:
         "data": f"data {study.data[:12]}",
         **settings,
     }
+
+
+def _money(run: "RunOnRecord", spent: Mapping[str, float], cut_off: Mapping[str, float]) -> str:
+    said = f"; ${spent[run.id]:.4f} spent" if run.id in spent else ""
+    return f"{said}; ${cut_off[run.id]:.4f} cut off, counted as spent" if run.id in cut_off else said
 
 
 def _ending(run: "RunOnRecord") -> str:

@@ -7,14 +7,14 @@ from typing import Any, Protocol, TypeAlias
 
 from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.budget import Budget
+from evenhand.engine.budget import Budget, in_whole_billionths
 from evenhand.engine.limits import Concurrency, Pace
 from evenhand.engine.retry import RetryRule, with_retries
 from evenhand.engine.tally import Tally
 from evenhand.images import ImageError
 from evenhand.ledger.record import StoredCall
 from evenhand.models.client import ModelClient
-from evenhand.models.errors import CallFailure
+from evenhand.models.errors import CallFailure, Misuse
 
 
 class Pricing(Protocol):
@@ -67,7 +67,7 @@ Charge: TypeAlias = Callable[[float], Awaitable[None]]
 
 def off_the_budget(cost: float | None, estimate: float | None) -> float:
     """Dollars: what a call cost, or the most it can have been where the endpoint does not say what it used."""
-    return (estimate if cost is None else cost) or 0.0
+    return in_whole_billionths((estimate if cost is None else cost) or 0.0)
 
 
 class Caller:
@@ -88,11 +88,17 @@ class Caller:
         """Tasks whose request is on its way; the others wait for their turn, or to try again."""
         self.sent: set[str] = set()
         """Keys of the requests under way that were sent at least once."""
+        self.cut_off: set[str] = set()
+        """Keys of the requests that were given up while they were on their way."""
+        self._times = 1.0
+        """What calls have cost at most, over what was estimated: the endpoint counts more tokens than we do."""
 
     async def reserve(self, request: Request) -> "Reserved | None":
         """What the call may cost, set aside; None where it could take the run over its budget."""
         # Without a limit nobody asks: an estimate counts words, and decodes the images that are shown.
         estimate = self._means.pricing.estimate(request) if self._means.budget.limited else None
+        if estimate is not None:
+            estimate *= self._times
         return Reserved(estimate) if await self._means.budget.reserve(estimate) else None
 
     def cost(self, reply: Reply) -> float | None:
@@ -120,18 +126,37 @@ class Caller:
         try:
             reply = await self._in_turn(request)
             paid = off_the_budget(self.cost(reply), estimate)
-        except CallFailure as failure:
+            self._hold_against(estimate, paid, request, reply.usage)
+        except (CallFailure, Misuse) as failure:
             paid = self._paid_in_vain(failure, estimate)
-            # Before another try, so that a run that is killed forgets one try of each call at most.
+            self._hold_against(estimate, paid, request, failure.usage or Usage())
+            # Before another try: what it cost must not be forgotten while the next is under way.
             await self._charge(paid)
+            raise
+        except asyncio.CancelledError:
+            paid = off_the_budget(None, estimate) if request.key in self.cut_off else 0.0
             raise
         finally:
             self._means.budget.settle(estimate, paid)
         return reply
 
-    def _paid_in_vain(self, failure: CallFailure, estimate: float | None) -> float:
-        """A reply that cannot be used is billed all the same; one that never came whole may have been."""
-        if failure.usage is None and failure.status != 200 and failure.reason != "timeout":
+    def _hold_against(self, estimate: float | None, paid: float, request: Request, usage: Usage) -> None:
+        """Learns from a call that cost more than was set aside for it, or ends the run where that cannot help."""
+        if estimate is None or paid <= in_whole_billionths(estimate):
+            return
+        allowed, written = _most_output(request), usage.output or 0
+        if allowed is not None and written > allowed:
+            self._means.budget.stop(
+                f"{request.model} wrote {written} tokens where {allowed} were allowed, and the call cost ${paid:.4g} "
+                f"where ${estimate:.4g} was set aside: no budget can be kept with an endpoint that does not keep to "
+                "the limit of tokens."
+            )
+        elif whole := self._means.pricing.estimate(request):
+            self._times = max(self._times, paid / whole)
+
+    def _paid_in_vain(self, failure: CallFailure | Misuse, estimate: float | None) -> float:
+        """A reply that cannot be used is billed all the same; one that never came may have been."""
+        if failure.usage is None and not (isinstance(failure, CallFailure) and failure.maybe_billed):
             return 0.0
         cost = None if failure.usage is None else self._means.pricing.cost(failure.usage)
         self._tally.add_cost(cost)
@@ -151,10 +176,20 @@ class Caller:
         self.sent.add(request.key)
         try:
             return await self._means.client.complete(request)
+        except asyncio.CancelledError:
+            self.cut_off.add(request.key)
+            raise
         except ImageError as error:
             raise CallFailure(f"An image of this item cannot be sent. {error}", reason="api-error") from error
         finally:
             self.sending.discard(task)
+
+
+def _most_output(request: Request) -> int | None:
+    """Tokens that an endpoint may write, as it is told; None where it is not told."""
+    if request.offer is not None:
+        return 1 + len(request.offer.begin.encode())
+    return request.settings.max_tokens
 
 
 Answer: TypeAlias = asyncio.Future[StoredCall | NoVerdict]

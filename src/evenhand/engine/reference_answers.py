@@ -24,7 +24,6 @@ from evenhand.ledger.growing import GrowingBenchmark, growing_benchmarks
 from evenhand.ledger.proposals import TooLate, say
 from evenhand.ledger.proposals_at_hand import ProposalsAtHand
 from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.runs import charged_to
 from evenhand.ledger.work import Claimed, claim_calls, held_now
 from evenhand.models.errors import Misuse
 
@@ -184,7 +183,14 @@ class ReferenceAnswers:
                 f"'{job.growing.name}' has a budget, and no price is known for {self.asked.name}; start the worker "
                 "with --price input=DOLLARS,output=DOLLARS (per million tokens), or take the budget away."
             )
-        means = self.means(Budget(limit, spent=0.0 if limit is None else charged_to(self.ledger, command)))
+        means = self.means(Budget(limit))
+        means.budget.open(self.ledger, command, lasts=True)
+        try:
+            return await self._ask(job, means, command, stopping)
+        finally:
+            means.budget.close(done=False)
+
+    async def _ask(self, job: WantedAnswers, means: Means, command: str, stopping: Stopping) -> str:
         errand = Referring(asked=self.asked)
         chunks = [_affordable(chunk, means) for chunk in errand.plan(job.answers, self.ledger)]
         planned = sum(len(chunk.due) for chunk in chunks)
@@ -203,8 +209,8 @@ class ReferenceAnswers:
         )
         for wanted, result in errand.outcomes.items():
             self._tell(job.growing.id, wanted, result, errand.request(wanted).key)
-        if ended.error is not None:
-            return str(ended.error)
+        if ended.error is not None or ended.overrun:
+            return ended.overrun or str(ended.error)
         return _over_budget(job.growing) if ended.over_budget or planned < len(job.answers) else ""
 
     def _tell(self, growing: str, wanted: WantedAnswer, result: str | NoVerdict, call: str) -> None:
@@ -235,7 +241,8 @@ def _affordable(chunk: PlannedChunk[WantedAnswer], means: Means) -> PlannedChunk
     """What is answered already, and what the budget allows at least one of."""
     if not means.budget.limited:
         return chunk
-    fits = (due for due in chunk.due if due.stored or means.budget.allows(means.pricing.estimate(due.request)))
+    left = means.budget.left()
+    fits = (due for due in chunk.due if due.stored or (means.pricing.estimate(due.request) or 0.0) <= left)
     return replace(chunk, due=tuple(fits))
 
 

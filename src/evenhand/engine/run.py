@@ -57,8 +57,13 @@ class Runner(Generic[S, R]):
         self._stop = stop
         self._holder = holder_name(run)
         self._writer = Writer(
-            ledger, study=errand.study, holder=self._holder, in_flight=lambda: self.concurrency.in_flight
+            ledger,
+            study=errand.study,
+            holder=self._holder,
+            in_flight=lambda: self.concurrency.in_flight,
+            purse=means.budget.on_disk,
         )
+        means.budget.begin(run, self._writer.run)
         self._caller = self._caller_with(means)
         self._second = self._caller
         """Asks what follows from a reply."""
@@ -86,7 +91,7 @@ class Runner(Generic[S, R]):
         finally:
             heart.cancel()
             sign.cancel()
-            await self._writer.close(last=self._leftovers, then=self._release_claims)
+            await self._writer.close(last=self._leftovers, then=self._let_go)
         if self._stop.error is not None:
             raise self._stop.error
         return self.tally
@@ -226,6 +231,10 @@ class Runner(Generic[S, R]):
             self._give_up_if_hopeless(caller, failure)
             said = told.answers[request.key] = NoVerdict(reason=failure.reason, detail=str(failure))
             return said
+        except asyncio.CancelledError:
+            if request.key in caller.cut_off:
+                told.entries.charge(self._run, off_the_budget(None, reserved.estimate))
+            raise
         finally:
             told.sent = told.sent or request.key in caller.sent
             caller.sent.discard(request.key)
@@ -275,12 +284,20 @@ class Runner(Generic[S, R]):
         while True:
             await asyncio.sleep(LEASE_SECONDS / 4)
             try:
-                await self._writer.run(lambda: renew(self._ledger, holder=self._holder))
+                await self._writer.run(self._renew)
             except LedgerError as error:
                 self._stop.fail(error)
 
-    def _release_claims(self) -> None:
+    def _renew(self) -> None:
+        renew(self._ledger, holder=self._holder)
+        if (purse := self._means.budget.on_disk) is not None:
+            purse.renew()
+
+    def _let_go(self) -> None:
         release_all(self._ledger, holder=self._holder)
+        if (purse := self._means.budget.on_disk) is not None:
+            # Where a commit failed, what its calls cost is not on record: that is kept off the budget.
+            purse.give_back(keep=isinstance(self._stop.error, LedgerError))
 
 
 _INTERRUPTED = NoVerdict(reason="interrupted", detail="The run was stopped before the reply came.")

@@ -16,6 +16,7 @@ from evenhand.engine.retry import LongPause
 from evenhand.engine.run import Runner
 from evenhand.engine.stopping import StopSign
 from evenhand.engine.tally import Tally
+from evenhand.ledger.budgets import BudgetStanding
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import CHARGED, charged
@@ -30,6 +31,17 @@ class Ended:
     over_budget: bool
     error: Exception | None
     """What stopped the run early, already a sentence; what was answered before is on record."""
+    overrun: str = ""
+    """Why no budget can be kept with this endpoint, where that ended the run. A sentence."""
+    budget: BudgetStanding | None = None
+    """Where there is a limit."""
+
+    @property
+    def complete(self) -> bool:
+        """All that was wanted is asked."""
+        tally = self.tally
+        stopped = self.interrupted or self.over_budget or self.error is not None
+        return not (stopped or tally.failed or tally.elsewhere or tally.not_reached)
 
 
 Around: TypeAlias = Callable[[Runner[Any, Any]], AbstractAsyncContextManager[None]]
@@ -68,6 +80,7 @@ async def run_study(
         stop=stop,
         around=around,
         recount=recount,
+        budget_name=f"{command} {prepared.study.key}",
     )
 
 
@@ -94,8 +107,13 @@ async def run_errand(
     stop: StopSign,
     around: Around = lambda _: nullcontext(),
     recount: Callable[[Tally], None] = lambda _: None,
+    budget_name: str | None = None,
 ) -> Ended:
-    """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit."""
+    """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit.
+
+    `budget_name`: under which a budget is on disk that is this run's alone; one that is open already stays so.
+    """
+    own = means.budget.open(ledger, budget_name or f"run {run}")
     runner = Runner(errand, ledger=ledger, means=means, run=run, planned=planned, stop=stop)
     try:
         with _little_garbage():
@@ -115,7 +133,11 @@ async def run_errand(
             interrupted=stop.interrupted,
             over_budget=means.budget.reached,
             error=stop.error,
+            overrun=means.budget.overrun,
+            budget=means.budget.standing(),
         )
+        if own:
+            means.budget.close(done=ended.complete)
         ledger.end_run(run, {**_outcome(ended), CHARGED: round(charged(ledger, run), 9)})
     return ended
 

@@ -81,19 +81,18 @@ class SubmissionTurn:
 
     async def judge(self, judges: Seated, terms: Terms, stopping: Stopping) -> str:
         """A sentence where something stands in the way."""
-        budget = await asyncio.to_thread(self._budget, judges)
+        budget, command = self._budget(judges), run_command(self.job.submission.id)
         means = judges.means(budget, self.board, self.prepared.asking.protocol)
         stop = stopping.sign()
-        async with self._watched(terms, stop):
-            ended = await run_study(
-                self.prepared,
-                ledger=self.ledger,
-                means=means,
-                stop=stop,
-                command=run_command(self.job.submission.id),
-                settings=terms.settings,
-            )
-        return await asyncio.to_thread(self._say, ended, budget, gently_stopped=stop.raised)
+        await asyncio.to_thread(budget.open, self.ledger, command, lasts=True)
+        try:
+            async with self._watched(terms, stop):
+                ended = await run_study(
+                    self.prepared, ledger=self.ledger, means=means, stop=stop, command=command, settings=terms.settings
+                )
+        finally:
+            await asyncio.to_thread(budget.close, done=False)
+        return await asyncio.to_thread(self._say, ended, gently_stopped=stop.raised)
 
     def conclude(self) -> None:
         """Says that it is judged, by all that was wanted or by what is there."""
@@ -105,14 +104,12 @@ class SubmissionTurn:
 
     def _budget(self, judges: Seated) -> Budget:
         limit = self.job.approved.budget
-        if limit is None:
-            return Budget(None)
-        if judges.unpriced is not None:
+        if limit is not None and judges.unpriced is not None:
             raise Misuse(
                 f"It has a budget, and no price is known for {judges.unpriced}; start the worker with --price "
                 "input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a budget."
             )
-        return Budget(limit, spent=spent(self.ledger, self.job.submission.id))
+        return Budget(limit)
 
     @asynccontextmanager
     async def _watched(self, terms: Terms, stop: StopSign) -> AsyncGenerator[None]:
@@ -137,14 +134,15 @@ class SubmissionTurn:
             if not ours or not wanted or time.monotonic() > over:
                 stop.stop()
 
-    def _say(self, ended: Ended, budget: Budget, *, gently_stopped: bool) -> str:
+    def _say(self, ended: Ended, *, gently_stopped: bool) -> str:
         """What came of the run; a sentence where something stands in the way of going on."""
         if not self._open():
             self.conclude()
         elif ended.error is not None:
             raise ended.error
         elif ended.over_budget:
-            self._tell(Stopped(spent=budget.spent))
+            self._tell(Stopped(spent=spent(self.ledger, self.job.submission.id)))
+            return ended.overrun
         elif ended.interrupted or gently_stopped:
             return ""
         elif ended.tally.failed:

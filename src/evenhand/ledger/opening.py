@@ -18,7 +18,7 @@ from evenhand.ledger import schema
 from evenhand.ledger.reading_only import Connect, reader_of
 from evenhand.private_files import make_empty, make_folder, tighten
 
-HEAD = "0010"
+HEAD = "0011"
 """The migration this version of Evenhand writes; a test compares it with the migrations folder."""
 
 BUSY_SECONDS = 30

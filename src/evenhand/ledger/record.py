@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, insert, select
 
@@ -45,6 +45,14 @@ class StoredCall:
     cost_usd: float | None
 
 
+class Settling(Protocol):
+    """A budget's part in a commit, within it and after it."""
+
+    def settle(self, connection: Connection, charges: Collection[float]) -> int: ...
+
+    def settled(self, charges: Collection[float], held: int) -> None: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class Entries:
     """What is committed together: all of it or none."""
@@ -62,6 +70,8 @@ class Entries:
     """Whose claims those are: one that another run has taken over stays. Empty: whoever holds them."""
     charges: dict[str, float] = field(default_factory=dict[str, float])
     """Dollars off the budget, by run."""
+    purse: Settling | None = None
+    """That the charges come out of; None where there is no limit."""
 
     def add_call(self, request: Request, reply: Reply, *, run: str, at: float, cost_usd: float | None) -> None:
         self.calls.append(rows.call_row(request, reply, run=run, at=at, cost_usd=cost_usd))
@@ -347,6 +357,7 @@ class Ledger:
         return found
 
     def commit(self, entries: Entries) -> None:
+        purse, held = entries.purse if entries.charges else None, 0
         with self.writing() as connection:
             self.insert_new(connection, schema.trials, [rows.trial_row(t) for t in entries.trials])
             links = [{"study": study, "trial": trial} for study, trial in entries.links]
@@ -360,6 +371,10 @@ class Ledger:
             self.insert_new(connection, schema.judgements, [rows.judgement_row(j) for j in entries.judgements])
             for some in chunks(entries.release):
                 statements.release(connection, some, holder=entries.holder)
+            if purse is not None:  # last: on PostgreSQL every run on this budget waits from here to the end
+                held = purse.settle(connection, entries.charges.values())
+        if purse is not None:
+            purse.settled(entries.charges.values(), held)
 
     def link(self, study: str, trials: Sequence[str]) -> None:
         """Says that the study wants trials which are already on record."""

@@ -1,7 +1,7 @@
 """Runs on record: when, what, under which settings, and how each ended."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from evenhand.ledger import schema
 from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.record import Ledger, chunks
 
 CHARGED = "charged_usd"
 """In a run's outcome: what its calls took off the budget."""
@@ -55,6 +55,16 @@ def charged(ledger: Ledger, run: str) -> float:
     A call whose price is unknown counts, where there is a limit, as the most it can have cost.
     """
     return _charged(ledger, schema.charges.c.run == run)
+
+
+def charged_by_run(ledger: Ledger, runs: Iterable[str]) -> dict[str, float]:
+    """The same of several runs; one to which nothing was charged is not there."""
+    table = schema.charges
+    query = select(table.c.run, func.sum(table.c.usd)).group_by(table.c.run)
+    with ledger.reading() as connection:
+        return {
+            run: usd for some in chunks(runs) for run, usd in connection.execute(query.where(table.c.run.in_(some)))
+        }
 
 
 def charged_to(ledger: Ledger, command: str) -> float:

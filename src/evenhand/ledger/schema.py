@@ -239,6 +239,25 @@ claims = Table(
     Column("until", Float, nullable=False),
 )
 
+# Work: budgets, in billionths of a dollar. `taken` is what was charged or set aside; it never shrinks by a kill.
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("taken", BigInteger, nullable=False),
+)
+
+# Work: what one process has set aside of a budget for calls that may be under way, and for which run of its own.
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("holder", Text, primary_key=True),
+    Column("budget", Text, nullable=False, index=True),
+    Column("run", Text, index=True),
+    Column("held", BigInteger, nullable=False),
+    Column("until", Float, nullable=False),
+)
+
 # Work: people and what lets them in. Tokens are kept as hashes only. The record knows a person by `id`, never by name.
 people = Table(
     "people",

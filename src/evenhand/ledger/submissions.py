@@ -33,6 +33,7 @@ from evenhand.domain.submission import (
     standing,
 )
 from evenhand.ledger import schema
+from evenhand.ledger.budgets import cut_off
 from evenhand.ledger.intakes import Intake
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.runs import charged_to
@@ -257,8 +258,9 @@ def run_command(submission: str) -> str:
 
 
 def spent(ledger: Ledger, submission: str) -> float:
-    """Dollars that its calls took off the budget."""
-    return charged_to(ledger, run_command(submission))
+    """Dollars that its calls took off the budget, and those that were cut off when a worker was killed."""
+    command = run_command(submission)
+    return charged_to(ledger, command) + cut_off(ledger, command)
 
 
 def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:

@@ -49,10 +49,9 @@ def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
 
 def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
     """Those of the keys that any live holder has."""
-    now = time.time()
     with ledger.reading() as connection:
         held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
-    return {row.what for row in held if row.until >= now and not _is_dead(row.holder)}
+    return {row.what for row in held if not is_gone(row.holder, row.until)}
 
 
 def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
@@ -101,6 +100,11 @@ def _bury_the_dead(connection: Connection, held: Sequence[Row[Any]], *, now: flo
         over = and_(claims.what.in_(expired), claims.until < now)
         connection.execute(delete(schema.claims).where(or_(over, claims.holder.in_(dead))))
     return bool(expired or dead)
+
+
+def is_gone(holder: str, until: float) -> bool:
+    """Whether its process is gone, or its lease ran out."""
+    return until < time.time() or _is_dead(holder)
 
 
 def _is_dead(holder: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.record import Entries, Ledger, Settling
 
 BATCH = 100
 PAUSE_SECONDS = 0.05
@@ -16,11 +16,21 @@ T = TypeVar("T")
 class Writer:
     """Commits at 100 records, after 50 ms, or as soon as every call in flight waits for it; in a thread of its own."""
 
-    def __init__(self, ledger: Ledger, *, study: str | None, holder: str, in_flight: Callable[[], int]) -> None:
-        """`study`: links every trial committed to it. `holder`: whose claims the commits end."""
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        study: str | None,
+        holder: str,
+        in_flight: Callable[[], int],
+        purse: Settling | None = None,
+    ) -> None:
+        """`study`: links every trial committed to it. `holder`: whose claims the commits end. `purse`: what is charged
+        comes out of it."""
         self._ledger = ledger
         self._study = study
         self._holder = holder
+        self._purse = purse
         self._in_flight = in_flight
         self._pending: list[tuple[Entries, asyncio.Future[None]]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -49,7 +59,7 @@ class Writer:
         try:
             self._flush()
             await asyncio.gather(*self._commits, return_exceptions=True)
-            last.study, last.holder = self._study, self._holder
+            last.study, last.holder, last.purse = self._study, self._holder, self._purse
             await self.run(self._ledger.commit, last)
             await self.run(then)
         finally:
@@ -68,7 +78,7 @@ class Writer:
         task.add_done_callback(self._commits.discard)
 
     async def _commit(self, batch: list[tuple[Entries, "asyncio.Future[None]"]]) -> None:
-        together = Entries(study=self._study, holder=self._holder)
+        together = Entries(study=self._study, holder=self._holder, purse=self._purse)
         for entries, _ in batch:
             together.extend(entries)
         try:

@@ -16,6 +16,7 @@ class CallFailure(Exception):
         retry_after: float | None = None,
         status: int | None = None,
         usage: Usage | None = None,
+        unheard: bool = False,
     ) -> None:
         super().__init__(message)
         self.reason: CallFailed = reason
@@ -25,9 +26,14 @@ class CallFailure(Exception):
         self.status = status
         self.usage = usage
         """Tokens billed for a reply that was of no use; None where the endpoint did not say."""
+        self.maybe_billed = unheard or status == 200 or usage is not None
+        """`unheard`: the request went out, and what became of it nobody knows."""
         self.requests = 1
         """HTTP requests made before giving up."""
 
 
 class Misuse(Exception):
     """A wrong key, model, address or setting: every further call would fail alike, so the run stops. A sentence."""
+
+    usage: Usage | None = None
+    """Tokens billed for the reply that showed it."""

@@ -11,7 +11,7 @@ import orjson
 from evenhand.domain.call import Offer, Reply, Request, Usage
 from evenhand.models import wire_errors, wire_reply
 from evenhand.models.endpoint import Endpoint
-from evenhand.models.errors import CallFailure
+from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.timeouts import Timeouts
 from evenhand.models.wire_body import OFFER, BodyWriter, Fixed, Pictures, Shape
 from evenhand.models.wire_document import mapping, text
@@ -129,7 +129,7 @@ class OpenAIWire:
         usage = wire_reply.usage(document.get("usage"))
         try:
             return self._read(request, document, usage, sent)
-        except CallFailure as failure:
+        except (CallFailure, Misuse) as failure:
             failure.usage = usage if usage != Usage() else None  # a reply of no use is billed all the same
             raise
 

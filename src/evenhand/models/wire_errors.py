@@ -43,6 +43,9 @@ _NO_EYES = re.compile(
 )
 _FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
 
+# Somebody on the way waited no longer for a model that may have gone on writing.
+_GAVE_UP_WAITING = (408, 504, 524)
+
 _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429, "rate_limit_error": 429, "rate_limited": 429, "resource_exhausted": 429,
     "too_many_requests": 429, "tokens": 429, "requests": 429,
@@ -105,10 +108,12 @@ class Faults:
         transient: bool,
         retry_after: float | None = None,
         status: int | None = None,
+        unheard: bool = False,
     ) -> CallFailure:
         return CallFailure(
-            self.scrub(sentence), reason=reason, transient=transient, retry_after=retry_after, status=status
-        )
+            self.scrub(sentence),
+            reason=reason, transient=transient, retry_after=retry_after, status=status, unheard=unheard,
+        )  # fmt: skip
 
     @property
     def who(self) -> str:
@@ -131,7 +136,7 @@ class Faults:
         said_so = "failed" if status >= 500 else "refused the request"
         return self.failure(
             f"{self.who} {said_so} ({status}).{words}",
-            reason=reason, transient=transient, retry_after=wait, status=status,
+            reason=reason, transient=transient, retry_after=wait, status=status, unheard=status in _GAVE_UP_WAITING,
         )  # fmt: skip
 
     def _stopping(self, status: int, said: ServerError) -> str | None:

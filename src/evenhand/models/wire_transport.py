@@ -98,8 +98,9 @@ class Transport:
             size += len(chunk)
             if size > MOST_BYTES:
                 raise self._faults.failure(
-                    f"{self._faults.who} sent more than {MOST_BYTES // 2**20} MB.", reason="bad-reply", transient=False
-                )
+                    f"{self._faults.who} sent more than {MOST_BYTES // 2**20} MB.",
+                    reason="bad-reply", transient=False, unheard=True,
+                )  # fmt: skip
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _failure(self, error: Exception) -> CallFailure | Misuse:
@@ -108,7 +109,8 @@ class Transport:
             connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
             waited = self._timeouts.connect if connecting else self._timeouts.total
             did = "did not accept a connection" if connecting else "did not finish its reply"
-            return faults.failure(f"{who} {did} within {waited:g} s.", reason="timeout", transient=True)
+            sentence = f"{who} {did} within {waited:g} s."
+            return faults.failure(sentence, reason="timeout", transient=True, unheard=not connecting)
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             return faults.misuse(f"The certificate of {who} is not trusted: check the base URL, or SSL_CERT_FILE.")
         if isinstance(error, aiohttp.ClientSSLError):
@@ -116,7 +118,8 @@ class Transport:
                 f"{who} does not answer with TLS: check whether the base URL should begin with http://."
             )
         if isinstance(error, aiohttp.ClientPayloadError):
-            return faults.failure(f"{who} broke off in the middle of its reply.", reason="bad-reply", transient=True)
+            sentence = f"{who} broke off in the middle of its reply."
+            return faults.failure(sentence, reason="bad-reply", transient=True, unheard=True)
         if isinstance(error, aiohttp.ClientConnectorDNSError):
             sentence = f"The host {self._endpoint.host!r} is not found: check the base URL {self._endpoint.base_url}."
             return faults.failure(sentence, reason="api-error", transient=True)
@@ -124,8 +127,8 @@ class Transport:
             sentence = f"No connection to {who} ({_cause(error)}): is the server running, and the base URL right?"
             return faults.failure(sentence, reason="api-error", transient=True)
         if isinstance(error, aiohttp.ClientResponseError):
-            return faults.failure(f"{who} does not answer in HTTP.", reason="bad-reply", transient=True)
-        return faults.failure(f"{who} closed the connection.", reason="api-error", transient=True)
+            return faults.failure(f"{who} does not answer in HTTP.", reason="bad-reply", transient=True, unheard=True)
+        return faults.failure(f"{who} closed the connection.", reason="api-error", transient=True, unheard=True)
 
 
 def _cause(error: Exception) -> str:

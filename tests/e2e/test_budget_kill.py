@@ -1,0 +1,141 @@
+"""Killed with -9 at any moment, two at once, with an endpoint that fails in every way: what the endpoint itself counts
+as billed stays within the budget."""
+
+import json
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from evenhand.domain.submission import Raised, Terms
+from tests.e2e.test_submission_worker import Entry, entered, judge_flags, taking, waited_for
+from tests.e2e.workplace import SECONDS, Ran, Workplace, drawn, ended, judging, stats
+from tests.scripted_server import server_process
+
+FAULTS = ("500=0.08", "cut=0.06", "hang=0.04", "truncated=0.05", "empty=0.05", "garbage=0.04", "429=0.05")
+PACE = ("--max-connections", "4", "--timeout", "0.6", "--max-retries", "3")
+INPUT, OUTPUT = 1000.0, 1000.0
+"""Dollars per million tokens: a call may cost some $1.60, and costs some $0.65."""
+
+
+def billed(url: str) -> float:
+    """In dollars, by the server's own count: also what it wrote to somebody who was not there any more."""
+    tokens = stats(url)["billed"]
+    return (tokens.get("input", 0) * INPUT + tokens.get("output", 0) * OUTPUT) / 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Killed:
+    kills: int
+    last: tuple[Ran, ...]
+    """How the two ended that were left to themselves after the last kill."""
+
+
+def killing(url: str, start: "Callable[[], subprocess.Popen[str]]", *, kills: int, lots: random.Random) -> Killed:
+    """Two processes at once, of which now the one and now the other is killed and started again."""
+    pair = [start(), start()]
+    done = 0
+    for _ in range(3 * kills):
+        if done == kills:
+            break
+        place = lots.randrange(2)
+        process = pair[place]
+        reached = stats(url)["requests"] + lots.randint(1, 10)
+        deadline = time.monotonic() + SECONDS
+        while process.poll() is None and stats(url)["requests"] < reached:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(lots.uniform(0, 0.1))  # any moment of a call
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            done += 1
+        ended(process)
+        pair[place] = start()
+    return Killed(kills=done, last=tuple(ended(process) for process in pair))
+
+
+def server(seed: int) -> list[str]:
+    return ["--bills", "--latency", "0.05", "--seed", str(seed), *(w for one in FAULTS for w in ("--fault", one))]
+
+
+def judge_killed(here: Workplace, *, kills: int, budget: float, replicates: int, seed: int) -> str:
+    """What came of it, in words."""
+    with server_process(*server(seed)) as url:
+        # Two hundred trials for each replicate: more than the budget pays for.
+        asked = judging(url, *drawn(100), *PACE, "--replicates", str(replicates))
+        asked = (*asked, "--price", f"input={INPUT},output={OUTPUT}", "--quiet")
+        dear = (*asked, "--max-cost", f"{budget}")
+        told = killing(url, lambda: here.start(*dear), kills=kills, lots=random.Random(seed))
+        spent = billed(url)
+        assert [one.code for one in told.last] == [3, 3], told.last
+        assert any("counted as spent for calls that were cut off when a run was killed" in one.err for one in told.last)
+        again = here.run(*dear)
+        assert again.code == 3
+        assert "Give a higher --max-cost to go on" in again.err
+        assert billed(url) == spent, "what a kill cut into is not given anew"
+        assert spent <= budget
+        assert spent > budget / 3, "else it says nothing"
+
+        shown = json.loads(here.run("runs", "--json", "--last", "999").out)["runs"]
+        cut_off = sum(one["cut_off_usd"] for one in shown)
+        assert sum(one["spent_usd"] for one in shown) + cut_off <= budget + 1e-6
+        assert 0 < cut_off < budget
+        assert "cut off" in here.run("runs", "--last", "999").out
+
+        more = here.run(*asked, "--max-cost", f"{budget + 10}")
+        assert more.code == 3
+        assert spent < billed(url) <= budget + 10
+        return f"judge: {told.kills} kills, ${spent:.2f} billed of ${budget:.2f}, ${cut_off:.2f} of it cut off"
+
+
+def worker_killed(here: Workplace, *, kills: int, budget: float, battles: int, seed: int) -> str:
+    with server_process() as url:
+        assert here.judge(url, *drawn(20)).code == 0
+    with server_process(*server(seed)) as url:
+        flags = (*judge_flags(url), *PACE)
+        given = [*flags[: flags.index("--price") + 1], f"input={INPUT},output={OUTPUT}", *PACE]
+        intake = taking(here, Terms(policy="p", battles=battles, reference_battles=8))
+        entries = [entered(here, intake, name) for name in ("newcomer", "other")]
+        assert here.run("worker", "--once", *given).code == 0
+        for entry in entries:
+            entry.approve(budget)
+        told = killing(url, lambda: here.start("worker", "--once", *given), kills=kills, lots=random.Random(seed))
+        spent = billed(url)
+        assert {entry.stands.stage for entry in entries} == {"stopped"}
+        assert all(entry.spent() <= budget for entry in entries)
+        assert spent <= sum(entry.spent() for entry in entries) + 1e-6
+        assert spent > 2 * budget / 3, "else it says nothing"
+        raised(entries[0], url, here, given, budget + 10, spent)
+        return f"worker: {told.kills} kills, ${spent:.2f} billed of ${2 * budget:.2f}"
+
+
+def raised(entry: Entry, url: str, here: Workplace, given: list[str], budget: float, before: float) -> None:
+    """With more it goes on, and what was cut off stays spent."""
+    entry.tell(Raised(budget=budget))
+    assert here.run("worker", "--once", *given).code == 0
+    waited_for(lambda: entry.stands.stage != "approved")
+    assert before < billed(url) <= before + 10
+
+
+def test_a_judge_killed_now_and_then_keeps_its_budget(here: Workplace) -> None:
+    judge_killed(here, kills=3, budget=30.0, replicates=1, seed=1)
+
+
+def test_workers_killed_now_and_then_keep_the_budgets_of_submissions(here: Workplace) -> None:
+    worker_killed(here, kills=3, budget=14.0, battles=60, seed=1)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3))
+def test_thirty_kills_do_not_take_a_judge_over_its_budget(here: Workplace, seed: int) -> None:
+    print(judge_killed(here, kills=30, budget=240.0, replicates=4, seed=seed))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3))
+def test_thirty_kills_do_not_take_workers_over_the_budgets_of_submissions(here: Workplace, seed: int) -> None:
+    print(worker_killed(here, kills=30, budget=130.0, battles=300, seed=seed))
