@@ -13,10 +13,12 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from evenhand.ledger import schema
+from evenhand.ledger import links, schema
 
-HEAD = "0011"
+HEAD = "0012"
 """The migration this version of Evenhand writes; a test compares it with the migrations folder."""
+
+_FIRST_WITH_LINKS = "0012"
 
 BUSY_SECONDS = 30
 
@@ -174,7 +176,7 @@ def bring_up_to_date(engine: Engine, where: object, *, wait_seconds: float = BUS
                 f"The ledger at {where} was written by a newer Evenhand (its tables are at {found}, this version knows "
                 f"{HEAD}); upgrade Evenhand, or choose another --store."
             )
-        _migrate(engine)
+        _migrate(engine, found)
 
 
 def _revision(engine: Engine, where: object) -> str | None:
@@ -201,7 +203,8 @@ def _is_ours(connection: Connection, tables: list[str]) -> bool:
     return connection.execute(query).scalar() is not None
 
 
-def _migrate(engine: Engine) -> None:
+def _migrate(engine: Engine, before: str | None) -> None:
+    """`before`: the tables' version; None of a ledger that is made."""
     from alembic import command
     from alembic.config import Config
 
@@ -211,11 +214,17 @@ def _migrate(engine: Engine) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
         _first_words(connection)
+        if before is not None and before < _FIRST_WITH_LINKS:
+            links.cover_what_is_there(connection)
 
 
 def _first_words(connection: Connection) -> None:
     known = set(connection.execute(select(schema.meta.c.name)).scalars())
-    fresh: dict[str, Any] = {"fence_secret": secrets.token_hex(32), "ledger_id": secrets.token_hex(8)}
+    fresh: dict[str, Any] = {
+        "fence_secret": secrets.token_hex(32),
+        "ledger_id": secrets.token_hex(8),
+        "signing_key": secrets.token_hex(32),
+    }
     rows = [{"name": name, "value": value} for name, value in fresh.items() if name not in known]
     if rows:
         connection.execute(insert(schema.meta), rows)
