@@ -148,17 +148,17 @@ def batch_of(connection: Connection) -> Batch | None:
     return connection.get_execution_options().get("covering")
 
 
-def cover(connection: Connection, table: Table, stored: Iterable[Sequence[Any]], *, all_new: bool) -> None:
-    """Rows that were put in, with their covered columns as the database holds them.
+def cover(connection: Connection, table: Table, stored: Iterable[Sequence[Any]], *, new: int) -> None:
+    """Rows of which so many were put in, with their covered columns as the database holds them.
 
     Where some were there before, only those that are there as they were given: another writer's are in its own link.
     """
     batch, shape = batch_of(connection), SHAPES.get(table)
-    if batch is None or shape is None:
+    if batch is None or shape is None or not new:
         return
     rows = list(stored)
     tokens = list(map(shape.token, rows))
-    if not all_new:
+    if new != len(rows):
         some = (rows[start : start + _LOOKED_UP] for start in range(0, len(rows), _LOOKED_UP))
         there = set[bytes]().union(*(_tokens(connection, table, shape.among(part)) for part in some))
         tokens = [token for token in tokens if token in there]

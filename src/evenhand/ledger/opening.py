@@ -118,6 +118,25 @@ def _begin(connection: Connection) -> None:
 
 
 @contextmanager
+def unmoved(connection: Connection) -> Generator[None]:
+    """Before the first query: all that is read is of one moment, and bytes that are no text do not end the reading."""
+    if connection.dialect.name != "sqlite":
+        connection.execution_options(isolation_level="REPEATABLE READ")
+        yield
+        return
+    driver: Any = connection.connection.dbapi_connection
+    driver.text_factory = _readable
+    try:
+        yield
+    finally:
+        driver.text_factory = str
+
+
+def _readable(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
 def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]:
     """Turns a database's own error into a sentence that says what to do."""
     try:

@@ -103,7 +103,7 @@ class _Insert:
             done = connection.execute(self._statement, rows)
         if self._places is not None:
             stored = map(self._places, values)
-            links.cover(connection, self._table, stored, all_new=done.rowcount == len(rows))
+            links.cover(connection, self._table, stored, new=done.rowcount)
 
 
 def _getter(shape: links.Shape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
