@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from sqlalchemy import Boolean, Column, ColumnElement, Connection, Float, Table, delete, select, tuple_
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Boolean, Column, ColumnElement, Connection, Float, Table, delete, select, text, tuple_
 
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.ledger import schema
@@ -72,7 +71,9 @@ _TEXTS = {schema.responses.c.text, schema.calls.c.text, schema.calls.c.reasoning
 
 
 def text_digest(stored: str) -> str:
-    """SHA-256 of a text, also of one that was erased."""
+    """SHA-256 of a text, also of one that was erased; of none, none."""
+    if not stored:
+        return ""
     if stored.startswith(ERASED):
         return stored[len(ERASED) :]
     return hashlib.sha256(stored.encode()).hexdigest()
@@ -247,7 +248,7 @@ class Turn:
 
 def write_link(connection: Connection, before: Tip | None, batch: Batch, *, writer: str | None = None) -> Tip:
     """After `before`, or the first of a writer, which joins the chains that nobody has joined."""
-    table, joined = schema.links, list[Tip]()
+    joined: list[Tip] = []
     if before is None:
         joined = tips(connection)
         before = Tip(writer or secrets.token_hex(6), 0, root(connection))
@@ -260,20 +261,32 @@ def write_link(connection: Connection, before: Tip | None, batch: Batch, *, writ
         "rows": batch.rows(),
     }
     after = Tip(before.writer, before.number + 1, link_hash(row))
-    connection.execute(table.insert(), {**row, "hash": after.hash})
+    _run(connection, _ADD, {**row, "hash": after.hash})
     for one in joined:
         # Not one that its writer has moved on meanwhile.
         ends = (schema.tips.c.writer == one.writer, schema.tips.c.hash == one.hash)
         connection.execute(delete(schema.tips).where(*ends))
-    _move_tip(connection, after)
+    _run(connection, _MOVE, {"writer": after.writer, "number": after.number, "hash": after.hash})
     return after
 
 
-def _move_tip(connection: Connection, tip: Tip) -> None:
-    make = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    asked = make(schema.tips).values(writer=tip.writer, number=tip.number, hash=tip.hash)
-    here = [schema.tips.c.writer]
-    connection.execute(asked.on_conflict_do_update(index_elements=here, set_={"number": tip.number, "hash": tip.hash}))
+_ADD = (
+    "INSERT INTO links (writer, number, previous, joined, at, rows, hash) "
+    "VALUES (:writer, :number, :previous, :joined, :at, :rows, :hash)"
+)
+_MOVE = (
+    "INSERT INTO tips (writer, number, hash) VALUES (:writer, :number, :hash) "
+    "ON CONFLICT (writer) DO UPDATE SET number = excluded.number, hash = excluded.hash"
+)
+
+
+def _run(connection: Connection, statement: str, values: dict[str, Any]) -> None:
+    """Both databases take these words; past SQLAlchemy where the driver does too, as there is one for every commit."""
+    if connection.dialect.name == "sqlite":
+        driver: Any = connection.connection.dbapi_connection
+        driver.execute(statement, values)
+    else:
+        connection.execute(text(statement), values)
 
 
 def tips(connection: Connection) -> list[Tip]:

@@ -1,5 +1,6 @@
 """The statements of the busy path, each built once: SQLAlchemy takes longer to build one than SQLite to run it."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -67,9 +68,10 @@ def numbered(connection: Connection, table: Table, rows: Sequence[Mapping[str, A
         wanted = {"table": table.name, "rows": len(rows)}
         numbers = list(connection.execute(_NEXT_NUMBERS, wanted).scalars())
     else:
-        last = connection.exec_driver_sql(f"SELECT max(seq) FROM {table.name}").scalar() or 0  # noqa: S608  our own name
-        numbers = range(last + 1, last + 1 + len(rows))
-    return [{**row, "seq": number} for row, number in zip(rows, numbers, strict=True)]
+        driver: Any = connection.connection.dbapi_connection
+        (last,) = driver.execute(f"SELECT max(seq) FROM {table.name}").fetchone()  # noqa: S608  our own name
+        numbers = itertools.count((last or 0) + 1)
+    return [{**row, "seq": number} for row, number in zip(rows, numbers, strict=False)]
 
 
 _NEXT_NUMBERS = text("SELECT nextval(pg_get_serial_sequence(:table, 'seq')) FROM generate_series(1, :rows)")
