@@ -4,7 +4,7 @@ import json
 import re
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -41,7 +41,7 @@ def _document(text: str) -> Any:
         raise HeadError(
             "It is no receipt, no report's page or JSON document, and no backup that carries a head."
         ) from None
-    return document.get(MARK, document) if isinstance(document, dict) else None
+    return cast(dict[str, Any], document).get(MARK, document) if isinstance(document, dict) else None
 
 
 def _in_folder(folder: Path) -> Head:

@@ -16,7 +16,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, tex
 
 from evenhand.domain.identity import Json, content_hash
 from evenhand.ledger import rows, schema
-from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
+from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, unmoved
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import files_kept, submissions_on_record
 
@@ -105,9 +105,9 @@ def backup(ledger: Ledger, folder: Path) -> Path:
 def check(ledger: Ledger) -> list[str]:
     """Sentences about whatever is missing, or is not what its name says; an empty list is a sound ledger.
 
-    Verdicts, costs and times have no name to be held against and are taken as they are.
+    Verdicts, costs and times have no name to be held against: `chain.check` holds them against what was written.
     """
-    with ledger.reading() as connection:
+    with ledger.reading() as connection, unmoved(connection):
         problems = _damage(connection)
         problems += _altered(connection)
         problems += _orphans(connection)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import IO
 
 from evenhand import __version__
-from evenhand.domain.identity import Json
+from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.printable import printable
+from evenhand.ledger.published import MARK
 from evenhand.prompts import Template
 from evenhand.reports.charts import ChartError
 from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
@@ -50,6 +51,7 @@ def write_report(report: Report, path: Path) -> Written:
     page = _page(report)
     with _replacing(path) as file:
         file.write(page)
+        file.write(_data(MARK, canonical_json(report.head.as_json())))
         pictures = _names_of_pictures(report)
         numbers = _write_pictures(pictures, file)
         _write_cases(report, file)
