@@ -38,7 +38,7 @@ def test_a_receipt_that_agrees_says_what_was_found_and_ends_well(shell: Shell):
     assert err == ""
     lines = out.splitlines()
     assert [line.split(":")[0] for line in lines[:-1]] == [
-        f"ok      {name}" for name in ("seal", "file", "submission", "shown", "numbers", "judgements", "row")
+        f"ok      {name}" for name in ("seal", "file", "submission", "shown", "numbers", "judgements", "row", "chain")
     ]
     assert "20 judgements behind the row and 56 behind the board are unchanged" in out
     assert lines[-1].startswith("The receipt agrees with the ledger at sqlite:///")

@@ -69,7 +69,7 @@ def test_it_agrees_however_much_was_judged_since(copied: Copied):
     assert copied.receipt["record"]["judgement"] == 56
     found = copied.found()
     assert found.verified, failed(found)
-    assert [one.name for one in found.checks] == ["seal", "file", "submission", "shown", "numbers", "judgements", "row"]
+    assert [one.name for one in found.checks] == ["seal", "file", "submission", "shown", "numbers", "judgements", "row", "chain"]
     assert all(one.found.endswith(".") for one in found.checks)
 
 
