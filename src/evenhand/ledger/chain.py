@@ -190,6 +190,8 @@ class _Walk:
         self._tokens: dict[str, list[tuple[int, bytes]]] = {}
         """By table, or '-' and table: the number of the link in the walk, and its tokens side by side."""
         self._names: list[str] = []
+        self._strangers: set[str] = set()
+        """Writers whose chain does not begin in this ledger: their links vouch for nothing."""
 
     def through(self, connection: Connection) -> None:
         columns = [column.name for column in schema.links.columns]
@@ -207,14 +209,18 @@ class _Walk:
     def _link(self, row: Mapping[str, Any], before: Tip) -> Tip:
         name = f"Link {row['number']} of writer {row['writer']}"
         try:
-            if link_hash(row) != row["hash"]:
+            whole = link_hash(row) == row["hash"]
+            if not whole:
                 self.broken.append(f"{name} was changed: its hash is not that of its content.")
             if row["number"] != before.number + 1:
                 self.broken.append(f"{name} follows link {before.number}: links between them were taken out.")
             elif row["previous"] != before.hash:
                 self.broken.append(f"{name} does not follow the link before it: that one is another, or this one is.")
+                if before.number == 0:
+                    self._strangers.add(row["writer"])
             self._joined |= {(writer, number): end for writer, number, end in json.loads(row["joined"])}
-            self._keep(row)
+            if whole and row["writer"] not in self._strangers:
+                self._keep(row)
         except _UNTOLD:
             self.broken.append(f"{name} was changed: it is none that Evenhand wrote.")
         self.hashes[row["writer"], row["number"]] = row["hash"]

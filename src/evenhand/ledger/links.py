@@ -36,14 +36,14 @@ ERASED = "\x01erased, SHA-256 "
 _ALL = ("*",)
 _COVERED: dict[Table, tuple[str, ...]] = {
     schema.benchmarks: _ALL,
-    schema.items: ("digest",),
+    schema.items: _ALL,
     schema.benchmark_items: _ALL,
     schema.responses: _ALL,
     schema.response_choices: _ALL,
-    schema.raters: ("key",),
-    schema.conditions: ("key",),
-    schema.studies: ("key", "wanted", "at"),
-    schema.trials: ("key",),
+    schema.raters: _ALL,
+    schema.conditions: _ALL,
+    schema.studies: _ALL,
+    schema.trials: ("key",),  # the hash of the rest
     schema.study_trials: _ALL,
     schema.runs: _ALL,
     schema.run_ends: _ALL,
@@ -65,8 +65,8 @@ _COVERED: dict[Table, tuple[str, ...]] = {
     submission_events: _ALL,
     receipts: _ALL,
 }
-"""What of each table a token covers; where a key is the hash of the rest, the key alone."""
-_TEXTS = {schema.responses.c.text, schema.calls.c.text, schema.calls.c.reasoning}
+"""What of each table a token covers. Of a trial and a call's request the key is the hash: they are not hashed again."""
+_TEXTS = {schema.items.c.content, schema.responses.c.text, schema.calls.c.text, schema.calls.c.reasoning}
 """Columns that a token covers by their digest, so that a text can be erased and the row still be told."""
 
 

@@ -23,6 +23,8 @@ from evenhand.ledger.submissions import files_kept, submissions_on_record
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
 
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading raises of something that is not even of the form it was written in."""
 _COUNTED = ("benchmarks", "items", "responses", "raters", "studies", "trials", "runs", "calls", "judgements", "claims")
 
 
@@ -127,7 +129,10 @@ def check(ledger: Ledger) -> list[str]:
 
 
 def _submitted(ledger: Ledger) -> list[str]:
-    named = {(file, one.id) for one in submissions_on_record(ledger) for file in files_kept([one])}
+    try:
+        named = {(file, one.id) for one in submissions_on_record(ledger) for file in files_kept([one])}
+    except _UNREADABLE as error:
+        return [f"What was said about a submission cannot be read ({error}), nor which files it names."]
     return [
         f"The file {file} of submission {submission} is not in {ledger.submitted.root}, or was altered; "
         "copy it from a backup, or ask the team for it."
@@ -194,7 +199,7 @@ def _misnamed(
     for row in connection.execute(rows_read, execution_options=_STREAMED):
         try:
             name = named(row)
-        except (ValueError, TypeError, KeyError, AttributeError):  # not even of the form it was written in
+        except _UNREADABLE:
             name = None
         held = getattr(row, column.name)
         if name != held:
