@@ -126,8 +126,9 @@ def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shel
     assert document["verified"] is True
     assert "row" in document["not_checked"]
     # The key that a receipt names itself may be anybody's.
-    assert shell.document(*alone)["verified"] is None
-    assert "Is this the board's key?" in shell.run(*alone)[0]
+    assert shell.document(*alone, "--predictions", "mine.jsonl")["verified"] is None
+    assert "Is this the board's key?" in shell.run(*alone, "--predictions", "mine.jsonl")[0]
+    assert "--public-key" in shell.run(*alone, expect=1)[1]
     assert "which is not the one given" in shell.run(*alone, "--public-key", "ab" * 32, expect=1)[0]
     assert "holds no public key" in shell.refused(*alone, "--public-key", shell.file("words.txt", "words"))
     receipt: Any = json.loads(json.dumps(made.receipt))

@@ -19,7 +19,8 @@ _TOLD = 20
 """Differences of one kind that are told; the document has them all."""
 _WHO = (
     "A receipt is verified by whoever holds the ledger that made it: name that with --store. A team compares its own "
-    "file with the receipt by --predictions FILE."
+    "file with the receipt by --predictions FILE, and asks by --public-key KEY whether the receipt is as the board "
+    "signed it."
 )
 _FILE_ALONE = "There is no ledger here, so the file alone was compared; whoever holds the ledger verifies the rest."
 _NOT_WORKED_OUT = (
@@ -84,7 +85,7 @@ def _without_ledger(
     signed = SIGNATURE in receipt.document
     if keys is not None and not signed:
         raise WrongUse("The receipt was made before receipts were signed; whoever holds the ledger verifies it.")
-    if predictions is None and not signed:
+    if predictions is None and keys is None:
         raise click.ClickException(f"There is no ledger at {store}. {_WHO}")
     checks = [signature_of(receipt, keys or ())] if signed else []
     if predictions is not None:
