@@ -87,8 +87,6 @@ def _number(value: Any) -> str | None:
 def _way(column: Column[Any]) -> Callable[[Any], Any] | None:
     if column in _TEXTS:
         return text_digest
-    if isinstance(column.type, Float):
-        return _number
     return int if isinstance(column.type, Boolean) else None
 
 
@@ -99,11 +97,15 @@ class Shape:
         self.columns = [column for column in table.columns if columns == _ALL or column.name in columns]
         self._key = [(place, column) for place, column in enumerate(self.columns) if column.primary_key]
         self._name = f"{table.name}\n".encode()
+        self._floats = [place for place, column in enumerate(self.columns) if isinstance(column.type, Float)]
         self._ways = [(place, way) for place, column in enumerate(self.columns) if (way := _way(column))]
 
     def token(self, stored: Iterable[Any]) -> bytes:
         """Of the covered columns as the database holds them; raises TypeError or ValueError where none has such."""
         values = list(stored)
+        for place in self._floats:
+            value = values[place]
+            values[place] = value.hex() if value.__class__ is float else _number(value)
         for place, way in self._ways:
             values[place] = way(values[place])
         return hashlib.sha256(self._name + orjson.dumps(values)).digest()[:TOKEN]
