@@ -195,7 +195,7 @@ DOCUMENTS = (
     Document(
         name="ledger info",
         commands=("evenhand ledger info --json",),
-        says="Size and counts. `cost_unknown` are the calls whose price is not known; `chain` is the head of the\n"
+        says="Size and counts. `cost_unknown` are the calls whose price is not known; `chain` is the head of the "
         "chain over [the record](record.md), and `public_keys` verify receipts, the one that signs now first.",
     ),
     Document(
@@ -257,9 +257,9 @@ DOCUMENTS = (
     Document(
         name="ledger check",
         commands=("evenhand ledger check --json",),
-        says="What is missing or changed, and [what the chain tells](record.md): in `findings[]`, by table, how many\n"
-        "rows were changed, put in or taken out, the keys of those on record, and when those were written that are\n"
-        "not. `rests` is what rests on them.",
+        says="What was looked at, and what is missing or changed; [what the chain tells](record.md). In `findings[]` "
+        "are, by table, how many rows were changed, put in or taken out, the keys of those on record, and when those "
+        "were written that are not; `rests` is what rests on them.",
     ),
     Document(
         name="show RUN",
