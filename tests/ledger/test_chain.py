@@ -208,8 +208,6 @@ def test_a_row_taken_out_put_in_or_exchanged_is_found_in_every_table(copied: Pat
                 put(database, table, row)
             held = [place for place, name in enumerate(names) if name not in FREE.get(table, ())]
             before, after = ({tuple(row[at] for at in held) for row in some} for some in ((one, other), exchanged))
-                {tuple(row[place] for place in held) for row in some} for some in ((one, other), exchanged)
-            )
             assert bool(problems(ledger)) == (before != after), table
             for row in exchanged:
                 without(database, table, names, row)
