@@ -38,7 +38,7 @@ def test_a_receipt_that_agrees_says_what_was_found_and_ends_well(shell: Shell):
     assert err == ""
     lines = out.splitlines()
     assert [line.split(":")[0] for line in lines[:-1]] == [
-        f"ok      {name}" for name in ("seal", "file", "submission", "shown", "numbers", "judgements", "row")
+        f"ok      {name}" for name in ("seal", "file", "submission", "shown", "numbers", "judgements", "row", "chain")
     ]
     assert "20 judgements behind the row and 56 behind the board are unchanged" in out
     assert lines[-1].startswith("The receipt agrees with the ledger at sqlite:///")
@@ -98,7 +98,8 @@ def test_a_team_without_the_ledger_compares_its_file_and_is_told_who_verifies(sh
     mine = submitted(made).read_bytes()
     Path("mine.jsonl").write_bytes(mine)
     Path("other.jsonl").write_bytes(mine + b"x")
-    alone = ("verify", "receipt.json", "--store", "sqlite:///nowhere.db")
+    of_before = {name: value for name, value in made.receipt.items() if name not in ("chain", "signature")}
+    alone = ("verify", shell.file("before.json", json.dumps(of_before)), "--store", "sqlite:///nowhere.db")
     out, _ = shell.run(*alone, "--predictions", "mine.jsonl")
     assert out.splitlines() == [
         "ok      predictions: The file given is the one that was submitted.",
@@ -109,7 +110,64 @@ def test_a_team_without_the_ledger_compares_its_file_and_is_told_who_verifies(sh
     _, err = shell.run(*alone, expect=1)
     assert "is verified by whoever holds the ledger" in " ".join(err.split())
     assert "evenhand judge" not in err
+    assert "before receipts were signed" in shell.refused(*alone, "--public-key", "ab" * 32)
     assert not Path("nowhere.db").exists()
+
+
+def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shell: Shell, made: Receipted):
+    (key,) = (one["key"] for one in shell.document("ledger", "keys", "list")["public_keys"])
+    alone = ("verify", "receipt.json", "--store", "sqlite:///nowhere.db")
+    out, _ = shell.run(*alone, "--public-key", key)
+    assert f"ok      signature: It is word for word as the owner of the key {key} signed it." in out
+    assert "whoever holds the ledger verifies" in out
+    Path("mine.jsonl").write_bytes(submitted(made).read_bytes())
+    document = shell.document(*alone, "--public-key", shell.file("keys.txt", key), "--predictions", "mine.jsonl")
+    assert [(one["check"], one["ok"]) for one in document["checks"]] == [("signature", True), ("predictions", True)]
+    assert document["verified"] is True
+    assert "row" in document["not_checked"]
+    # The key that a receipt names itself may be anybody's.
+    assert shell.document(*alone, "--predictions", "mine.jsonl")["verified"] is None
+    assert "Is this the board's key?" in shell.run(*alone, "--predictions", "mine.jsonl")[0]
+    assert "--public-key" in shell.run(*alone, expect=1)[1]
+    assert "which is not the one given" in shell.run(*alone, "--public-key", "ab" * 32, expect=1)[0]
+    assert "holds no public key" in shell.refused(*alone, "--public-key", shell.file("words.txt", "words"))
+    receipt: Any = json.loads(json.dumps(made.receipt))
+    receipt["row"]["rank"] = 1
+    edited = shell.file("edited.json", json.dumps(receipt))
+    out, _ = shell.run("verify", edited, "--store", "sqlite:///nowhere.db", "--public-key", key, expect=1)
+    assert "FAILED  signature: The signature is not that of what the receipt says" in out
+    assert not Path("nowhere.db").exists()
+
+
+@pytest.mark.usefixtures("made")
+def test_a_receipt_verifies_after_its_key_was_rotated(shell: Shell):
+    (old,) = (one["key"] for one in shell.document("ledger", "keys", "list")["public_keys"])
+    shell.run("ledger", "keys", "rotate")
+    new, before = shell.document("ledger", "keys", "list")["public_keys"]
+    assert (before["key"], new["retired"]) == (old, None)
+    assert new["key"] != old
+    assert before["retired"] is not None
+    assert shell.document("ledger", "info")["public_keys"] == [new, before]
+    assert "signs now" in shell.run("ledger", "keys", "list")[0]
+    assert shell.document("verify", "receipt.json", "--public-key", old)["verified"] is True
+    assert shell.document("verify", "receipt.json", "--public-key", new["key"], expect=1)["verified"] is False
+
+
+@pytest.mark.usefixtures("made")
+def test_the_ledger_is_held_against_a_receipt(shell: Shell, made: Receipted):
+    out, _ = shell.run("ledger", "check", "--against", "receipt.json")
+    assert out.startswith("The ledger is sound.\n")
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute("UPDATE judgements SET verdict = replace(verdict, '1', '0') WHERE seq = 3")
+    document = shell.document("ledger", "check", expect=1)
+    assert document["sound"] is False
+    assert document["chain"]["findings"][0]["rows"] == ["3"]
+    assert "judgements: 1 changed." in shell.run("ledger", "check", expect=1)[0]
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute("UPDATE links SET rows = '{}'")
+    out, _ = shell.run("ledger", "check", "--against", "receipt.json", expect=1)
+    assert "was changed: its hash is not that of its content." in out
+    assert "it is no receipt" in shell.refused("ledger", "check", "--against", shell.file("words.txt", "words")).lower()
 
 
 def test_a_large_number_in_a_receipt_is_a_sentence(shell: Shell, made: Receipted):

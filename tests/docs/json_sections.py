@@ -196,7 +196,13 @@ DOCUMENTS = (
     Document(
         name="ledger info",
         commands=("evenhand ledger info --json",),
-        says="Size and counts. `cost_unknown` are the calls whose price is not known.",
+        says="Size and counts. `cost_unknown` are the calls whose price is not known; `chain` is the head of the "
+        "chain over [the record](record.md), and `public_keys` verify receipts, the one that signs now first.",
+    ),
+    Document(
+        name="ledger keys list",
+        commands=("evenhand ledger keys list --json",),
+        says="The public keys that verify receipts; `retired` is null for the one that signs now.",
     ),
     Document(
         name="doctor",
@@ -252,7 +258,9 @@ DOCUMENTS = (
     Document(
         name="ledger check",
         commands=("evenhand ledger check --json",),
-        says="What was looked at, and what is missing or changed.",
+        says="What was looked at, and what is missing or changed; [what the chain tells](record.md). In `findings[]` "
+        "are, by table, how many rows were changed, put in or taken out, the keys of those on record, and when those "
+        "were written that are not; `rests` is what rests on them.",
     ),
     Document(
         name="show RUN",

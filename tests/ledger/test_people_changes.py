@@ -245,7 +245,7 @@ def test_places_of_an_older_ledger_ask_for_the_first_replicate(ledger: Ledger):
     say(ledger, place, 1, verdict(place, "A"))
     with ledger.writing() as connection:
         connection.execute(text("ALTER TABLE people_places DROP COLUMN replicate"))
-        for table in ("budgets", "reservations"):
+        for table in ("budgets", "reservations", "links", "tips"):
             connection.execute(text(f"DROP TABLE {table}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
     ledger.close()

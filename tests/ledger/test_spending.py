@@ -72,7 +72,7 @@ def test_runs_of_an_older_ledger_are_charged_what_their_replies_cost(tmp_path: P
         entries.add_call(asked("three"), REPLY, run=run, at=1.0, cost_usd=None)
         ledger.commit(entries)
         with ledger.writing() as connection:
-            for table in ("charges", "budgets", "reservations"):
+            for table in ("charges", "budgets", "reservations", "links", "tips"):
                 connection.execute(text(f"DROP TABLE {table}"))
             connection.execute(text("ALTER TABLE people_places DROP COLUMN replicate"))
             connection.execute(text("UPDATE alembic_version SET version_num = '0008'"))

@@ -2,10 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli import options
+from evenhand.cli.surroundings import WrongUse
+
+if TYPE_CHECKING:
+    from evenhand.ledger.chain import ChainReport
 
 
 @click.group("ledger")
@@ -18,12 +23,14 @@ def command() -> None:
 @options.as_json
 def info(store: str, as_json: bool) -> None:
     """How large the ledger is, what it holds and what it cost."""
-    from evenhand.ledger import upkeep
+    from evenhand.ledger import chain, signing, upkeep
     from evenhand.ledger.record import Ledger
 
-    found = upkeep.info(Ledger(store, create=False))
+    ledger = Ledger(store, create=False)
+    found, head, keys = upkeep.info(ledger), chain.head(ledger), signing.public_keys(ledger)
     if as_json:
-        click.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        more = {"chain": head.as_json(), "public_keys": [one.as_json() for one in keys]}
+        click.echo(json.dumps({**found.as_json(), **more}, ensure_ascii=False))
         return
     size = "" if found.size_bytes is None else f", {found.size_bytes / 1e6:.1f} MB"
     click.echo(f"{found.where}{size}, tables at version {found.version}")
@@ -31,18 +38,29 @@ def info(store: str, as_json: bool) -> None:
     click.echo(f"{found.images} images, {found.image_bytes / 1e6:.1f} MB")
     unknown = f"; the price of {found.cost_unknown} calls is unknown" if found.cost_unknown else ""
     click.echo(f"${found.cost_usd:.4f} spent{unknown}")
+    click.echo(f"Head of the chain: {head.hash}")
+    click.echo(f"Public key for receipts: {keys[0].key}")
 
 
 @command.command("backup")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @options.store
-def backup(folder: Path, store: str) -> None:
-    """Copy ledger and images into FOLDER while others may go on writing. The copy holds the fence's secret."""
-    from evenhand.ledger import upkeep
+@click.pass_context
+def backup(ctx: click.Context, folder: Path, store: str) -> None:
+    """Copy ledger and images into FOLDER while others may go on writing. Exit 1 where the copy's chain is not sound.
+
+    The copy holds the ledger's secrets: the fence's, and the key that signs receipts.
+    """
+    from evenhand.domain.printable import printable
+    from evenhand.ledger import chain, upkeep
     from evenhand.ledger.record import Ledger
 
     target = upkeep.backup(Ledger(store, create=False), folder)
-    click.echo(f"Copied to {target}.", err=True)
+    found = chain.check(Ledger(f"sqlite:///{target}", create=False))
+    click.echo(f"Copied to {target}. Head of the chain: {found.head.hash}", err=True)
+    for problem in found.problems:
+        click.echo(printable(problem), err=True)
+    ctx.exit(1 if found.problems else 0)
 
 
 @command.command("restore")
@@ -63,24 +81,86 @@ def restore(backup: Path, store: str, force: bool) -> None:
 
 
 @command.command("check")
+@click.option(
+    "--against",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A receipt, a report or a backup: is this ledger a continuation of the one it was made from? Repeatable.",
+)
 @options.store
 @options.as_json
 @click.pass_context
-def check(ctx: click.Context, store: str, as_json: bool) -> None:
-    """Is everything that the ledger names by its content there and unchanged? Exit 1 if not.
+def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bool) -> None:
+    """Is the record as it was written? Exit 1 if not, with the rows that were changed, put in or taken out.
 
-    That is items, answers, images, requests and submitted files. Replies and verdicts have no such name: a receipt
-    (`evenhand verify`) holds them.
+    Items, answers, images, requests and submitted files are held against their names; every row that a figure rests on
+    against the chain of hashes that it was written with. Whoever can write to the whole ledger can make the chain anew:
+    only --against a file that lies elsewhere tells that.
     """
-    from evenhand.ledger import upkeep
+    from evenhand.domain.printable import printable
+    from evenhand.ledger import chain, upkeep
+    from evenhand.ledger.published import published_head
     from evenhand.ledger.record import Ledger
 
-    problems = upkeep.check(Ledger(store, create=False))
+    try:
+        heads = {path: published_head(path) for path in against}
+    except chain.HeadError as error:
+        raise WrongUse(str(error)) from None
+    ledger = Ledger(store, create=False)
+    problems, found = upkeep.check(ledger), chain.check(ledger)
+    problems += found.problems
+    problems += [f"{path}: {words}" for path, head in heads.items() for words in chain.continues(ledger, head)]
     if as_json:
-        click.echo(json.dumps({"schema": 1, "sound": not problems, "problems": problems}, ensure_ascii=False))
+        document = {"schema": 1, "sound": not problems, "problems": problems, "chain": found.as_json()}
+        click.echo(json.dumps(document, ensure_ascii=False))
     else:
         for problem in problems:
-            click.echo(problem)
+            click.echo(printable(problem))
         if not problems:
             click.echo("The ledger is sound.")
+        for line in _covered(found):
+            click.echo(line)
     ctx.exit(1 if problems else 0)
+
+
+def _covered(found: "ChainReport") -> list[str]:
+    """What the chain can tell of, and from when on."""
+    lines = [f"{found.links:,} links cover {found.rows:,} rows. Head of the chain: {found.head.hash}"]
+    if found.genesis is not None:
+        since = found.as_json()["covered_since"]
+        lines.append(f"The chain was begun on {since}; what was on record before is covered as it was then.")
+    return lines
+
+
+@command.group("keys")
+def keys() -> None:
+    """The key pair that signs receipts."""
+
+
+@keys.command("list")
+@options.store
+@options.as_json
+def list_keys(store: str, as_json: bool) -> None:
+    """The public keys: the one that signs now, then those before it. Publish them where teams find them."""
+    from evenhand.ledger import signing
+    from evenhand.ledger.record import Ledger
+
+    found = [one.as_json() for one in signing.public_keys(Ledger(store, create=False))]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "public_keys": found}))
+        return
+    for one in found:
+        until = "signs now" if one["retired"] is None else f"until {one['retired']}"
+        click.echo(f"{one['key']}  {until}")
+
+
+@keys.command("rotate")
+@options.store
+def rotate(store: str) -> None:
+    """Let a new key sign from now on. Receipts that the old one signed still verify; its private half is deleted."""
+    from evenhand.ledger import signing
+    from evenhand.ledger.record import Ledger
+
+    fresh = signing.rotate(Ledger(store, create=False))
+    click.echo(f"Receipts are signed with a new key from now on. Its public half: {fresh.key}")

@@ -107,4 +107,5 @@ def _document(report: Report) -> dict[str, Json]:
         "board": report.board.as_json(),
         "scores": [score.as_json() for score in report.scores],
         "audit": None if report.audits is None else report.audits.as_json(),
+        "chain": report.head.as_json(),
     }

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.proposal import Rules
 from evenhand.ledger import schema
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.statements import insert_all
 
 _growing, _settings = schema.growing, schema.growing_settings
 _WITH_SETTINGS = select(_growing, _settings.c.content).join(_settings, _settings.c.growing == _growing.c.id)
@@ -106,14 +107,14 @@ def begin_growing(ledger: Ledger, asked: NewBenchmark, *, by: str) -> str:
     with ledger.writing() as connection:
         if connection.execute(select(table.c.id).where(table.c.name == asked.name)).first() is not None:
             raise NameTaken(f"There is a growing benchmark of the name '{asked.name}' already; choose another name.")
-        connection.execute(insert(table), [row])
-        connection.execute(insert(schema.growing_settings), [_settings_row(growing, asked.terms, by)])
+        insert_all(connection, table, [row])
+        insert_all(connection, schema.growing_settings, [_settings_row(growing, asked.terms, by)])
     return growing
 
 
 def set_terms(ledger: Ledger, growing: str, terms: Terms, *, by: str) -> None:
     with ledger.writing() as connection:
-        connection.execute(insert(schema.growing_settings), [_settings_row(growing, terms, by)])
+        insert_all(connection, schema.growing_settings, [_settings_row(growing, terms, by)])
 
 
 def growing_benchmarks(ledger: Ledger) -> Sequence[GrowingBenchmark]:
@@ -131,7 +132,7 @@ def find_growing(ledger: Ledger, growing: str) -> GrowingBenchmark | None:
 def add_version(connection: Connection, growing: str, version: Version) -> None:
     """In a transaction that has its turn, so that nobody else gives the same number."""
     row = {"growing": growing, "number": version.number, "data": version.data, "by": version.by, "at": version.at}
-    connection.execute(insert(schema.growing_versions), [row])
+    insert_all(connection, schema.growing_versions, [row])
 
 
 def versions(ledger: Ledger, growing: str) -> Sequence[Version]:

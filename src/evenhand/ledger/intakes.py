@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select
+from sqlalchemy import Row, func, select
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.submission import Terms
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.statements import insert_all
 from evenhand.ledger.submission_schema import intake_terms, intakes
 
 
@@ -71,14 +72,14 @@ def open_intake(ledger: Ledger, benchmark: str, board: BoardIdentity, terms: Ter
         )
         if connection.execute(same).first() is not None:
             raise IntakeTaken("This board takes submissions already; change its terms instead.")
-        connection.execute(insert(intakes), [row])
-        connection.execute(insert(intake_terms), [_terms_row(intake, terms, by)])
+        insert_all(connection, intakes, [row])
+        insert_all(connection, intake_terms, [_terms_row(intake, terms, by)])
     return intake
 
 
 def set_terms(ledger: Ledger, intake: str, terms: Terms, *, by: str) -> None:
     with ledger.writing() as connection:
-        connection.execute(insert(intake_terms), [_terms_row(intake, terms, by)])
+        insert_all(connection, intake_terms, [_terms_row(intake, terms, by)])
 
 
 def intakes_on_record(ledger: Ledger, intake: str | None = None) -> Sequence[Intake]:

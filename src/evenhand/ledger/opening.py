@@ -14,12 +14,14 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from evenhand.ledger import schema
+from evenhand.ledger import links, schema
 from evenhand.ledger.reading_only import Connect, reader_of
 from evenhand.private_files import make_empty, make_folder, tighten
 
-HEAD = "0011"
+HEAD = "0012"
 """The migration this version of Evenhand writes; a test compares it with the migrations folder."""
+
+_FIRST_WITH_LINKS = "0012"
 
 BUSY_SECONDS = 30
 
@@ -146,6 +148,25 @@ def _begin(connection: Connection) -> None:
 
 
 @contextmanager
+def unmoved(connection: Connection) -> Generator[None]:
+    """Before the first query: all that is read is of one moment, and bytes that are no text do not end the reading."""
+    if connection.dialect.name != "sqlite":
+        connection.execution_options(isolation_level="REPEATABLE READ")
+        yield
+        return
+    driver: Any = connection.connection.dbapi_connection
+    driver.text_factory = _readable
+    try:
+        yield
+    finally:
+        driver.text_factory = str
+
+
+def _readable(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
 def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]:
     """Turns a database's own error into a sentence that says what to do."""
     try:
@@ -211,7 +232,7 @@ def bring_up_to_date(
                 f"The ledger at {where} can only be read here, and its tables are those of an older Evenhand (at "
                 f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written."
             )
-        _migrate(engine)
+        _migrate(engine, found)
 
 
 def _revision(engine: Engine, where: object) -> str | None:
@@ -238,7 +259,8 @@ def _is_ours(connection: Connection, tables: list[str]) -> bool:
     return connection.execute(query).scalar() is not None
 
 
-def _migrate(engine: Engine) -> None:
+def _migrate(engine: Engine, before: str | None) -> None:
+    """`before`: the tables' version; None of a ledger that is made."""
     from alembic import command
     from alembic.config import Config
 
@@ -248,11 +270,17 @@ def _migrate(engine: Engine) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
         _first_words(connection)
+        if before is not None and before < _FIRST_WITH_LINKS:
+            links.cover_what_is_there(connection)
 
 
 def _first_words(connection: Connection) -> None:
     known = set(connection.execute(select(schema.meta.c.name)).scalars())
-    fresh: dict[str, Any] = {"fence_secret": secrets.token_hex(32), "ledger_id": secrets.token_hex(8)}
+    fresh: dict[str, Any] = {
+        "fence_secret": secrets.token_hex(32),
+        "ledger_id": secrets.token_hex(8),
+        "signing_key": secrets.token_hex(32),
+    }
     rows = [{"name": name, "value": value} for name, value in fresh.items() if name not in known]
     if rows:
         connection.execute(insert(schema.meta), rows)

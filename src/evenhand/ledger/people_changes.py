@@ -6,17 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, select, update
 
 from evenhand.domain.comparing import FORMS
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.trial import Trial
 from evenhand.ledger import schema
 from evenhand.ledger.answers import response_models, standing_responses
+from evenhand.ledger.links import changing
 from evenhand.ledger.people import Person
 from evenhand.ledger.people_plan import PeopleStudyError
 from evenhand.ledger.people_studies import find_people_study, share_of, showings_of
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.statements import insert_all
 
 Setting: TypeAlias = Literal["closed", "shown", "aside"]
 """Takes no more judgements; its board is shown while it runs; does not count on the shared board."""
@@ -27,7 +29,8 @@ def set_people_study(ledger: Ledger, study: str, setting: Setting, *, on: bool) 
     table = schema.people_studies
     with ledger.writing() as connection:
         asked = update(table).where(table.c.id == study).values({setting: time.time() if on else None})
-        return connection.execute(asked).rowcount == 1
+        with changing(connection, table, table.c.id == study):
+            return connection.execute(asked).rowcount == 1
 
 
 def finished_studies(ledger: Ledger) -> set[str]:
@@ -70,7 +73,8 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
         else:
             _new_place(connection, row, [one for one in before if not one.judged])
             _numbered(connection, place, kept)
-            connection.execute(update(table).where(table.c.id == place).values(record=record))
+            with changing(connection, table, table.c.id == place):
+                connection.execute(update(table).where(table.c.id == place).values(record=record))
             outcome = canonical_json({"known": 0, "called": len(kept), "failed": {}})
             ledger.insert_new(connection, schema.run_ends, [{"run": row.run, "outcome": outcome, "at": time.time()}])
     return len(before) - len(kept)
@@ -80,7 +84,8 @@ def _leave(connection: Connection, place: str) -> None:
     """A place of which nothing was judged is nobody's again."""
     table, tasks = schema.people_places, schema.people_tasks
     nobody = {"person": None, "replicate": None, "record": None, "run": None, "at": None}
-    connection.execute(update(table).where(table.c.id == place).values(nobody))
+    with changing(connection, table, table.c.id == place):
+        connection.execute(update(table).where(table.c.id == place).values(nobody))
     connection.execute(update(tasks).where(tasks.c.place == place).values(trial=None))
 
 
@@ -89,7 +94,7 @@ def _new_place(connection: Connection, old: Row[Any], left: Iterable[Row[Any]]) 
     table, tasks = schema.people_places, schema.people_tasks
     last = connection.execute(select(func.max(table.c.number)).where(table.c.study == old.study)).scalar_one()
     fresh = {"id": secrets.token_hex(8), "study": old.study, "number": last + 1, "person": None}
-    connection.execute(insert(table), [fresh])
+    insert_all(connection, table, [fresh])
     for number, one in enumerate(left, start=1):
         where = (tasks.c.place == old.id, tasks.c.number == one.number)
         connection.execute(update(tasks).where(*where).values(place=fresh["id"], number=number, trial=None))

@@ -25,9 +25,11 @@ from evenhand.domain.verdict import Preference
 from evenhand.domain.vote import Vote
 from evenhand.ledger import rows, schema
 from evenhand.ledger.answers import response_models, standing_responses
+from evenhand.ledger.links import changing
 from evenhand.ledger.people import Person
 from evenhand.ledger.people_plan import PeopleStudyError, plan_people_study
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.statements import insert_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +105,8 @@ def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None)
         for number, showing in enumerate(share, start=1)
     ]
     with ledger.writing() as connection:
-        connection.execute(insert(schema.people_studies), [row])
-        connection.execute(insert(schema.people_places), places)
+        insert_all(connection, schema.people_studies, [row])
+        insert_all(connection, schema.people_places, places)
         connection.execute(insert(schema.people_tasks), tasks)
     return study
 
@@ -171,8 +173,9 @@ def remove_people_study(ledger: Ledger, study: str) -> bool:
         if connection.execute(in_study.where(places.c.person.is_not(None))).first() is not None:
             return False
         connection.execute(delete(tasks).where(tasks.c.place.in_(in_study)))
-        connection.execute(delete(places).where(places.c.study == study))
-        return connection.execute(delete(table).where(table.c.id == study)).rowcount == 1
+        with changing(connection, places, places.c.study == study), changing(connection, table, table.c.id == study):
+            connection.execute(delete(places).where(places.c.study == study))
+            return connection.execute(delete(table).where(table.c.id == study)).rowcount == 1
 
 
 def take_place(ledger: Ledger, study: str, person: Person) -> str:
@@ -244,7 +247,8 @@ def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
             of_task = (tasks.c.place == place, tasks.c.number == number)
             connection.execute(update(tasks).where(*of_task).values(trial=trial.key))
         fresh = (table.c.id == place, table.c.record.is_(None))
-        connection.execute(update(table).where(*fresh).values(record=record.key, run=run))
+        with changing(connection, table, table.c.id == place):
+            connection.execute(update(table).where(*fresh).values(record=record.key, run=run))
 
 
 def showings_of(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:

@@ -32,6 +32,7 @@ from evenhand.ledger import schema
 from evenhand.ledger.audit_log import Event as Noted
 from evenhand.ledger.audit_log import write_down_within
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.statements import insert_all
 
 LEASE_SECONDS = 1800.0
 """How long something that a person has before them is offered to nobody else."""
@@ -61,7 +62,6 @@ _SAID_OF_WRITER = (
     select(_said).where(_said.c.proposal.in_(select(_said.c.proposal).where(_here, *_theirs))).order_by(_said.c.seq)
 )
 _IN_TURN = select(schema.growing.c.id).where(schema.growing.c.id == bindparam("growing")).with_for_update()
-_ADD = insert(_said)
 _SKIPPED = select(_skips.c.what).where(_skips.c.person == bindparam("person"))
 _LEASES = select(_leases.c.what, _leases.c.person)
 _HOLDER = select(_leases.c.person).where(_leases.c.what == bindparam("what"), _leases.c.until >= bindparam("now"))
@@ -250,10 +250,8 @@ def _add(connection: Connection, growing: str, proposal: str, said: Said, *, per
         "once": _once(proposal, said),
         "at": at,
     }
-    # A single row in a statement of its own: only then does the database tell its number.
-    added = connection.execute(_ADD, row)
-    assert added.inserted_primary_key is not None
-    return Event(seq=added.inserted_primary_key[0], at=at, person=person, said=said)
+    (seq,) = insert_all(connection, _said, [row])
+    return Event(seq=seq, at=at, person=person, said=said)
 
 
 def _once(proposal: str, said: Said) -> str | None:

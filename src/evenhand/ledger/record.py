@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy import Connection, Engine, Table, select
 
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.identity import Json, canonical_json
@@ -21,6 +21,7 @@ from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.images import ImageStore
 from evenhand.ledger import rows, schema, statements
+from evenhand.ledger.links import Batch, Writers
 from evenhand.ledger.opening import (
     BUSY_SECONDS,
     LedgerError,
@@ -105,6 +106,7 @@ class Ledger:
         self.url = url
         self.wait_seconds = wait_seconds
         self._writing = Lock()
+        self._writers = Writers()
         path = sqlite_path(url)
         self.read_only = not create and path is not None and only_readable(path)
         """On a disk, or in a folder, that cannot be written; never where it may be made."""
@@ -132,13 +134,16 @@ class Ledger:
     @contextmanager
     def writing(self) -> Generator[Connection]:
         """One transaction that waits for other writers, and commits at the end or not at all."""
+        batch = Batch()
         with (
             explained(self.where, waited=self.wait_seconds),
             self._turn(),
-            self.engine.connect().execution_options(writes=True) as connection,
+            self.engine.connect().execution_options(writes=True, covering=batch) as connection,
+            self._writers.turn() as writer,
             connection.begin(),
         ):
             yield connection
+            writer.link(connection, batch)
 
     @contextmanager
     def _turn(self) -> Generator[None]:
@@ -228,8 +233,7 @@ class Ledger:
             {"item": r.item, "model": r.model, "variant": r.variant, "response": r.digest, "at": time.time()}
             for r in responses
         ]
-        if choices:
-            connection.execute(insert(schema.response_choices), choices)
+        self.insert_new(connection, schema.response_choices, choices)
 
     def _clash(self, connection: Connection, clashes: Sequence[Response]) -> str:
         places = schema.benchmark_items
@@ -304,7 +308,7 @@ class Ledger:
             "at": time.time(),
         }
         with self.writing() as connection:
-            connection.execute(insert(schema.runs), [row])
+            statements.insert_all(connection, schema.runs, [row])
         return run
 
     def end_run(self, run: str, outcome: Mapping[str, Json]) -> None:

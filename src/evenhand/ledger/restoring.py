@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evenhand.images.addresses import FILE_NAME as ADDRESSES
 from evenhand.images.originals import FILE_NAME as ORIGINALS
-from evenhand.ledger import upkeep
+from evenhand.ledger import chain, upkeep
 from evenhand.ledger.opening import LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
 from evenhand.private_files import append_line, copy, make_durable, make_folder, make_temporary_folder
@@ -96,7 +96,7 @@ def _sound(copied: Path, source: Path) -> upkeep.LedgerInfo:
 
 def _problems_of(ledger: Ledger) -> list[str]:
     """All that `ledger check` asks of a ledger."""
-    return upkeep.check(ledger)
+    return [*upkeep.check(ledger), *chain.check(ledger).problems]
 
 
 def _into_one_file(path: Path) -> None:

@@ -457,3 +457,24 @@ people_tasks = Table(
     Column("second", Text, nullable=False),
     Column("trial", Text, index=True),
 )
+
+# The chain over the record (links.py): each writer's links, and the ends of chains that no other writer has joined.
+links = Table(
+    "links",
+    metadata,
+    Column("writer", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("previous", Text, nullable=False),
+    Column("joined", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("rows", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+tips = Table(
+    "tips",
+    metadata,
+    Column("writer", Text, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("hash", Text, nullable=False),
+)

@@ -1,15 +1,16 @@
 """The statements of the busy path, each built once: SQLAlchemy takes longer to build one than SQLite to run it."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Dialect, Table, bindparam, delete, select
+from sqlalchemy import Column, ColumnElement, Connection, Dialect, Table, bindparam, delete, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.domain.verdict import CALL_FAILED
-from evenhand.ledger import schema
+from evenhand.ledger import links, schema
 
 
 def _among_keys(column: Column[str]) -> ColumnElement[bool]:
@@ -44,19 +45,45 @@ def release(connection: Connection, keys: Sequence[str], *, holder: str) -> None
 
 def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Inserts the rows, all of the same columns, whose primary key is not there yet."""
+    rows = numbered(connection, table, rows)
     names = [column.name for column in table.primary_key]
     if len(rows) > 1 and rows[0].keys() >= set(names):
         # Two runs on PostgreSQL that insert the same rows in different orders would wait for each other for ever.
         rows = sorted(rows, key=itemgetter(*names))
-    _insert(table, tuple(rows[0]), connection.dialect).run(connection, rows)
+    _insert(table, tuple(rows[0]), connection.dialect, True).run(connection, rows)
+
+
+def insert_all(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Inserts the rows, all of the same columns, and returns their numbers where the table has such."""
+    rows = numbered(connection, table, rows)
+    _insert(table, tuple(rows[0]), connection.dialect, False).run(connection, rows)
+    return [row["seq"] for row in rows] if "seq" in rows[0] else []
+
+
+def numbered(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """With the next numbers, where the table has such: the database would not tell which it gave."""
+    if "seq" not in table.c or "seq" in rows[0]:
+        return rows
+    if connection.dialect.name == "postgresql":
+        wanted = {"table": table.name, "rows": len(rows)}
+        numbers = list(connection.execute(_NEXT_NUMBERS, wanted).scalars())
+    else:
+        driver: Any = connection.connection.dbapi_connection
+        (last,) = driver.execute(f"SELECT max(seq) FROM {table.name}").fetchone()  # noqa: S608  our own name
+        numbers = itertools.count((last or 0) + 1)
+    return [{**row, "seq": number} for row, number in zip(rows, numbers, strict=False)]
+
+
+_NEXT_NUMBERS = text("SELECT nextval(pg_get_serial_sequence(:table, 'seq')) FROM generate_series(1, :rows)")
 
 
 class _Insert:
     """Compiled once; where the driver takes tuples they are made here, in half the time of SQLAlchemy's own way."""
 
-    def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect) -> None:
+    def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect, *, new: bool) -> None:
         make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
-        self._statement = make(table).on_conflict_do_nothing()
+        statement = make(table)
+        self._statement = statement.on_conflict_do_nothing() if new else statement
         self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
         # The table's order, which is the compiler's, not the rows' own.
         self._columns = [
@@ -64,17 +91,31 @@ class _Insert:
             for column in table.columns
             if column.name in columns
         ]
+        self._table = table
+        self._shape = links.SHAPES.get(table)
+        self._places = None if self._shape is None else _getter(self._shape, [name for name, _ in self._columns])
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        if not connection.dialect.positional:
-            connection.execute(self._statement, rows)
-            return
         values = [
             tuple([row[name] if bound is None else bound(row[name]) for name, bound in self._columns]) for row in rows
         ]
-        connection.exec_driver_sql(self._text, values)
+        if connection.dialect.positional:
+            done = connection.exec_driver_sql(self._text, values)
+        else:
+            done = connection.execute(self._statement, rows)
+        if self._places is not None:
+            stored = map(self._places, values)
+            links.cover(connection, self._table, stored, new=done.rowcount)
 
 
-@lru_cache(maxsize=64)
-def _insert(table: Table, columns: tuple[str, ...], dialect: Dialect) -> _Insert:
-    return _Insert(table, columns, dialect)
+def _getter(shape: links.Shape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Of a row's values those that its token covers; a column that was not given holds nothing."""
+    places = [names.index(column.name) if column.name in names else None for column in shape.columns]
+    if None in places or len(places) == 1:
+        return lambda values: tuple([None if place is None else values[place] for place in places])
+    return itemgetter(*places)
+
+
+@lru_cache(maxsize=128)
+def _insert(table: Table, columns: tuple[str, ...], dialect: Dialect, new: bool) -> _Insert:
+    return _Insert(table, columns, dialect, new=new)

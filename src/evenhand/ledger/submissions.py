@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.submission import (
@@ -37,6 +37,7 @@ from evenhand.ledger.budgets import cut_off
 from evenhand.ledger.intakes import Intake
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.runs import charged_to
+from evenhand.ledger.statements import insert_all
 from evenhand.ledger.submission_schema import intakes, receipts, submission_events, submissions
 
 _KINDS: Mapping[str, type[Any]] = {
@@ -116,7 +117,7 @@ def begin_submission(ledger: Ledger, intake: Intake, entered: Entered, *, person
             raise TooMany(f"{DRAFTS_MOST} drafts of yours are open; confirm or withdraw one of them first.")
         if sum(one.at > time.time() - DAY for one in mine) >= BEGUN_MOST:
             raise TooMany(f"You have begun {BEGUN_MOST} submissions within a day; come back tomorrow.")
-        connection.execute(insert(submissions), [row])
+        insert_all(connection, submissions, [row])
     return submission
 
 
@@ -313,13 +314,10 @@ def _tell(
         "content": canonical_json(asdict(_brief(said))),
         "at": at,
     }
-    # A single row in a statement of its own: only then does the database tell its number.
-    added = connection.execute(insert(table).values(row))
-    assert added.inserted_primary_key is not None
-    seq: int = added.inserted_primary_key[0]
+    (seq,) = insert_all(connection, table, [row])
     if isinstance(said, Judged):
         receipt = {"event": seq, "submission": submission, "content": canonical_json(said.receipt)}
-        connection.execute(insert(receipts), [receipt])
+        insert_all(connection, receipts, [receipt])
     return after(before, Event(seq=seq, at=at, person=person, said=_brief(said)))
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, tex
 
 from evenhand.domain.identity import Json, content_hash
 from evenhand.ledger import rows, schema
-from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path
+from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, unmoved
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import files_kept, submissions_on_record
 from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
@@ -23,6 +23,8 @@ from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
 
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading raises of something that is not even of the form it was written in."""
 _COUNTED = ("benchmarks", "items", "responses", "raters", "studies", "trials", "runs", "calls", "judgements", "claims")
 
 
@@ -109,9 +111,9 @@ def copy_files(source: Path, target: Path) -> None:
 def check(ledger: Ledger) -> list[str]:
     """Sentences about whatever is missing, or is not what its name says; an empty list is a sound ledger.
 
-    Verdicts, costs and times have no name to be held against and are taken as they are.
+    Verdicts, costs and times have no name to be held against: `chain.check` holds them against what was written.
     """
-    with ledger.reading() as connection:
+    with ledger.reading() as connection, unmoved(connection):
         problems = _damage(connection)
         problems += _altered(connection)
         problems += _orphans(connection)
@@ -131,7 +133,10 @@ def check(ledger: Ledger) -> list[str]:
 
 
 def _submitted(ledger: Ledger) -> list[str]:
-    named = {(file, one.id) for one in submissions_on_record(ledger) for file in files_kept([one])}
+    try:
+        named = {(file, one.id) for one in submissions_on_record(ledger) for file in files_kept([one])}
+    except _UNREADABLE as error:
+        return [f"What was said about a submission cannot be read ({error}), nor which files it names."]
     return [
         f"The file {file} of submission {submission} is not in {ledger.submitted.root}, or was altered; "
         "copy it from a backup, or ask the team for it."
@@ -198,7 +203,7 @@ def _misnamed(
     for row in connection.execute(rows_read, execution_options=_STREAMED):
         try:
             name = named(row)
-        except (ValueError, TypeError, KeyError, AttributeError):  # not even of the form it was written in
+        except _UNREADABLE:
             name = None
         held = getattr(row, column.name)
         if name != held:

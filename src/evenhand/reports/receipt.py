@@ -19,12 +19,14 @@ from evenhand.domain.study import Study
 from evenhand.domain.submission import Approved, Entered
 from evenhand.domain.trial import Condition
 from evenhand.ledger.as_of import AsOf
+from evenhand.ledger.chain import head
 from evenhand.ledger.intakes import BoardIdentity
 from evenhand.ledger.lookup import find_study
 from evenhand.ledger.newest import newest
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.signing import sign
 from evenhand.ledger.submissions import entrants
 from evenhand.ledger.traces import answer_choices, answer_numbers, judgement_numbers, traces
 from evenhand.ledger.votes import JudgedBattles, judged_battles
@@ -63,8 +65,16 @@ def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
         **said_of(subject, uncounted(ledger, subject)),
         **told_by_the_record(ledger, subject, as_of, chosen),
         "made": {"at": _utc(datetime.now(UTC)), "evenhand": __version__},
+        "chain": head(ledger).as_json(),
     }
+    document["signature"] = sign(ledger, signed_content(document))
     return {**document, "seal": seal(ledger, document)}
+
+
+def signed_content(document: Mapping[str, Json]) -> bytes:
+    """All but signature and seal."""
+    content = {name: value for name, value in document.items() if name not in ("seal", "signature")}
+    return canonical_json(content).encode("ascii")
 
 
 def uncounted(ledger: Ledger, subject: ReceiptSubject) -> frozenset[str]:

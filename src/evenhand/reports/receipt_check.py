@@ -12,23 +12,25 @@ from evenhand import __version__
 from evenhand.domain.identity import Json, bytes_hash
 from evenhand.domain.item import Item
 from evenhand.domain.number_ranges import from_ranges
+from evenhand.ledger.chain import HeadError, continues, head_from
 from evenhand.ledger.lookup import find_study
 from evenhand.ledger.newest import newest
 from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.signing import public_keys, signed_by
 from evenhand.ledger.traces import Trace, answer_numbers, judgement_numbers, traces
 from evenhand.ledger.upkeep import misnamed
 from evenhand.models.errors import Misuse
 from evenhand.reports.errors import RankError
-from evenhand.reports.receipt import answers_seal, digest, marks, seal, told_by_the_record
+from evenhand.reports.receipt import answers_seal, digest, marks, seal, signed_content, told_by_the_record
 from evenhand.reports.receipt_damage import DAMAGED, why_unread
 from evenhand.reports.receipt_reading import Behind, Receipt, ReceiptError, behind
 from evenhand.reports.receipt_shown import shown_otherwise
 from evenhand.reports.receipt_submission import other_answers, said_on_record, submission_on_record
 from evenhand.reports.receipt_walk import Walked, walked
 
-PREDICTIONS = "predictions"
+PREDICTIONS, SIGNATURE = "predictions", "signature"
 _LONGEST = 200
 """Characters of a value that is told."""
 
@@ -79,6 +81,8 @@ def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None
         ("judgements", held.judgements),
         ("row", held.row),
     ]
+    if "chain" in receipt.document:  # receipts of earlier versions have none
+        work.append(("chain", held.chain))
     return Verification(checks=tuple(_guarded(name, check) for name, check in work))
 
 
@@ -88,6 +92,18 @@ def same_file(receipt: Receipt, data: bytes) -> Check:
     words = f"The file given is not the one submitted: its SHA-256 is {given}, not {submitted}."
     found = "The file given is the one that was submitted."
     return Check(name=PREDICTIONS, found=found, differs=() if given == submitted else (words,))
+
+
+def signature_of(receipt: Receipt, keys: Collection[str]) -> Check:
+    """Whether one of these keys signed it, all but the seal; that needs no ledger. No keys: the one that it names."""
+    signer = signed_by(receipt.document.get(SIGNATURE), signed_content(receipt.document))
+    found = f"It is word for word as the owner of the key {signer} signed it."
+    if signer is None:
+        return Check(name=SIGNATURE, found="", differs=(_NOT_SIGNED,))
+    if keys and signer not in keys:
+        words = f"It was signed with the key {signer}, which is not {'the one' if len(keys) == 1 else 'one'} given."
+        return Check(name=SIGNATURE, found="", differs=(words,))
+    return Check(name=SIGNATURE, found=found)
 
 
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -108,8 +124,21 @@ class _Held:
     receipt: Receipt
 
     def seal(self) -> Check:
-        differs = () if self._is_sealed() else (_NOT_SEALED,)
-        return Check(name="seal", found="The receipt is word for word as this ledger sealed it.", differs=differs)
+        differs = [] if self._is_sealed() else [_NOT_SEALED]
+        found = "The receipt is word for word as this ledger sealed it."
+        if SIGNATURE in self.receipt.document:
+            signed = signature_of(self.receipt, [one.key for one in public_keys(self.ledger)])
+            differs += signed.differs
+            found = f"{found} {signed.found}"
+        return Check(name="seal", found=found, differs=tuple(differs))
+
+    def chain(self) -> Check:
+        try:
+            then = head_from(self.receipt.document["chain"])
+        except HeadError as error:
+            return Check(name="chain", found="", differs=(str(error),))
+        found = f"The ledger goes on from where it was when the receipt was made: head {then.hash}."
+        return Check(name="chain", found=found, differs=tuple(continues(self.ledger, then)))
 
     def _is_sealed(self) -> bool:
         return seal(self.ledger, self.receipt.document) == self.receipt.seal
@@ -283,6 +312,7 @@ class _Held:
         ]
 
 
+_NOT_SIGNED = "The signature is not that of what the receipt says: it was edited."
 _NOT_SEALED = "The receipt is not as this ledger sealed it: it was edited, or another ledger made it."
 _CHANGED = (
     "Judgement {one.seq} (trial {one.trial:.12}{calls}) is not what it was: its verdict, its reader, its calls or a "

@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.submission import Entered, Stage
 from evenhand.ledger.intakes import intakes_on_record
+from evenhand.ledger.signing import public_keys
 from evenhand.ledger.submissions import Submission, submissions_on_record
 from evenhand.web.following import battles_of, estimate_in, followed, names_for_team, receipt_of
 from evenhand.web.offers import Offer, offer_of
@@ -129,6 +130,7 @@ async def _page(
         "followed": await run_in_threadpool(followed, serving.ledger, found),
         "estimate": estimate_in,
         "names": await run_in_threadpool(names_for_team, serving.ledger, found),
+        "public_key": (await run_in_threadpool(public_keys, serving.ledger))[0].key,
     }
     status = 200 if refusal is None else refusal.status_code
     return serving.pages.page(request, "submission.html", context, status=status)

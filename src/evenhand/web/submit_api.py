@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from evenhand.ledger.signing import public_keys
 from evenhand.ledger.submissions import Submission, submissions_on_record
 from evenhand.web.api import Document, Id
 from evenhand.web.following import Followed, battles_of, followed, receipt_of
@@ -205,6 +206,12 @@ async def post_confirmation(serving: Serving, changing: Changing, submission: Id
     found = await own_submission(serving, changing, submission)
     await confirm_upload(serving, changing, found, asked.upload)
     return await _status(serving, changing, submission)
+
+
+@routes.get("/receipt-keys", summary="The public keys that verify receipts, the one in use first", openapi_extra=PUBLIC)
+async def get_receipt_keys(serving: Serving) -> Document:
+    found = await run_in_threadpool(public_keys, serving.ledger)
+    return {"schema": 1, "public_keys": [one.as_json() for one in found]}
 
 
 @routes.get("/submissions/{submission}/receipt", summary="Its receipt, for `evenhand verify` (team, owner)")

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from evenhand.domain.item import Item
 from evenhand.domain.rater import PEOPLE
+from evenhand.ledger.chain import Head, head
 from evenhand.ledger.entrants import counted_battles
 from evenhand.ledger.projection import items_of
 from evenhand.ledger.record import Ledger
@@ -58,6 +59,8 @@ class Report:
     """By protocol."""
     terms: Terms
     seed: int
+    head: Head
+    """Of the chain over the record, before anything was read."""
 
     @cached_property
     def by_category(self) -> dict[str, dict[str, WinRate]]:
@@ -82,6 +85,7 @@ class Report:
 
 def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: int = MOST) -> Report:
     """`most`: judgements up to which all are listed. Raises RankError where the verdicts make no board."""
+    until = head(ledger)
     judged = counted_battles(ledger, studies.board)
     judge = _judge(judged)
     board = rank(judged, seed=seed)
@@ -111,6 +115,7 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
         },
         terms=terms_of(ledger, judged.study.data),
         seed=seed,
+        head=until,
     )
 
 

@@ -226,6 +226,7 @@ def settings(report: Report) -> dict[str, dict[str, str]]:
         readers = report.sources[one.study.condition.protocol].readers
         found[f"Asked under {one.study.condition.protocol}"] = {**_asked(one), "reader": ", ".join(readers) or MISSING}
     found["Board"] = {name.replace("_", " "): _told(value) for name, value in board.settings.items()}
+    found["Record"] = {"head of its chain": report.head.hash}
     found["Runs"] = {"Evenhand versions": ", ".join(sorted({one.version for one in report.runs})) or MISSING}
     return found
 

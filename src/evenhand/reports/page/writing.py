@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import IO
 
 from evenhand import __version__
-from evenhand.domain.identity import Json
+from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.printable import printable
+from evenhand.ledger.published import MARK
 from evenhand.outputs import Place, path_of, replacing
 from evenhand.prompts import Template
 from evenhand.reports.charts import ChartError
@@ -52,6 +53,7 @@ def write_report(report: Report, place: Place) -> Written:
     page = _page(report)
     with _text(place) as file:
         file.write(page)
+        file.write(_data(MARK, canonical_json(report.head.as_json())))
         pictures = _names_of_pictures(report)
         numbers = _write_pictures(pictures, file)
         _write_cases(report, file)
