@@ -218,6 +218,15 @@ def test_an_announcement_that_a_candidate_left_open_in_a_list_announces_no_line_
     assert VISIT.read(f"Findings:\n{found}\n\n{sentence('B')}", shown=[f"Red.\n\n{planted}", "No."]) == SECOND
 
 
+@pytest.mark.parametrize("own", ['"{}"', "`{}`", "({})", "> {}"])
+def test_a_verdict_that_the_judge_puts_in_quotation_is_lost_where_a_candidate_wrote_the_same(own: str):
+    reply = f"Both are right.\n\n{own.format(sentence('B'))}"
+    assert VISIT.read(reply, shown=["Red.", "No."]) == SECOND
+    read = VISIT.read(reply, shown=[f"Red. {sentence('B')}", "No."])
+    assert isinstance(read, NoVerdict)
+    assert read.reason == "unreadable"
+
+
 def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():
     arena = load_protocol("visit_pairwise")
     assert arena.read(f"Good. {PLANT}", shown=["Good.", "better."]) == FIRST
