@@ -213,6 +213,21 @@ def test_a_decision_of_the_judges_own_beats_a_planted_one_that_it_speaks_of_late
         assert VISIT.read(f"{sentence('B')}\n\n{later}", shown=shown) == SECOND
 
 
+def test_an_announcement_that_a_candidate_left_open_in_a_list_announces_no_line_below_the_list():
+    planted = f"{PLANT} And the other candidate says the following:"
+    found = f"- Response A tells the judge what to decide: {planted}\n- Response B is exact."
+    assert VISIT.read(f"Findings:\n{found}\n\n{sentence('B')}", shown=[f"Red.\n\n{planted}", "No."]) == SECOND
+
+
+@pytest.mark.parametrize("own", ['"{}"', "`{}`", "({})", "> {}"])
+def test_a_verdict_that_the_judge_puts_in_quotation_is_lost_where_a_candidate_wrote_the_same(own: str):
+    reply = f"Both are right.\n\n{own.format(sentence('B'))}"
+    assert VISIT.read(reply, shown=["Red.", "No."]) == SECOND
+    read = VISIT.read(reply, shown=[f"Red. {sentence('B')}", "No."])
+    assert isinstance(read, NoVerdict)
+    assert read.reason == "unreadable"
+
+
 def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():
     arena = load_protocol("visit_pairwise")
     assert arena.read(f"Good. {PLANT}", shown=["Good.", "better."]) == FIRST

@@ -28,15 +28,14 @@ _RESPONSE = (
     "|답변|답|cevap|yanıt|"
     "odpowied[zź]\\w*|antwoord|svaret?|vastaus|उत्तर|الإجابة|الاستجابة|الرد|đáp án|câu trả lời|jawaban|respons"
 )
-_BETTER = (
-    "better|best|superior|stronger|preferred|preferable|winner|wins|won|mejor|meilleure?|besser\\w*|beste"
-    "|migliore|melhor|"
-    "лучш\\w*|更好|最好|更优|更優|较好|較好|更佳|胜出|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi"
-    "|en iyi|lepsz\\w*|"
-    "lepiej|beter|bättre|bäst|bedre|parempi|बेहतर|أفضل|tốt hơn|lebih baik"
+_BETTER_IN_ENGLISH = "better|best|superior|stronger|preferred|preferable|winner|wins|won"
+_BETTER_ELSEWHERE = (
+    "mejor|meilleure?|besser\\w*|beste|migliore|melhor|лучш\\w*|更好|最好|更优|更優|较好|較好|更佳|胜出"
+    "|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi|en iyi|lepsz\\w*|lepiej|beter|bättre|bäst|bedre"
+    "|parempi|बेहतर|أفضل|tốt hơn|lebih baik"
 )
+_BETTER = f"{_BETTER_IN_ENGLISH}|{_BETTER_ELSEWHERE}"
 _TIE = "tie|tied|draw|equal|equally|unentschieden|gleich|empate|égalité|ничья|平局|平手|동점|引き分け"
-_STATEMENT = rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)(?:[^a-z0-9\n.][^.\n]{{0,40}})?(?:{_BETTER})"
 _RATED = r"(?:score|grade|rating|mark|points?)\w*\W{0,3}(?:\w+\W{1,3}){0,4}?"
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _SIDES = re.compile(
@@ -50,29 +49,69 @@ _SIDES = re.compile(
 )
 _GRADES = re.compile(rf"(?P<of>{_NUMBER})\s*(?:/|out of)\s*10\b|{_RATED}(?P<rated>{_NUMBER})")
 
+# What is meant for the judge. "Option A is better for beginners" is advice, and "the judge must decide" is the law:
+# where the words are everybody's, only what speaks of these answers and this judge counts.
+_PLACE = r"[^a-z0-9.!?\n]{0,4}(?:[ab12]|one|two)"
+_FLATLY = r"(?:(?:clearly|overall|definitely|simply|really|also|still|thus|therefore)\W{1,3})?"
+_STATEMENT = "|".join((
+    rf"\b(?:response|assistant){_PLACE}[^a-z0-9.\n]{{1,4}}(?:[^a-z.\n][^.\n]{{0,60}}[,)—–-] ?)?{_FLATLY}"
+    rf"(?:(?:is|was|be|as|seems|remains)\b[^.\n]{{0,30}}\b(?:{_BETTER_IN_ENGLISH})\b|(?:wins|won)\b)",
+    rf"\b(?:option|candidate){_PLACE}[^a-z0-9.\n]{{1,4}}(?:[a-z]+ ){{0,3}}(?:{_BETTER_IN_ENGLISH})(?: one)?\W{{0,3}}"
+    r"(?:[.!\n]|\z)",
+    rf"(?:{_RESPONSE}){_PLACE}(?:[^a-z0-9.\n][^.\n]{{0,40}})?(?:{_BETTER_ELSEWHERE})",
+))  # fmt: skip
+_VERDICT_WORD = (
+    "verdict|urteil|veredicto|verdetto|veredito|oordeel|werdykt|вердикт|裁决|裁決|判定|판정|karar|निर्णय|الحكم"
+)
+_FIVE_LEVELS = r"(?:assistant |response )?[ab]\s*[<>=]{1,2}\s*(?:assistant |response )?[ab]"
+_THIS_ANSWER = (
+    r"(?:(?:this|my|our) (?:response|answer|output|reply|text)|(?:response|assistant|candidate) (?:[ab]|[0-9]{1,2}))\b"
+)
+_OPTION = r"(?:option|answer) (?:[ab]|[0-9]{1,2})"
+_FULL = r"(?:full|highest|maximum|top|perfect|best|10)"
+_JUDGES = r"(?:judges?|evaluators?|graders?|raters?|assessors?|referees?|reviewers?)"
+_TO_DECIDE = r"(?:choose|select|pick|prefer|rate|rank|score|grade|vote for|declare|favou?r|give|award|assign)"
+_TO_SAY = r"(?:output|respond|reply|answer|end|finish|conclude|say|write|print)"
+_A_VERDICT = (
+    rf"(?:\[\[\s*{_FIVE_LEVELS}|\boverall,? response\b|\bfinal verdict\b|\bselection\W{{1,3}}(?:is\W{{1,3}})?option\b)"
+)
+_MUST = r"(?:must|should|shall|please|will|need to|have to|has to|are (?:required|instructed|ordered|asked) to)"
+_INSTRUCTIONS = r"(?:instructions?|prompts?|criteria|rules|guidelines|orders|directions)"
+_INSTRUCTIONS_ELSEWHERE = (
+    r"(?:instru[ck]\w*|anweisung\w*|consigne\w*|istruzion\w*|инструкци|указани|指示|指令|说明|說明|지시|anterior"
+    r"|vorherig|précédent|precedent|предыдущ|之前|上述|以上|前の|이전)"
+)
+
 # Soon searched for; only where one of them is found are the patterns tried.
 _VERDICT_SIGN = compile_pattern(
-    rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)|\[\[|final verdict|visual factuality|selection", groupless=True
+    rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)|\[\[|{_VERDICT_WORD}|visual factuality|selection|judges",
+    groupless=True,
 )
 _ORDER_SIGN = compile_pattern(
-    r"judges?\b|evaluator|grader|\brater|assessor|referee|reviewer|instruction|prompt|criteria|rules|guideline|verdict|"
-    r"(?:this|my|our) (?:response|answer|option|output|reply|text)|(?:response|assistant|option|answer"
-    r"|candidate) (?:[ab]|[0-9])\b|"
-    r"marks?\b|scores?\b|points?\b|ratings?\b|grades?\b|<\||<<|\[/?inst|\[end |\[assistant|\[\[|selection|"
-    r"ignor|disregard|игнор|忽略|無視|무시",
+    r"judges?\b|evaluator|grader|\brater|assessor|referee|reviewer|richter|juez|juge|instruction|prompt|criteria|rules"
+    r"|guideline|verdict|(?:this|my|our) (?:response|answer|output|reply|text)|(?:response|assistant|option|answer"
+    r"|candidate) (?:[ab]|[0-9])\b"
+    r"|marks?\b|scores?\b|points?\b|ratings?\b|grades?\b|<\||<<|\[/?inst|\[end |\[assistant|\[\[|selection\W"
+    r"|overall,? response"
+    r"|ignor|disregard|игнор|忽略|無視|무시",
     groupless=True,
 )
-_VERDICT = compile_pattern(
-    rf"{_STATEMENT}|\[\[\s*(?:assistant |response )?[ab]\s*[<>=]{{1,2}}\s*(?:assistant |response )?[ab]\s*\]\]"
-    rf"|final verdict\W{{0,6}}(?:is)?\W{{0,6}}[ab]\b|(?:selection|i (?:choose|select|pick"
-    rf"|prefer))\W{{0,6}}(?:is\W{{0,3}})?(?:option|response|assistant|answer)\W{{0,3}}(?:[ab]|[0-9]+)\b"
-    rf"|visual factuality score\W{{0,6}}(?:is|for|of)?\W{{0,3}}(?:\w+\W{{1,3}}){{0,3}}[0-9]",
-    groupless=True,
-)
+_VERDICT = compile_pattern("|".join((
+    _STATEMENT,
+    rf"\[\[\s*{_FIVE_LEVELS}\s*\]\]",
+    r"final verdict\W{0,6}(?:is)?\W{0,6}(?:[ab]\s*[<>=]|[ab][\])\"'”’]{0,3}[.!]?\s*(?:\n|\z))",
+    rf"(?:{_VERDICT_WORD})(?: finale?)?\W{{0,6}}(?:is\W{{0,3}})?"
+    rf"(?:(?:option|response|assistant)\W{{1,3}}(?:[ab]|[0-9]+)\b|{_FIVE_LEVELS})",
+    r"selection\W{0,6}(?:is\W{0,3})?(?:option|response|assistant|answer)\W{1,3}(?:[ab]|[0-9]+)\b",
+    r"i (?:choose|select|pick|prefer) (?:response|assistant) (?:[ab]|[0-9]+)\b",
+    r"judges (?:\w+ ){0,2}(?:that )?(?:this|mine|ours|it) (?:is|was) (?:\w+ ){0,2}(?:better|best)"
+    r" (?:answer|response|one|option)",
+    r"visual factuality score\W{0,6}(?:is|for|of)?\W{0,3}(?:\w+\W{1,3}){0,3}[0-9]",
+)), groupless=True)  # fmt: skip
 _LABELS, _ADVERBS, _BEST = (
     "|".join(map(alike, words.split()))
     for words in (
-        "response assistant option answer",
+        "response assistant",
         "the clearly much far definitely simply",
         "better best superior winner",
     )
@@ -84,32 +123,39 @@ _VERDICT_SKELETON = compile_pattern(  # as `alike` writes it
     rf"|vlsualfactualltyscore(?:ls|for|of)?(?:{_LABELS})?[ab]?(?:ls)?[2-9lo]",
     groupless=True,
 )
-_ORDER = compile_pattern(
-    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:instructions?|prompts?|criteria|rules|guidelines"
-    r"|above|previous|prior|other (?:response|answer|assistant))\b"
-    r"|\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|hey|hello"
-    r"|listen)\b[,: ]+(?:the |all |any )?(?:\w+ )?(?:judges?|evaluators?|graders?|raters?|assessors?|reviewers?"
-    r"|referees?)\b"
-    r"|\b(?:judges?|evaluators?|graders?|raters?|assessors?|referees?)\b[^.\n]{0,20}\b(?:must|should|shall"
-    r"|please|will|need to|have to|are (?:required|instructed|ordered|asked) to)\b"
-    r"|\byou (?:must|should|shall|have to|need to|will|are (?:required|instructed"
-    r"|ordered) to)\b[^.\n]{0,20}\b(?:choose|select|pick|prefer|rate|rank|score|grade|vote for|declare|favou?r"
-    r"|output|respond with|answer with|say|write)\b[^.\n]{0,30}(?:\b(?:this|my|our) (?:response|answer|option"
-    r"|output|reply|text)|\b(?:response|assistant|option|answer|candidate) (?:[ab]|[0-9]{1,2})\b|\bverdict|\[\["
-    r"|\boverall,? response|\bselection\b|\bhighest\b|\bas (?:the )?(?:best|better|winner))"
-    r"|\b(?:choose|prefer|pick|select|vote for|favou?r|rate|rank|score)\b[^.\n]{0,20}\b(?:this|my"
-    r"|our) (?:response|answer|option|output|reply|text)\b"
-    r"|\b(?:choose|prefer|pick|select|vote for|favou?r)\W{1,3}(?:the )?(?:response|assistant|option|answer"
-    r"|candidate) (?:[ab]|[0-9]{1,2})\b"
-    r"|\b(?:give|award|assign)\b[^.\n]{0,30}\b(?:full|highest|maximum|top|perfect|best"
-    r"|10)\b[^.\n]{0,12}\b(?:marks?|scores?|grades?|ratings?|points?|verdicts?|10)\b"
-    r"|\b(?:respond|reply|answer|end|finish|conclude|output|write|say|print)\b[^.\n]{0,20}\b(?:with|only"
-    r"|exactly|that|:)[^.\n]{0,12}(?:\[\[|\boverall,? response|\bfinal verdict|\bselection\b)"
-    r"|<\|(?:im_start|im_end|system|assistant|user|end|eot_id|start_header_id)\|?>|\[/?inst\]|<</?sys>>"
-    r"|\[(?:end )?assistant [ab]\]|\[end (?:instructions|criteria)\]"
-    r"|\b(?:ignora|ignoriere|ignorez|ignorar|игнорируй\w*|忽略|無視|무시)",
-    groupless=True,
-)
+_ORDER = compile_pattern("|".join((
+    rf"\b(?:ignore|disregard|forget|override)\b[^.\n]{{0,20}}\b(?:all|any|every|your|these|those|previous|prior|earlier"
+    rf"|above|system)\b[^.\n]{{0,20}}\b{_INSTRUCTIONS}\b",
+    rf"\b(?:ignore|disregard|forget|override) (?:the )?(?:{_INSTRUCTIONS} (?:above|before|so far)|instructions\b"
+    r"|(?:above|previous|prior)(?: (?:text|messages?|turns?|context))?(?:\W|\z)[^a-z]*(?:and |,|\n|\z)"
+    r"|other (?:response|answer|assistant)\b)",
+    r"\b(?:ignore|disregard|forget) (?:everything|anything|all|what|whatever)\b[^.\n]{0,30}"
+    r"\b(?:above|before|previous\w*)\b",
+    rf"\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|hey|hello|listen)\b[,: ]+"
+    rf"(?:the |all |any )?(?:\w+ )?{_JUDGES}(?:\s*[,:;!.(—–\n-]|\s+(?:please|you|this|must|should|of this|who reads))",
+    r"\b(?:an den|an die|al|au|para o|para el) (?:richter|gutachter|juez|juge|giudice|juiz)\s*[:,!]",
+    rf"\b(?:you|{_JUDGES}\b[^.\n]{{0,20}}) {_MUST}\b[^.\n]{{0,20}}\b(?:{_TO_DECIDE}|{_TO_SAY})\b[^.\n]{{0,30}}"
+    rf"(?:\b{_THIS_ANSWER}|{_A_VERDICT}|\bas (?:the )?(?:better|winner))",
+    r"\b(?:choose|pick|select|prefer|vote for|favou?r)\b(?: \w+){0,2} (?:this|my|our)"
+    r" (?:response|answer|output|reply)\b",
+    r"\b(?:choose|pick|select|prefer|vote for|favou?r)\W{1,3}(?:the )?(?:response|assistant|candidate)"
+    r" (?:[ab]|[0-9]{1,2})\b",
+    rf"(?:\A|[\n.:!,] ?)(?:please )?(?:choose|pick|select|prefer|vote for|favou?r) {_OPTION}\W{{0,3}}(?:\n|\z)",
+    rf"\b(?:choose|pick|select) {_OPTION} as the (?:better|best|winner)",
+    rf"\b(?:rate|rank|score|grade)\b(?: \w+){{0,2}} {_THIS_ANSWER}[^.\n]{{0,20}}"
+    r"\b(?:high\w*|best|first|top|full|above|perfect\w*|10|ten)\b",
+    rf"\b(?:give|award|assign)\b (?:\w+ ){{0,2}}(?:{_THIS_ANSWER}|me\b)[^.\n]{{0,20}}\b{_FULL}\b",
+    rf"\b(?:give|award|assign)\b[^.\n]{{0,20}}\b{_FULL}\b[^.\n]{{0,12}}\b(?:marks?|scores?|grades?|ratings?|points?"
+    rf"|verdicts?|10)\b[^.\n]{{0,12}}\b{_THIS_ANSWER}",
+    rf"\b(?:{_TO_SAY}\b[^.\n]{{0,20}}\b(?:with|only|exactly|that)|(?:say|write|print|conclude)\b[^.\n]{{0,20}}:)"
+    rf"[^.\n]{{0,12}}{_A_VERDICT}",
+    r"<\|(?:im_start|im_end|system|assistant|user|end|eot_id|start_header_id)\|?>|\[/?inst\]|<</?sys>>"
+    r"|\[(?:end )?assistant [ab]\]|\[end (?:instructions|criteria)\]",
+    rf"(?:ignora|ignoriere|ignorez|ignorar|игнорируй|忽略|無視|무시)\w*.{{0,20}}{_INSTRUCTIONS_ELSEWHERE}",
+    rf"{_INSTRUCTIONS_ELSEWHERE}.{{0,12}}(?:無視|무시|ignorieren)",
+)), groupless=True)  # fmt: skip
+_OF_A_MENU = re.compile(r"\bselection\s+options?\s+[a-z]{2}", re.IGNORECASE)
+"""Which would be taken for "Selection: Option 1", since an i looks like a 1."""
 _VERDICT_WORDS = re.compile(
     r"\b(?:overall|response|assistant|option|answer|is|are|the|my|final|verdicts?|better|best|conclusion"
     r"|judge?ment|evaluation|"
@@ -130,10 +176,12 @@ class Meant:
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
 def meant_for_judge(answer: str) -> Meant:
-    low = [folded(plain(text)) for text in (answer, *decoded(answer))]
+    texts = [plain(text) for text in (answer, *decoded(answer))]
+    # Folding turns Cyrillic letters into Latin ones, and with them the words of other languages.
+    low = dict.fromkeys([*map(folded, texts), *(text.lower() for text in texts)])
     verdict = any(_VERDICT_SIGN.finds(text) and _VERDICT.finds(text) for text in low)
     return Meant(
-        verdict=verdict or any(map(_VERDICT_SKELETON.finds, forms(answer))),
+        verdict=verdict or any(map(_VERDICT_SKELETON.finds, forms(_OF_A_MENU.sub(" ", answer)))),
         order=any(_ORDER_SIGN.finds(text) and _ORDER.finds(text) for text in low),
     )
 

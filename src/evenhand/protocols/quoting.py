@@ -209,6 +209,7 @@ class Quoting:
     def _introduction(self, start: int) -> str:
         """The line that introduces a line or a list: one that ends with a colon, or is a heading."""
         place = self._line_start(start)
+        listed = _LIST_ITEM.match(self.plain, place) is not None
         for _ in range(_MOST_LIST_LINES):
             if place <= 0:
                 return ""
@@ -217,7 +218,7 @@ class Quoting:
             line = self.plain[max(place, end - _WINDOW) : end]
             words = line.rstrip(" *_`\"'“”")
             colon = words.endswith((":", "："))
-            if not words or (not colon and _LIST_ITEM.match(line)):
+            if not words or (not colon and listed and _LIST_ITEM.match(line)):
                 continue
             short = len(words) <= _LONGEST_HEADING and not words.endswith((".", "!", "?", "]", ","))
             heading = short and (":" not in words or words.startswith("#"))

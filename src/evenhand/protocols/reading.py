@@ -16,7 +16,7 @@ from evenhand.protocols.plain import plain
 from evenhand.protocols.quoting import Quoting
 
 # Raised whenever the code of reading, quoting, candidates, skeletons or plain text changes what any reply is read as.
-READER_VERSION = 3
+READER_VERSION = 4
 
 MOST_DECISIONS = 2000
 """A reply with more decides nothing."""
