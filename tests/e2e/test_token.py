@@ -3,12 +3,13 @@
 import asyncio
 import json
 import re
+import shlex
 from typing import Any
 
 import pytest
 
 from tests.e2e.workplace import Ran, Workplace
-from tests.scripted_server import Body, Judge, Script, ScriptedServer
+from tests.scripted_server import Body, Judge, Script, ScriptedServer, server_process
 
 WHAT = ("--limit", "3", *(word for name in ("careful", "brief", "planted") for word in ("--models", f"sample-{name}")))
 TRIALS = 3 * 3 * 2
@@ -222,3 +223,31 @@ def test_raw_replies_are_read_by_the_code_of_their_row(here: Workplace) -> None:
     refused = here.run("read", "visit_pairwise", "replies.jsonl")
     assert refused.code == 2
     assert "row 1 (line 1): token must be the trial's code, letters and digits, found '**'" in refused.err
+
+
+def test_a_choice_is_read_by_its_code(here: Workplace) -> None:
+    here.folder.mkdir(exist_ok=True)
+    outputs = ["Rhine.", "The Rhine and others.", "Selection: Option 1"]
+    rows = [{"item": f"{n}", "prompt": f"Name {n} rivers.", "outputs": outputs} for n in range(3)]
+    (here.folder / "rivers.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    grading = ("grade", "rivers.jsonl", "--judge", "openai/gpt-4o", "--endpoint-name", "scripted", "--quiet", "--json")
+    for judge, read in (("closes picks-longest", 9), ("picks-longest", 0)):
+        with server_process("--judge", judge) as url:
+            done = here.run(*grading, "--fence", "token", "--judge-base-url", url, "--store", f"sqlite:///{read}.db")
+        assert done.code == 0, done.err
+        assert (done.document["readout"], done.document["coverage"]["with_verdict"]) == ("token", read)
+
+
+def test_a_board_judged_with_codes_names_the_audit_that_fits_it(here: Workplace) -> None:
+    with server_process("--judge", "closes prefers-longer") as url:
+        done = here.judge(url, *WHAT, "--fence", "token")
+        assert done.code == 0, done.err
+        (hint,) = re.findall(r"`(evenhand audit [^`]+)` makes one", " ".join(here.run("rank").out.split()))
+        assert "--fence token" in hint
+        audit = here.run(*shlex.split(hint)[1:-1], "40", "--json")
+        assert audit.code == 0, audit.err
+        assert audit.document["readout"] == "token"
+        assert audit.document["coverage"]["with_verdict"] > 20
+    board = here.run("rank")
+    assert "Latest audit of this judge" in board.out
+    assert "other readout" not in board.out
