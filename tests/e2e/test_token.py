@@ -70,7 +70,7 @@ def verdicts(here: Workplace) -> dict[str, Any]:
 
 WAYS = {
     "a paper's": (("--protocol", "visit_pairwise", "--fence", "token"), "Overall, Response {} is better."),
-    "our own": (("--protocol", "pairwise", "--see", "caption"), "[[{}>>{}]]"),
+    "our own": (("--protocol", "pairwise"), "[[{}>>{}]]"),
 }
 
 
