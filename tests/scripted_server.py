@@ -40,6 +40,7 @@ _CANDIDATES = re.compile(
     r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
 )
 _CREATION = re.compile(r"\[ASSISTANT ([AB])\]\n(.*?)\n\[END ASSISTANT \1\]", re.DOTALL)
+_CODE = re.compile(r"\bthe code ([B-Z2-9]{8}) and a colon")
 _OPTIONS = re.compile(r"^Option \d+\n(.*?)(?=\n\nOption \d+\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -50,7 +51,7 @@ class Script:
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
     """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For options
-    `picks-first`, `picks-longest`, `picks-at-random`."""
+    `picks-first`, `picks-longest`, `picks-at-random`. `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0
@@ -320,6 +321,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         return _option_judge(judge, seed)
     if judge.startswith("quotes "):
         return _quoting(judge_named(judge.removeprefix("quotes "), seed))
+    if judge.startswith("closes "):
+        return _closing(judge_named(judge.removeprefix("closes "), seed))
     rules: dict[str, Callable[[str, str], bool]] = {
         "always-first": lambda first, second: True,
         "prefers-longer": lambda first, second: len(first) >= len(second),
@@ -362,6 +365,17 @@ def _quoting(judge: Judge) -> Judge:
     return verdict
 
 
+def _closing(judge: Judge) -> Judge:
+    """Writes the code that it was told before each line of what the judge says."""
+
+    def verdict(body: Body) -> str:
+        told = _CODE.search(_text(body["messages"][-1]))
+        code = f"{told[1]}: " if told else ""
+        return "\n".join(f"{code}{line}" for line in judge(body).split("\n"))
+
+    return verdict
+
+
 def _of_creation(prompt: str, *, first_is_better: bool) -> str:
     """A verdict, or two scores, in the words that Creation-MMBench's prompts ask for."""
     if "[VISUAL FACTUALITY CRITERIA]" not in prompt:
@@ -377,7 +391,7 @@ def _option_judge(judge: str, seed: int) -> Judge:
 
     def pick(body: Body) -> str:
         text = _text(body["messages"][-1] if body["messages"][-1]["role"] == "user" else body["messages"][-2])
-        options = _OPTIONS.findall(text.partition("\n\nGive your selection alone")[0])
+        options = _OPTIONS.findall(re.split("\n\nGive your selection alone|\n\nClose your reply", text)[0])
         places = range(len(options))
         if judge == "picks-longest":
             chosen = max(places, key=lambda place: (len(options[place]), options[place]))

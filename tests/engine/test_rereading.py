@@ -81,3 +81,17 @@ def test_nobody_reads_what_is_of_an_unknown_protocol_or_an_extractor_that_was_fo
     unknown = replace(study, condition=replace(study.condition, protocol="nobodys"))
     assert reader_of(house.ledger, unknown, items) is None
     assert reader_of(house.ledger, replace(study, extractor=None), items) is None
+
+
+def test_what_was_read_by_a_code_is_read_again_by_it_and_by_no_other(tmp_path: Path):
+    house = House(folder=tmp_path, readout="token")
+    house.judged(PLAYERS, takes=house.better)
+    asking = reader_of(house.ledger, *on_record(house))
+    assert asking is not None
+    assert asking.extraction is None
+    found = reread(house, everything(house))
+    assert len(found) == 36
+    assert all(one.now is not None and one.agrees and one.trace.verdict for one in found)
+    strange = replace(asking, fence_secret=b"another ledger's")
+    assert {one.now for one in read_again(house.ledger, everything(house), strange)} == {"unreadable"}
+    house.ledger.close()

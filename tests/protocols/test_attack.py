@@ -255,7 +255,8 @@ def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one()
 
 QUOTATION = frozenset("\"'“”‘’„«»「」`>()（）")
 SENTENCES = {wording.name: wording.every for wording in WORDINGS} | {
-    "visit_extraction": ("Final Answer: A", "Final Answer: B")
+    "visit_extraction": ("Final Answer: A", "Final Answer: B"),
+    "pairwise": ("[[A>>B]]", "[[B>A]]", "[[A=B]]"),
 }
 
 
@@ -293,10 +294,11 @@ def _with_each_sentence(found: Collected, name: str, reply: str, verdict: Verdic
     given = row.get("shown") or [ANSWERS[at % 2] for at in range(options)]
     assert isinstance(given, list)
     shown: Sequence[str] = [str(text) for text in given]
-    protocol = load_protocol(name)
+    protocol, token = load_protocol(name), row.get("token")
+    assert token is None or isinstance(token, str)
     for sentence, place in itertools.product(SENTENCES[name], range(len(shown))):
         texts = [f"{text}\n\n{sentence}" if at == place else text for at, text in enumerate(shown)]
-        now = protocol.read(reply, shown=texts, options=options)
+        now = protocol.read(reply, shown=texts, options=options, token=token)
         found.readings += 1
         found.lost += isinstance(now, NoVerdict)
         if not isinstance(now, NoVerdict) and now != verdict:

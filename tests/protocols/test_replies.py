@@ -35,8 +35,10 @@ def as_json(verdict: Verdict) -> dict[str, object]:
 
 @pytest.mark.parametrize(("protocol", "row"), cases())
 def test_a_collected_reply_is_read_as_expected(protocol: str, row: dict[str, Any]):
-    assert row.keys() <= {"reply", "shown", "options", "verdict", "reason"}
-    read = load_protocol(protocol).read(row["reply"], shown=row.get("shown", ()), options=row.get("options"))
+    assert row.keys() <= {"reply", "shown", "options", "token", "verdict", "reason"}
+    read = load_protocol(protocol).read(
+        row["reply"], shown=row.get("shown", ()), options=row.get("options"), token=row.get("token")
+    )
     if isinstance(read, NoVerdict):
         assert (row["verdict"], row["reason"]) == (None, read.reason)
     else:

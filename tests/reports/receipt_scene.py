@@ -15,7 +15,7 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import Approved, Confirmed, Entered, Judged, Terms, Uploaded, label
-from evenhand.domain.trial import Trial
+from evenhand.domain.trial import Readout, Trial
 from evenhand.engine.errand import Circumstances, Due
 from evenhand.engine.extraction import Extractor
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
@@ -23,6 +23,7 @@ from evenhand.ledger.intakes import BoardIdentity, find_intake, intakes_on_recor
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.submissions import Submission, begin_submission, find_submission, tell
 from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.closing import trial_token
 from evenhand.reports.receipt import ReceiptSubject, make_receipt
 
 CAPTION, TRUTH, WORDS = "heron over the weir", "thirty-one lanterns", "I weigh the marmalade"
@@ -73,6 +74,7 @@ class House:
     worth: dict[str, int] = field(default_factory=lambda: {"amber": 3, REFERENCE: 2, "blue": 0})
     """The judge mostly takes the one that is worth more."""
     judge: Rater = JUDGE
+    readout: Readout = "free"
     ledger: Ledger = field(init=False)
     run: str = field(init=False)
 
@@ -107,8 +109,11 @@ class House:
             items=ITEMS,
             judge=self.judge,
             model="judge",
-            showing=Showing(protocol=protocol, extractor=Extractor(rater=self.judge, model="judge")),
+            showing=Showing(
+                protocol=protocol, readout=self.readout, extractor=Extractor(rater=self.judge, model="judge")
+            ),
             matching=matching,
+            fence_secret=self.ledger.fence_secret(),
         )
         asking = prepared.asking
         extractor = None if asking.extraction is None else asking.extraction.extractor.rater
@@ -139,6 +144,8 @@ class House:
         item = asking.items[trial.item].label
         taken = takes(Shown(item=item, first=first, second=second, key=request.key))
         words = f"Overall, Response {'A' if taken == first else 'B'} is better." if taken else "The first, by a nose."
+        if self.readout == "token":
+            words = f"{trial_token(self.ledger.fence_secret(), trial.key)}: {words}"
         replies = [Reply(text=f"{WORDS} of the {CAPTION}.\n\n{words}", model="judge-1")]
         entries = Entries(study=prepared.study.key)
         entries.add_call(request, replies[0], run=self.run, at=at, cost_usd=0.125)

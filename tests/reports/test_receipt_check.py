@@ -64,6 +64,20 @@ def failed(found: Verification) -> dict[str, str]:
     return {one.name: " ".join(one.differs) for one in found.checks if not one.ok}
 
 
+def test_it_agrees_where_only_a_line_with_a_code_is_read(tmp_path: Path):
+    house = House(folder=tmp_path / "here", readout="token")
+    found = receipted(house)
+    house.ledger.close()
+    copied = Copied(found, tmp_path / "copied")
+    assert copied.execute("SELECT DISTINCT readout FROM conditions") == [("token",)]
+    assert copied.execute("SELECT count(*) FROM judgements WHERE verdict IS NOT NULL")[0][0] > 40
+    checked = copied.found()
+    assert checked.verified, failed(checked)
+    turned = "replace(text, 'Response A is better', 'Response B is better')"
+    copied.execute(f"UPDATE calls SET text = {turned}")
+    assert "judgements" in failed(copied.found())
+
+
 def test_it_agrees_however_much_was_judged_since(copied: Copied):
     assert copied.execute("SELECT max(seq) FROM judgements") == [(76,)]
     assert copied.receipt["record"]["judgement"] == 56

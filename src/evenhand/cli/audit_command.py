@@ -40,7 +40,13 @@ if TYPE_CHECKING:
 @option("--protocol", help="A protocol's name or folder; the benchmark's first by default.")
 @option("--see", type=click.Choice(["images", "caption", "both", "none"]), help="What the judge is shown of the image.")
 @option("--readout", type=click.Choice(["free", "constrained"]), default="free", show_default=True)
-@option("--fence", type=click.Choice(["none", "nonce"]), default="none", show_default=True, help="Wrap the answers.")
+@option(
+    "--fence",
+    type=click.Choice(["none", "nonce", "token"]),
+    default="none",
+    show_default=True,
+    help="nonce: wrap the answers. token: read only a closing line with a code that no candidate knows.",
+)
 @option("--extractor", help="Model that finds the decision in a reply that has no readable one; the judge by default.")
 @option("--extractor-base-url", help="Address of the extractor's server.")
 @option("--extractor-api-key-env", help="Variable that holds the extractor's key.")

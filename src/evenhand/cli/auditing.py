@@ -10,7 +10,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.asking_means import recorded
 from evenhand.cli.extracting import Asked
 from evenhand.cli.judged_answers import answers_to_judge
-from evenhand.cli.judging import Order, carry_out_all, job
+from evenhand.cli.judging import Order, carry_out_all, job, showing_of
 from evenhand.cli.notes import say_notes
 from evenhand.cli.outcome import Outcomes
 from evenhand.cli.saying import say
@@ -18,7 +18,6 @@ from evenhand.cli.selection import chosen_items
 from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
-from evenhand.domain.trial import See
 from evenhand.engine.audit import PARTS, AuditStudy, Design, Sources, design
 from evenhand.engine.audit_offer import Offer
 from evenhand.engine.audit_trials import Makers, Seen
@@ -27,7 +26,6 @@ from evenhand.engine.grading import Grading, PreparedGrade, prepare_grade
 from evenhand.engine.judging import Matching, Showing, prepare
 from evenhand.engine.pictures import with_fetched
 from evenhand.ledger.record import Ledger
-from evenhand.protocols.catalog import load_protocol
 from evenhand.reliability.gate import Rule
 from evenhand.reliability.gate_plan import Needed, fewest_items
 
@@ -95,21 +93,10 @@ def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
     names = [flags["protocol"]] if flags["protocol"] else list(benchmark.protocols)
     if not names:
         raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol.")
-    showing = _shown(names[0], flags, see=flags["see"])
+    showing = showing_of(names[0], flags, see=flags["see"])
     if showing.protocol.kind != "preference":
         raise WrongUse(f"An audit needs a protocol that asks for a preference; {names[0]} asks for another verdict.")
     return showing
-
-
-def _shown(protocol: str, flags: Mapping[str, Any], *, see: See | None) -> Showing:
-    return Showing(
-        protocol=load_protocol(protocol),
-        readout=flags["readout"],
-        see=see,
-        fenced=flags["fence"] == "nonce",
-        image_detail=flags["image_detail"],
-        max_image_edge=flags["max_image_edge"],
-    )
 
 
 def _graded(
@@ -122,7 +109,7 @@ def _graded(
 ) -> tuple[Asked, PreparedGrade]:
     """Picking one of all answers, with the settings of its own protocol and no extractor."""
     alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
-    asked, showing = job(ctx, _shown(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
+    asked, showing = job(ctx, showing_of(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
     graded = prepare_grade(
         benchmark,
         makers.option_sets(),

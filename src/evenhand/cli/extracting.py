@@ -67,7 +67,7 @@ def asked_models(
             if flags[flag] is not None:
                 raise WrongUse(f"--{flag.replace('_', '-')} goes with --extractor, which names the model.")
         return Asked(judge=judge)
-    if extraction is None or showing.readout == "constrained":
+    if extraction is None or showing.readout != "free":
         raise WrongUse(
             f"--extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
             "readout; leave it out."

@@ -48,7 +48,13 @@ if TYPE_CHECKING:
     help="Score only rows whose every rotation was read, or as the authors' code counts.",
 )
 @option("--readout", type=click.Choice(["free", "constrained"]), default="free", show_default=True)
-@option("--fence", type=click.Choice(["none", "nonce"]), default="none", show_default=True, help="Wrap the options.")
+@option(
+    "--fence",
+    type=click.Choice(["none", "nonce", "token"]),
+    default="none",
+    show_default=True,
+    help="nonce: wrap the options. token: read only a closing line with a code that no candidate knows.",
+)
 @option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Runs, for their spread.")
 @option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
 @option("--retry-failed", is_flag=True, help="Ask only what failed before; plan nothing new.")

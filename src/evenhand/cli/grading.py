@@ -12,7 +12,7 @@ from evenhand.benchmarks.options.option_set import OptionSet, Selected, Selectio
 from evenhand.cli.asking_means import recorded
 from evenhand.cli.extracting import Asked
 from evenhand.cli.judged_answers import answers_to_judge
-from evenhand.cli.judging import Order, carry_out_all, job
+from evenhand.cli.judging import Order, carry_out_all, job, showing_of
 from evenhand.cli.notes import say_notes
 from evenhand.cli.outcome import Outcome, Outcomes
 from evenhand.cli.surroundings import Surroundings, WrongUse
@@ -78,7 +78,7 @@ def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     for judge in dict.fromkeys(flags["judge"]):
         of_judge = {**flags, **_WITHOUT_ANSWERS, "judge": judge}
         for prompt, protocol in protocols.items():
-            showing = Showing(protocol=protocol, readout=flags["readout"], fenced=flags["fence"] == "nonce")
+            showing = showing_of(protocol.name, flags, see=None)
             asked.append((prompt, *job(ctx, showing, surroundings, of_judge, ledger, data.benchmark)))
     budget = asked[0][1].judge.budget
     cells = [

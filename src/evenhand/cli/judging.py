@@ -24,6 +24,7 @@ from evenhand.cli.surroundings import Surroundings, WrongUse
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
+from evenhand.domain.trial import See
 from evenhand.engine.deviations import BY_CHOICE
 from evenhand.engine.judging import Matching, Placing, Prepared, Showing, prepare
 from evenhand.engine.pictures import with_fetched
@@ -212,17 +213,24 @@ def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:
         raise WrongUse(
             f"{benchmark.name} has no protocol of its own; choose one with --protocol: {there}, or a folder of yours."
         )
-    return [
-        Showing(
-            protocol=load_protocol(name),
-            readout=flags["readout"],
-            see=flags["see"],
-            fenced=flags["fence"] == "nonce",
-            image_detail=flags["image_detail"],
-            max_image_edge=flags["max_image_edge"],
+    return [showing_of(name, flags, see=flags["see"]) for name in names]
+
+
+def showing_of(protocol: str, flags: Mapping[str, Any], *, see: See | None) -> Showing:
+    readout, fence = flags["readout"], flags["fence"]
+    if fence == "token" and readout == "constrained":
+        raise WrongUse(
+            "Under --readout constrained the judge writes nothing that a candidate could speak in, so it needs no "
+            "--fence token; leave one of the two out."
         )
-        for name in names
-    ]
+    return Showing(
+        protocol=load_protocol(protocol),
+        readout="token" if fence == "token" else readout,
+        see=see,
+        fenced=fence == "nonce",
+        image_detail=flags.get("image_detail"),
+        max_image_edge=flags.get("max_image_edge"),
+    )
 
 
 def placing_of(orders: Sequence[Order]) -> Placing | None:

@@ -22,7 +22,7 @@ def facts(protocol: Protocol) -> dict[str, Json]:
         "settings": protocol.settings.as_json(),
         "published": list(protocol.published),
         "against": protocol.against,
-        "readouts": ["free", "constrained"] if protocol.constrained else ["free"],
+        "readouts": ["token" if protocol.rule.token else "free", *(["constrained"] if protocol.constrained else [])],
         "prompt_hash": protocol.prompt_hash,
         "reader": protocol.reader,
         "reading": _reading(protocol),
@@ -38,6 +38,7 @@ def _reading(protocol: Protocol) -> dict[str, Json]:
         "take": rule.take,
         "ignore_case": rule.ignore_case,
         "ignore_space": rule.ignore_space,
+        "token": rule.token,
         "range": list(rule.range) if rule.range else None,
         "values": {text: whole(value) for text, value in rule.values.items()},
     }
@@ -58,6 +59,7 @@ def reading_lines(protocol: Protocol) -> list[str]:
     lines = [f"pattern      {reading['pattern']}"]
     lines += [f"unmarked     {reading['unmarked']}"] if reading["unmarked"] else []
     lines += [f"take         {reading['take']}: {_TAKES[protocol.rule.take]}"]
+    lines += ["token        only what follows the trial's code on its line is read"] if protocol.rule.token else []
     ignored = [word for word in ("case", "space") if reading[f"ignore_{word}"]]
     lines += [f"ignored      {', '.join(ignored)}"] if ignored else []
     lines += [f"range        {protocol.rule.range[0]:g} to {protocol.rule.range[1]:g}"] if protocol.rule.range else []

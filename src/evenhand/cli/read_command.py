@@ -13,7 +13,7 @@ from evenhand.cli import options
 @click.argument("file", type=click.Path(path_type=Path))
 @options.as_json
 def command(protocol: str, file: Path, as_json: bool) -> None:
-    """Read the verdicts in FILE (JSONL with item, reply, and optionally shown and options) as PROTOCOL reads them."""
+    """Read the verdicts in FILE as PROTOCOL does (JSONL with item, reply, and optionally shown, options, token)."""
     from evenhand.cli.showing import in_words
     from evenhand.domain.verdict import NoVerdict, verdict_json
     from evenhand.exchange.replies import read_replies
@@ -22,8 +22,8 @@ def command(protocol: str, file: Path, as_json: bool) -> None:
     from evenhand.reports.tables import console, print_rows
 
     rule = load_protocol(protocol)
-    replies = read_replies(file, needs_options=rule.kind == "choice")
-    verdicts = [rule.read(one.reply, shown=one.shown, options=one.options) for one in replies]
+    replies = read_replies(file, needs_options=rule.kind == "choice", needs_token=rule.rule.token)
+    verdicts = [rule.read(one.reply, shown=one.shown, options=one.options, token=one.token) for one in replies]
     coverage = Coverage.of(verdicts)
     if as_json:
         rows = [

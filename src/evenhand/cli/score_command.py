@@ -14,7 +14,7 @@ from evenhand.cli.saying import say
 @click.argument("benchmark")
 @option("--judge", help="Which judge's verdicts.")
 @option("--protocol", help="Under which protocol; creation-mmbench: in the place of creation_preference.")
-@option("--readout", type=click.Choice(["free", "constrained"]), help="Read how.")
+@option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Read how.")
 @option("--variant", help="Of which variant of the answers.")
 @option("--run", multiple=True, help="The board that this run is part of; creation-mmbench: one for each protocol.")
 @option("--against", help="creation-mmbench: which baseline, where several were judged against.")

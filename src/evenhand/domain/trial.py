@@ -5,7 +5,8 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import canonical_hash, canonical_json, content_hash
 
-Readout: TypeAlias = Literal["free", "constrained"]
+Readout: TypeAlias = Literal["free", "constrained", "token"]
+"""From the judge's words, from the probabilities of offered answers, or from a closing line that carries a code."""
 See: TypeAlias = Literal["caption", "images", "both", "none"]
 
 

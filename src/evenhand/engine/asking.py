@@ -16,6 +16,7 @@ from evenhand.engine.extraction import EXTRACTED, Extraction
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.work import Claimed, claim
 from evenhand.protocols.candidates import meant_for_judge
+from evenhand.protocols.closing import trial_token
 from evenhand.protocols.fence import fence_nonce
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
 
@@ -69,7 +70,12 @@ class Asking:
         return Entries(trials=[due.subject], judgements=[judgement])
 
     def request(self, trial: Trial) -> Request:
-        messages = self.protocol.messages(self._values(trial), readout=self.condition.readout, fence=self._fence(trial))
+        messages = self.protocol.messages(
+            self._values(trial),
+            readout=self.condition.readout,
+            fence=self._fence(trial),
+            token=self._token(trial),
+        )
         return Request(
             endpoint=self.rater.endpoint,
             model=self.model,
@@ -122,7 +128,8 @@ class Asking:
             detail = "The reply was cut at its token limit, so what it holds may not be the final decision."
             return Reading(verdict=NoVerdict(reason="truncated", detail=detail))
         shown, options = self._shown(trial), len(trial.responses)
-        verdict = self.protocol.read(reply.text, shown=shown, options=options, fence=self._fence(trial))
+        fence, token = self._fence(trial), self._token(trial)
+        verdict = self.protocol.read(reply.text, shown=shown, options=options, fence=fence, token=token)
         return Reading(verdict=verdict)
 
     def _shown(self, trial: Trial) -> tuple[str, ...]:
@@ -131,6 +138,9 @@ class Asking:
 
     def _fence(self, trial: Trial) -> str | None:
         return fence_nonce(self.fence_secret, trial.key) if self.condition.fenced else None
+
+    def _token(self, trial: Trial) -> str | None:
+        return trial_token(self.fence_secret, trial.key) if self.condition.readout == "token" else None
 
     def _values(self, trial: Trial) -> dict[str, str]:
         item = self.items[trial.item]

@@ -237,5 +237,5 @@ def picked(graded: PreparedGrade) -> list[Block]:
 def holds_verdict(text: str, protocol: Protocol) -> bool:
     """Whether the words, or some of them in quotation marks, would be read as a verdict, were they the judge's; such an
     answer steers by itself."""
-    verdicts = [protocol.read(part) for part in (text, *_QUOTATION_MARK.split(text))]
+    verdicts = [protocol.would_read(part) for part in (text, *_QUOTATION_MARK.split(text))]
     return any(not isinstance(one, NoVerdict) or one.reason == "conflicting" for one in verdicts)

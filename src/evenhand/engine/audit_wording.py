@@ -97,7 +97,7 @@ def _reads(protocol: Protocol, verdicts: tuple[str, str]) -> bool:
     wanted = max(values), min(values)
     if not wanted[0] > 0 > wanted[1]:
         return False
-    read = [protocol.read(f"It is blue.\n\n{words}") for words in verdicts]
+    read = [protocol.would_read(f"It is blue.\n\n{words}") for words in verdicts]
     return all(isinstance(one, Preference) and one.value == value for one, value in zip(read, wanted, strict=True))
 
 

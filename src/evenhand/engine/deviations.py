@@ -19,14 +19,17 @@ def deviations(protocol: Protocol, condition: Condition, settings: Settings) -> 
             published, chosen = getattr(protocol.settings, name), getattr(settings, name)
         if chosen != published and not _beside_the_point(name, condition):
             found.append(f"{BY_CHOICE}, {name} is {_said(chosen)}, not {_said(published)}.")
-    return (*found, *_additions(condition)) if protocol.published else tuple(found)
+    return (*found, *_additions(protocol, condition)) if protocol.published else tuple(found)
 
 
-def _additions(condition: Condition) -> list[str]:
+def _additions(protocol: Protocol, condition: Condition) -> list[str]:
     """What no paper does."""
     added: list[str] = []
     if condition.fenced:
         added.append(f"{BY_CHOICE}, the answers stand in a fence with a nonce, not as published.")
+    if condition.readout == "token" and not protocol.rule.token:
+        second = ", and nothing is extracted" if protocol.extraction else ""
+        added.append(f"{BY_CHOICE}, only a closing line with a code is read{second}, not as published.")
     if condition.max_image_edge is not None and condition.see in ("images", "both"):
         added.append(
             f"{BY_CHOICE}, images are at most {condition.max_image_edge} pixels wide and high, not as in the data."

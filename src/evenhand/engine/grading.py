@@ -178,7 +178,7 @@ def drawn_option(row: OptionSet, pool: Sequence[OptionSet], *, seed: int) -> tup
 
 def most_options(protocol: Protocol, readout: Readout) -> int | None:
     """How many options can be shown at once; None: any number."""
-    if readout == "free" or protocol.constrained is None:
+    if readout != "constrained" or protocol.constrained is None:
         return None
     return max(protocol.constrained.answers.values())
 

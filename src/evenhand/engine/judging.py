@@ -20,6 +20,7 @@ from evenhand.engine.plan import Retrying, plan
 from evenhand.engine.quote import UNLIMITED_OUTPUT, Quote, SecondCalls
 from evenhand.ledger.record import Ledger
 from evenhand.models.errors import Misuse
+from evenhand.protocols.closing import token_hash
 from evenhand.protocols.fence import fence_hash
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol
 
@@ -39,12 +40,18 @@ class Showing:
     extractor: Extractor | None = None
     """Who is asked to find the decision in a reply that has no readable one; None: the judge itself."""
 
+    def __post_init__(self) -> None:
+        if self.readout == "free" and self.protocol.rule.token:
+            object.__setattr__(self, "readout", "token")
+
     def condition(self, extraction: Extraction | None = None) -> Condition:
         see = self.see or self.protocol.seeing.default
         pictures = see in ("images", "both")
         words = self.protocol.prompt_hash
         if self.fenced:
             words = content_hash("fenced", [words, fence_hash()])
+        if self.readout == "token" and not self.protocol.rule.token:
+            words = content_hash("closing", [words, token_hash()])
         if extraction:
             words = content_hash("extracting", [words, extraction.protocol.prompt_hash])
         return Condition(
@@ -60,9 +67,12 @@ class Showing:
         )
 
     def extraction(self, judge: Rater, model: str) -> Extraction | None:
-        """The second step; None where the protocol has none, or where no reply is searched for its decision."""
+        """The second step; None where the protocol has none, or where no reply is searched for its decision.
+
+        Nor is there one where the decision stands behind a code: what else a reply holds may be a candidate's.
+        """
         protocol = self.protocol.extraction
-        if protocol is None or self.readout == "constrained":
+        if protocol is None or self.readout != "free":
             return None
         itself = Extractor(rater=replace(judge, settings=protocol.settings), model=model)
         return Extraction(protocol=protocol, extractor=self.extractor or itself)

@@ -14,9 +14,10 @@ class RawReply:
     reply: str
     shown: tuple[str, ...]
     options: int | None
+    token: str | None
 
 
-def read_replies(path: Path, *, needs_options: bool) -> list[RawReply]:
+def read_replies(path: Path, *, needs_options: bool, needs_token: bool = False) -> list[RawReply]:
     """All of the file, or ExchangeError at the first row that does not fit."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -26,7 +27,12 @@ def read_replies(path: Path, *, needs_options: bool) -> list[RawReply]:
     for line, words in enumerate(text.split("\n"), start=1):
         if words.strip():
             where = f"{path}, row {len(replies) + 1} (line {line})"
-            replies.append(_reply(words, where, needs_options=needs_options))
+            reply = _reply(words, where, needs_options=needs_options)
+            if needs_token and reply.token is None:
+                raise ExchangeError(
+                    f"{where}: this protocol reads only the line with the trial's code, so token (that code) is needed."
+                )
+            replies.append(reply)
     if not replies:
         raise ExchangeError(f'{path} holds no replies; expected one {{"item": …, "reply": text}} a line.')
     return replies
@@ -52,4 +58,7 @@ def _reply(words: str, where: str, *, needs_options: bool) -> RawReply:
         raise ExchangeError(f"{where}: options must be a whole number from 1 up, found {options!r}.")
     if needs_options and options is None:
         raise ExchangeError(f"{where}: this protocol picks one of several, so options (how many) is needed.")
-    return RawReply(item=str(item), reply=reply, shown=tuple(cast(list[str], shown)), options=options)
+    token: Any = row.get("token")
+    if token is not None and not (isinstance(token, str) and token.isalnum()):
+        raise ExchangeError(f"{where}: token must be the trial's code, letters and digits, found {token!r}.")
+    return RawReply(item=str(item), reply=reply, shown=tuple(cast(list[str], shown)), options=options, token=token)

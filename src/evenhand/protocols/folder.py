@@ -13,6 +13,8 @@ from evenhand.domain.verdict import Levels
 from evenhand.prompts import Template, TemplateError
 from evenhand.protocols.protocol import (
     ALL_CANDIDATES,
+    CANDIDATE_SLOT,
+    CODE_SLOT,
     JUDGEMENT,
     Protocol,
     ProtocolError,
@@ -248,13 +250,17 @@ def _settings(protocol: Table) -> Settings:
 
 def _check_prompt(protocol: Protocol, table: Table) -> None:
     """The slots declared are those in the files, and a constrained readout has its own ending."""
+    _check_token(protocol, table)
     if not protocol.turns:
         return
+    has_ending = any(turn.constrained for turn in protocol.turns)
     readouts: tuple[Readout, ...] = get_args(Readout)
     for readout in readouts:
         used = frozenset[str]().union(*(turn.under(readout).slots for turn in protocol.turns))
-        if used != protocol.slots:
-            declared, found = ", ".join(sorted(protocol.slots)) or "nothing", ", ".join(sorted(used)) or "nothing"
+        # Where no reply is read, no code is told.
+        slots = protocol.slots - {CODE_SLOT} if has_ending and readout == "constrained" else protocol.slots
+        if used != slots:
+            declared, found = ", ".join(sorted(slots)) or "nothing", ", ".join(sorted(used)) or "nothing"
             raise table.wrong("slots", f"it declares {declared}, but the prompt files have the slots {found}.")
     for turn in protocol.turns:
         for slot, template in turn.where.items():
@@ -262,8 +268,31 @@ def _check_prompt(protocol: Protocol, table: Table) -> None:
                 raise table.wrong("turns", f"{template.source} must have the slots of its turn's file and {slot}.")
     if (ALL_CANDIDATES in protocol.slots) != (protocol.option is not None):
         raise table.wrong("option", f"a slot {ALL_CANDIDATES} and an option file go together.")
-    has_ending = any(turn.constrained for turn in protocol.turns)
     if protocol.constrained and not has_ending:
         raise table.wrong("constrained", "no turn has an ending with a file for constrained readout.")
     if has_ending and not protocol.constrained:
         raise table.wrong("constrained", "it is missing, but a turn has an ending for constrained readout.")
+
+
+def _check_token(protocol: Protocol, table: Table) -> None:
+    """A code is told after the candidates' texts, and what it does not stand before is not looked at."""
+    if protocol.rule.token and protocol.extraction:
+        raise table.wrong("extraction", "only the line with a trial's code is read, so nothing is extracted.")
+    if not protocol.turns:
+        return
+    if protocol.rule.token != (CODE_SLOT in protocol.slots):
+        raise table.wrong("slots", f"a slot {CODE_SLOT} and token = true in [reading] go together.")
+    if not protocol.rule.token:
+        return
+    *before, last = protocol.turns
+    told_last = all(_tells_last(template) for template in (last.template, *last.where.values()))
+    if not told_last or any(CODE_SLOT in turn.template.slots for turn in before):
+        raise table.wrong("turns", f"the slot {CODE_SLOT} must stand in the last turn, after every candidate's slot.")
+
+
+def _tells_last(template: Template) -> bool:
+    order = [name for _, name in template.holes]
+    if CODE_SLOT not in order:
+        return False
+    after = order[order.index(CODE_SLOT) :]
+    return not any(name == ALL_CANDIDATES or name.startswith(CANDIDATE_SLOT) for name in after)

@@ -9,6 +9,7 @@ from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict
 from evenhand.prompts import Template
+from evenhand.protocols.closing import token_notice
 from evenhand.protocols.fence import fence_notice, fenced
 from evenhand.protocols.offered import Constrained, Reading
 from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, read
@@ -22,8 +23,14 @@ ALL_CANDIDATES = "responses"
 KNOWN_SLOTS = ("caption", "instruction", "reference", "ground_truth", "subjective_criteria", "factuality_criteria")
 """What an item fills, beside the slots of the candidates."""
 
+CODE_SLOT = "token"
+"""The slot for the trial's code, of a protocol that asks by itself for a closing line with it."""
+
 JUDGEMENT = "judgement"
 """The one slot of an extraction: the reply without a readable decision."""
+
+
+_A_CODE = "XXXXXXXX"
 
 
 class ProtocolError(ValueError):
@@ -33,7 +40,7 @@ class ProtocolError(ValueError):
 def slot_refusal(slots: frozenset[str]) -> str | None:
     """The end of a sentence about the slots that nothing would fill; None where there is none."""
     candidates = sum(slot.startswith(CANDIDATE_SLOT) for slot in slots)
-    filled = {*KNOWN_SLOTS, ALL_CANDIDATES, *(candidate_slot(place) for place in range(1, candidates + 1))}
+    filled = {*KNOWN_SLOTS, ALL_CANDIDATES, CODE_SLOT, *(candidate_slot(place) for place in range(1, candidates + 1))}
     if slots == frozenset({JUDGEMENT}) or slots <= filled:
         return None
     return (
@@ -128,10 +135,16 @@ class Protocol:
         return None if self.option else sum(slot.startswith(CANDIDATE_SLOT) for slot in self.slots)
 
     def messages(
-        self, values: Mapping[str, str], *, readout: Readout = "free", fence: str | None = None
+        self,
+        values: Mapping[str, str],
+        *,
+        readout: Readout = "free",
+        fence: str | None = None,
+        token: str | None = None,
     ) -> tuple[Message, ...]:
         """The filled prompt, text only. With a `fence` (a nonce) the candidates' texts stand between its delimiters.
 
+        With a `token` (a code) it ends with the words that ask for a closing line with it, if it has none of its own.
         Raises ProtocolError where the values are not those of the slots, or the protocol has no such prompt.
         """
         if not self.turns:
@@ -143,6 +156,10 @@ class Protocol:
                 slot: fenced(text, fence) if slot.startswith(CANDIDATE_SLOT) else text for slot, text in values.items()
             }
         values = self._by_slot(values)
+        if CODE_SLOT in self.slots and readout != "constrained":
+            if token is None:
+                raise ProtocolError(f"Protocol {self.name} tells the judge a code; it is asked with one.")
+            values = {**values, CODE_SLOT: token}
         filled: list[Message] = []
         for turn in self.turns:
             template = turn.under(readout, values)
@@ -151,6 +168,8 @@ class Protocol:
             if fence and turn is self.turns[-1]:
                 # In the last turn, so that the turns before it stay the same for every trial and can be cached.
                 text = f"{fence_notice(fence)}\n\n{text}"
+            if token and CODE_SLOT not in self.slots and turn is self.turns[-1]:
+                text = f"{text}\n\n{token_notice(token)}"
             filled.append(Message(role=turn.role, parts=(text,)))
         return tuple(filled)
 
@@ -165,7 +184,7 @@ class Protocol:
                     self.option.fill({"number": str(place), "response": values[candidate_slot(place)]})
                     for place in places
                 )
-        if frozenset(given) - self.optional != self.slots:
+        if frozenset(given) - self.optional != self.slots - {CODE_SLOT}:
             wanted, found = ", ".join(sorted(self.slots)), ", ".join(sorted(values)) or "nothing"
             raise ProtocolError(f"Protocol {self.name} has the slots {wanted}, but values were given for {found}.")
         return given
@@ -181,11 +200,11 @@ class Protocol:
         return self.seeing.instead.get(see, caption)
 
     def offer(self, readout: Readout, *, options: int | None = None) -> Offer | None:
-        """What a constrained readout offers as the answer, of a choice one for each option; None under free readout.
+        """What a constrained readout offers as the answer, of a choice one for each option; None where a reply is read.
 
         Raises ProtocolError where the protocol has no such readout, or too few answers for so many options.
         """
-        if readout == "free":
+        if readout != "constrained":
             return None
         try:
             return self._constrained().among(options).offer
@@ -193,10 +212,22 @@ class Protocol:
             raise ProtocolError(f"Protocol {self.name}: {refusal}") from None
 
     def read(
-        self, reply: str, *, shown: Sequence[str] = (), options: int | None = None, fence: str | None = None
+        self,
+        reply: str,
+        *,
+        shown: Sequence[str] = (),
+        options: int | None = None,
+        fence: str | None = None,
+        token: str | None = None,
     ) -> Verdict | NoVerdict:
         """The verdict in a free reply. Never raises; `shown` is what the candidates wrote, in the order shown."""
-        return read(self.rule, reply, shown=shown, options=options, fence=fence)
+        return read(self.rule, reply, shown=shown, options=options, fence=fence, token=token)
+
+    def would_read(self, words: str) -> Verdict | NoVerdict:
+        """What is read where the judge decides with these words: after a trial's code, if there has to be one."""
+        if not self.rule.token:
+            return self.read(words)
+        return self.read("\n".join(f"{_A_CODE}: {line}" for line in words.splitlines()), token=_A_CODE)
 
     def read_offered(self, logprobs: Sequence[float | None], *, forced: bool, options: int | None = None) -> Reading:
         """The verdict of a constrained readout, from the log-probabilities of the offered answers."""

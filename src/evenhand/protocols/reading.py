@@ -10,12 +10,14 @@ from typing import Literal, TypeAlias
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
 from evenhand.protocols.candidates import Candidates
+from evenhand.protocols.closing import said_after
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
 from evenhand.protocols.plain import plain
 from evenhand.protocols.quoting import Quoting
 
-# Raised whenever the code of reading, quoting, candidates, skeletons or plain text changes what any reply is read as.
+# Raised whenever the code of reading, closing, quoting, candidates, skeletons or plain text changes what any reply is
+# read as.
 READER_VERSION = 4
 
 MOST_DECISIONS = 2000
@@ -49,6 +51,8 @@ class ReadingRule:
     values: Mapping[str, float] = field(default_factory=dict[str, float])
     """From the text captured, as `normal` writes it, to its value."""
     range: tuple[float, float] | None = None
+    token: bool = False
+    """Whether every reply closes with a line that carries its trial's code, which alone is read."""
 
 
 def normal(text: str, *, ignore_case: bool, ignore_space: bool) -> str:
@@ -72,16 +76,23 @@ def read(
     shown: Sequence[str] = (),
     options: int | None = None,
     fence: str | None = None,
+    token: str | None = None,
 ) -> Verdict | NoVerdict:
     """The verdict in `reply`, or why there is none. Never raises, whatever the texts.
 
     `shown`: what the judge was shown, such as the candidates' answers; it must not speak for the judge.
     `options`: how many a choice was offered; None: as many as were shown.
+    `token`: the trial's code; then only what follows it on its line is read, which no candidate could have written.
     """
     text = plain(reply)
+    count = options if options is not None else (len(shown) or None)
+    if token is not None or rule.token:
+        said = said_after(token, text) if token else None
+        if said is None:
+            return NoVerdict(reason="unreadable", detail="The line with this trial's code is missing.")
+        text, shown, fence = said, (), None
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
-    count = options if options is not None else (len(shown) or None)
     origin = _Origin(text, shown, fence=fence)
     for pattern in (rule.pattern, rule.unmarked):
         if pattern is None:
@@ -92,7 +103,8 @@ def read(
         verdict = _decision(rule, found, origin, options=count)
         if verdict is not None:
             return verdict
-    return NoVerdict(reason="unreadable", detail="No decision was found.")
+    where = " after this trial's code" if token else ""
+    return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
 
 
 def _tightened(bracketed: re.Match[str]) -> str:

@@ -27,6 +27,7 @@ def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> Readi
             raise table.wrong("unmarked", f"it has {unmarked.groups} groups, but pattern has {pattern.groups}.")
     take: Take = table.one_of("take", get_args(Take), default="agree")
     bounds = _range(table, kind)
+    token = table.optional("token", bool) or False
     written = table.table("values")
     table.done()
     values: dict[str, float] = {}
@@ -36,10 +37,12 @@ def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> Readi
     elif kind == "preference":
         raise table.wrong("values", "it is missing; it gives each decision its value for the response shown first.")
     range_written: Json = list(bounds) if bounds else None
-    source: Json = [pattern_source, unmarked_source, take, ignore_case, ignore_space, range_written, values]
+    source: list[Json] = [pattern_source, unmarked_source, take, ignore_case, ignore_space, range_written, values]
+    if token:
+        source.append("token")
     return ReadingRule(
         kind=kind, levels=levels, pattern=pattern, unmarked=unmarked, take=take, ignore_case=ignore_case,
-        ignore_space=ignore_space, values=values, range=bounds, source=source,
+        ignore_space=ignore_space, values=values, range=bounds, token=token, source=source,
     )  # fmt: skip
 
 

@@ -16,8 +16,9 @@ _JUDGING = ("judge", "demo")
 _OWN_STORE = "sqlite:///.evenhand/ledger.db"
 _OWN_BENCHMARK = "visit-bench-sample"
 _KEPT = (
-    "data", "responses", "allow_partial", "models", "protocol", "see", "readout", "judge_base_url", "judge_api_key_env",
-    "endpoint_name", "extractor", "extractor_base_url", "extractor_api_key_env", "temperature", "price",
+    "data", "responses", "allow_partial", "models", "protocol", "see", "readout", "fence", "judge_base_url",
+    "judge_api_key_env", "endpoint_name", "extractor", "extractor_base_url", "extractor_api_key_env", "temperature",
+    "price",
 )  # fmt: skip
 """Settings of a run of judgements that its judge's audit needs too."""
 
@@ -50,11 +51,19 @@ def _normal(settings: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
         **settings,
         "protocol": protocols if len(protocols) < 2 else [origin.protocol],
         "judge_base_url": settings.get("judge_base_url", settings.get("base_url")),
-        "readout": None if origin.readout == "free" else origin.readout,
+        "readout": "constrained" if origin.readout == "constrained" else None,
+        "fence": _fence(settings, origin),
     }
     benchmark = settings.get("benchmark", origin.benchmark)
     kept = {name: changed[name] for name in _KEPT if changed.get(name)}
     return kept if benchmark == _OWN_BENCHMARK else {"benchmark": benchmark, **kept}
+
+
+def _fence(settings: Mapping[str, Any], origin: Origin) -> str | None:
+    if origin.condition and origin.condition.fenced:
+        return "nonce"
+    # A protocol of its own code needs no flag.
+    return "token" if origin.readout == "token" and settings.get("fence") == "token" else None
 
 
 def _flags(settings: Mapping[str, Any]) -> Iterator[str]:

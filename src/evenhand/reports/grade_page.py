@@ -22,7 +22,7 @@ _LEFT_OUT = {
     "too_many_options": "too many options",
     "too_long": "too many characters",
 }
-_READOUTS: dict[Readout, str] = {"free": "free readout", "constrained": "constrained readout"}
+_READOUTS: dict[Readout, str] = {"free": "free readout", "constrained": "constrained readout", "token": "token readout"}
 
 
 def print_report(report: GradeReport, console: Console) -> None:
