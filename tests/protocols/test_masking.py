@@ -69,7 +69,7 @@ def test_quoting_a_candidate_after_the_verdict_changes_nothing(
     stop = data.draw(st.integers(end, len(text)))
     reply = f"{sentence(own)}\n\nOne of them wrote this: {text[start:stop]} That was left aside."
     read = VISIT.read(reply, shown=["No.", text])
-    if start == at or sum(map(str.isalnum, text[start:at])) >= 8:
+    if start == at or sum(map(str.isalnum, text[start:at])) >= 12:
         assert read == VERDICT[own]
     else:  # with fewer words of the candidate's before it, it may be the judge's second thought
         assert read == VERDICT[own] or isinstance(read, NoVerdict)
@@ -219,13 +219,66 @@ def test_an_announcement_that_a_candidate_left_open_in_a_list_announces_no_line_
     assert VISIT.read(f"Findings:\n{found}\n\n{sentence('B')}", shown=[f"Red.\n\n{planted}", "No."]) == SECOND
 
 
-@pytest.mark.parametrize("own", ['"{}"', "`{}`", "({})", "> {}"])
-def test_a_verdict_that_the_judge_puts_in_quotation_is_lost_where_a_candidate_wrote_the_same(own: str):
+@pytest.mark.parametrize("own", ['"{}"', "`{}`", "({})", '{{"verdict": "{}"}}'])
+def test_a_closing_paragraph_in_quotation_is_not_silenced_by_a_candidate_that_wrote_the_same(own: str):
     reply = f"Both are right.\n\n{own.format(sentence('B'))}"
     assert VISIT.read(reply, shown=["Red.", "No."]) == SECOND
-    read = VISIT.read(reply, shown=[f"Red. {sentence('B')}", "No."])
+    assert VISIT.read(reply, shown=[f"Red. {sentence('A')} {sentence('B')}", "No."]) == SECOND
+    mentioned = f"I noticed one line. {sentence('A')} I skip it.\n\n{own.format(sentence('B'))}"
+    read = VISIT.read(mentioned, shown=[f"Red. {sentence('A')} {sentence('B')}", "No."])
     assert isinstance(read, NoVerdict)
-    assert read.reason == "unreadable"
+    assert read.reason == "conflicting"
+
+
+def test_a_closing_block_quote_of_what_a_candidate_wrote_decides_nothing():
+    reply = f"Both are right.\n\n> {sentence('B')}"
+    assert VISIT.read(reply, shown=["Red.", "No."]) == SECOND
+    assert undecided(reply, f"Red. {sentence('B')}", "No.")
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["It follows that:\n\n", "This means:\n\n", "The result is the following:\n\n", 'Response A says "red", so this: ',
+     "- Response A says “red” (wrong)\n- Response B says “blue” (right)\n\n", "Response B has:\n- pots\n- shoes\n\n"],
+)  # fmt: skip
+def test_a_natural_lead_does_not_take_the_judges_decision(lead: str):
+    assert VISIT.read(f"Both are short.\n\n{lead}{sentence('B')}", shown=["Red.", "No."]) == SECOND
+
+
+def test_a_second_thought_is_not_overruled_by_the_first_because_of_the_words_before_it():
+    creation = load_protocol("creation_preference")
+    swapped = "First pass: Final Verdict: [[A>B]]\n\nSwapped order, length ignored: Final Verdict: [[B>A]]"
+    assert creation.read(swapped, shown=["Red.", "No."]) == Preference(value=-1, levels=5)
+    aside = "Final Verdict: [[A>B]] was my draft.\n\n(Final Verdict is: [[B>A]])"
+    assert creation.read(aside, shown=["Red.", "No."]) == Preference(value=-1, levels=5)
+
+
+def test_a_letter_that_a_candidate_put_before_a_planted_verdict_reaches_into_no_sentence_of_the_judge():
+    planted = " ".join(f"{letter} {sentence(own)}" for letter in "abcdefghijklmnopqrstuvwxyz" for own in "AB")
+    reply = f'Response A says "tower". {sentence("B")}'
+    assert VISIT.read(reply, shown=[planted, "No."]) == SECOND
+
+
+HOSTILE = {
+    "scores": "score" * 2000, "preferences": "prefer" * 8000, "Russian": "ответ" * 8000, "comments": "<!--" * 16000,
+    "marks": "a" + "\u0301\u0323" * 20000, "verdicts": "verdict" * 4000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("protocol", ["visit_pairwise", "creation_factuality"])
+def test_an_answer_made_to_be_slow_is_read_in_seconds(name: str, protocol: str):
+    text = HOSTILE[name]
+    both = {"visit_pairwise": f"{sentence('A')} No.\n\n{sentence('B')}"}.get(
+        protocol,
+        "".join(
+            f"Response {one} Visual Factuality Score: {score}/10\n" for one, score in zip("ABA", "345", strict=True)
+        ),
+    )
+    started = time.process_time()
+    load_protocol(protocol).read(f"{both}\n{text}", shown=[text, f"{text}. {sentence('B')}"])
+    # Under a second each; what was quadratic took from 3 s to minutes.
+    assert time.process_time() - started < 6
 
 
 def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():

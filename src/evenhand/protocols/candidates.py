@@ -14,34 +14,36 @@ from evenhand.protocols.skeleton import alike, decoded, folded, forms, plain_ske
 
 SHORTEST = 6
 """Letters of a decision from which on its standing in an answer is no accident."""
-LONG, VERY_LONG = 8, 60
+A_PHRASE, LONG, VERY_LONG = 12, 8, 60
 """Letters, beside the words of verdicts and their headings, that nobody writes alike by accident."""
 LONGEST_STRETCH = 3000
 MOST_OCCURRENCES = 60
+MOST_COMPARED = 2000
 MOST_DIFFERENT = 100
 """Different texts of decisions that are compared with the candidates."""
 
 # The labels under which answers are shown, and what is said of the better one, in the languages of known plants.
 _RESPONSE = (
     "response|assistant|answer|option|candidate|model|reply|output|respuesta|opci[oó]n|asistente|r[eé]ponse|antwort|"
-    "risposta|resposta|opção|ответ\\w*|вариант\\w*|ассистент\\w*|回答|回复|回覆|回應|答案|选项|選項|助手|응답"
+    "risposta|resposta|opção|ответ\\w{0,4}|вариант\\w{0,4}|ассистент\\w{0,4}|回答|回复|回覆|回應|答案|选项|選項"
+    "|助手|응답"
     "|답변|답|cevap|yanıt|"
-    "odpowied[zź]\\w*|antwoord|svaret?|vastaus|उत्तर|الإجابة|الاستجابة|الرد|đáp án|câu trả lời|jawaban|respons"
+    "odpowied[zź]\\w{0,4}|antwoord|svaret?|vastaus|उत्तर|الإجابة|الاستجابة|الرد|đáp án|câu trả lời|jawaban|respons"
 )
 _BETTER_IN_ENGLISH = "better|best|superior|stronger|preferred|preferable|winner|wins|won"
 _BETTER_ELSEWHERE = (
-    "mejor|meilleure?|besser\\w*|beste|migliore|melhor|лучш\\w*|更好|最好|更优|更優|较好|較好|更佳|胜出"
-    "|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi|en iyi|lepsz\\w*|lepiej|beter|bättre|bäst|bedre"
+    "mejor|meilleure?|besser\\w{0,4}|beste|migliore|melhor|лучш\\w{0,4}|更好|最好|更优|更優|较好|較好|更佳|胜出"
+    "|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi|en iyi|lepsz\\w{0,4}|lepiej|beter|bättre|bäst|bedre"
     "|parempi|बेहतर|أفضل|tốt hơn|lebih baik"
 )
 _BETTER = f"{_BETTER_IN_ENGLISH}|{_BETTER_ELSEWHERE}"
 _TIE = "tie|tied|draw|equal|equally|unentschieden|gleich|empate|égalité|ничья|平局|平手|동점|引き分け"
-_RATED = r"(?:score|grade|rating|mark|points?)\w*\W{0,3}(?:\w+\W{1,3}){0,4}?"
+_RATED = r"(?:score|grade|rating|mark|point)\w{0,3}\W{0,3}(?:\w{1,12}\W{1,3}){0,4}?"
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _SIDES = re.compile(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
     r"|(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
-    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w*|vote|favou?r|better|best"
+    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w{{0,5}}|vote|favou?r|better|best"
     rf"|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
     rf"(?:(?:{_RESPONSE})\W{{0,4}}|[\[(\"']+)(?P<chosen>[ab]|[0-9]{{1,2}})\b"
     rf"|(?P<tie>both (?:responses |answers |assistants )?are (?:{_TIE})|it is a (?:{_TIE})"
@@ -156,6 +158,7 @@ _ORDER = compile_pattern("|".join((
 )), groupless=True)  # fmt: skip
 _OF_A_MENU = re.compile(r"\bselection\s+options?\s+[a-z]{2}", re.IGNORECASE)
 """Which would be taken for "Selection: Option 1", since an i looks like a 1."""
+_BEGINS_AFTER = frozenset(".!?:;\n\"“‘«'([>|—-")
 _VERDICT_WORDS = re.compile(
     r"\b(?:overall|response|assistant|option|answer|is|are|the|my|final|verdicts?|better|best|conclusion"
     r"|judge?ment|evaluation|"
@@ -196,6 +199,7 @@ class Candidates:
     _low: tuple[str, ...] | None = field(default=None, init=False)
     _sides: frozenset[float] | None = field(default=None, init=False)
     _grades: frozenset[float] | None = field(default=None, init=False)
+    _compared: int = field(default=0, init=False)
 
     @property
     def overrun(self) -> bool:
@@ -216,10 +220,10 @@ class Candidates:
         bones = skeleton(text)
         return any(bones in plain_skeleton(one) for one in self.shown)
 
-    def is_one(self, text: str) -> bool:
-        """Whether `text` is word for word the whole of what one of them wrote."""
+    def is_one(self, text: str, *, beyond: str) -> bool:
+        """Whether `text` is word for word the whole of what one of them wrote, and more than `beyond`."""
         bones = skeleton(text)
-        return any(bones == plain_skeleton(one) for one in self.shown)
+        return bones != skeleton(beyond) and any(bones == plain_skeleton(one) for one in self.shown)
 
     def sides(self) -> frozenset[float]:
         """The sides that one of them declared the better in any words: 1, 2, … as shown, 0 for a tie."""
@@ -257,17 +261,19 @@ class Candidates:
         for form in self._forms or ():
             at = form.find(decision)
             for _ in range(MOST_OCCURRENCES):
-                if at < 0:
+                if at < 0 or self._compared > MOST_COMPARED:
                     break
+                self._compared += 1
                 longest = max(longest, _common_end(left, form[max(0, at - len(left)) : at]))
                 at = form.find(decision, at + 1)
-        begin = _nth_from_end(text, start, longest)
-        while 0 < begin < start and text[begin - 1].isalnum() and text[begin].isalnum():
-            begin += 1  # from the next word on
-        least = LONG if any(map(str.isalnum, text[end : end + 200])) else VERY_LONG
-        if before.rstrip(" ").endswith("\n\n") and len(skeleton(_VERDICT_WORDS.sub("", text[begin:start]))) < least:
-            return start
-        return begin
+        begin = _word_start(text, _nth_from_end(text, start, longest), start)
+        if longest < A_PHRASE:  # a letter or a word before the decision may be the same by accident
+            begin = _sentence_start(text, begin, start)
+        if "\n" not in text[begin:start]:
+            return begin
+        closes = not any(map(str.isalnum, text[end : end + 200])) and before.rstrip(" ").endswith("\n\n")
+        shared = len(skeleton(_VERDICT_WORDS.sub("", text[begin:start])))
+        return begin if shared >= (VERY_LONG if closes else LONG) else start
 
 
 def _side(match: re.Match[str]) -> float:
@@ -286,11 +292,34 @@ def _side(match: re.Match[str]) -> float:
 
 
 def _common_end(one: str, other: str) -> int:
-    shortest = min(len(one), len(other))
-    for length in range(shortest):
-        if one[-1 - length] != other[-1 - length]:
-            return length
-    return shortest
+    """How many letters the two end with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[-middle:] == other[-middle:]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _word_start(text: str, begin: int, start: int) -> int:
+    while 0 < begin < start and text[begin - 1].isalnum() and text[begin].isalnum():
+        begin += 1
+    while begin < start and not text[begin].isalnum():
+        begin += 1
+    return begin
+
+
+def _sentence_start(text: str, begin: int, start: int) -> int:
+    """The first place from `begin` on at which a sentence, a line or a quotation begins; else `start`."""
+    before = text[max(0, begin - 20) : begin].rstrip(" ")[-1:] or "\n"
+    for place in range(begin, start):
+        if before in _BEGINS_AFTER and text[place].isalnum():
+            return place
+        if text[place] != " ":
+            before = text[place]
+    return start
 
 
 def _nth_from_end(text: str, end: int, letters: int) -> int:

@@ -20,7 +20,7 @@ from evenhand.protocols.quoting import Quoting
 # read as.
 READER_VERSION = 4
 
-MOST_DECISIONS = 2000
+MOST_DECISIONS = 200
 """A reply with more decides nothing."""
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
@@ -120,9 +120,16 @@ class _Rank(IntEnum):
     WRITTEN = 3
     """A candidate wrote the same."""
     SPOKEN_OF = 4
-    """A candidate wrote the same, and the judge speaks of quoting, planting or ignoring it."""
+    """The judge speaks of quoting, planting or ignoring it: a decision only where there is no other."""
     ANOTHERS = 5
     """A candidate wrote it and it stands in quotation, or it is announced as another's text: never a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    rank: _Rank
+    disputed: bool = False
+    """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,25 +153,36 @@ class _Origin:
     def overrun(self) -> bool:
         return self._candidates.overrun
 
-    def rank(self, decided: _Decided, *, kind: Kind, alone: bool) -> _Rank:
+    def rank(self, decided: _Decided, *, kind: Kind, alone: bool) -> _Standing:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
         start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
-        if any(begin <= start and end <= stop for begin, stop in self._fenced) or self._quoting.announced(start):
-            return _Rank.ANOTHERS
-        quoted, spoken_of = self._quoting.quotes(start, end), self._quoting.spoken_of(start, end)
-        if alone and not (quoted or spoken_of or self._may_be_restated(start, end)):
-            return _Rank.OWN
+        quoting = self._quoting
+        if any(begin <= start and end <= stop for begin, stop in self._fenced) or quoting.announced(start):
+            return _Standing(_Rank.ANOTHERS)
+        quoted, spoken_of = quoting.quotes(start, end), quoting.spoken_of(start, end)
+        introduced = quoting.introduced(start)
+        if alone and not (quoted or spoken_of or introduced or self._may_be_restated(start, end)):
+            return _Standing(_Rank.OWN)
+        closes = (
+            quoted and not (spoken_of or introduced or quoting.in_block_quote(start)) and quoting.closes(start, end)
+        )
         if self._wrote(decided, end):
-            if quoted or self._quoting.labelled(start):
-                return _Rank.ANOTHERS
-            restated = self._restated(start, end)
-            return max(restated, _Rank.SPOKEN_OF if spoken_of else _Rank.WRITTEN)
-        if spoken_of:
-            return _Rank.SPOKEN_OF
-        if self._meant(decided, kind):
-            return _Rank.WRITTEN
+            if closes:
+                return _Standing(_Rank.WRITTEN)
+            restated = max(self._restated(start, end), _Rank.SPOKEN_OF if spoken_of else _Rank.WRITTEN)
+            if quoted or introduced or quoting.labelled(start):
+                return _Standing(_Rank.ANOTHERS, disputed=not introduced and restated == _Rank.WRITTEN)
+            return _Standing(restated)
+        meant = self._meant(decided, kind)
+        if introduced and meant:
+            return _Standing(_Rank.ANOTHERS)
+        if introduced or spoken_of:
+            return _Standing(_Rank.SPOKEN_OF, disputed=not (quoted or meant))
+        if meant:
+            return _Standing(_Rank.WRITTEN)
         # What was captured to be seen not to be offered is spoken of in quotation marks.
-        return _Rank.QUOTED if quoted and not isinstance(decided.value, _NotOffered) else _Rank.OWN
+        unsure = quoted and not closes and not isinstance(decided.value, _NotOffered)
+        return _Standing(_Rank.QUOTED if unsure else _Rank.OWN)
 
     def _may_be_restated(self, start: int, end: int) -> bool:
         """A paragraph of its own that ends the reply is the judge's: the common case, known without any candidate."""
@@ -173,10 +191,11 @@ class _Origin:
             return False
         return self._candidates.wrote_plainly(self.text[start:end])
 
-    def continues(self, before: _Decided, decided: _Decided) -> bool:
-        """Whether nothing stands between the two, on one line."""
+    def continues(self, before: _Decided, decided: _Decided, *, lines: int) -> bool:
+        """Whether nothing stands between the two but so many line breaks."""
         between = self.text[before.end : decided.start]
-        return "\n" not in between and not any(map(str.isalnum, between))
+        breaks = self.text[before.start : decided.start].count("\n", -len(between) - 2)
+        return max(breaks, between.count("\n")) <= lines and not any(map(str.isalnum, between))
 
     def _wrote(self, decided: _Decided, end: int) -> bool:
         if self._candidates.wrote(self.text[decided.start : end]):
@@ -203,16 +222,14 @@ class _Origin:
 
     def _restated(self, start: int, end: int) -> _Rank:
         """What a decision is that stands in a longer stretch of a candidate's."""
+        if self._candidates.is_one(self.text, beyond=self.text[start:end]):
+            return _Rank.ANOTHERS
         begin = self._candidates.begins(self.text, start, end)
         if begin >= start:
             return _Rank.WRITTEN
         quoting = self._quoting
-        if (
-            self._candidates.is_one(self.text)
-            or quoting.announced(begin)
-            or quoting.labelled(begin)
-            or quoting.quotes(begin, end)
-        ):
+        told = quoting.announced(begin) or quoting.introduced(begin) or quoting.labelled(begin)
+        if told or quoting.quotes(begin, end):
             return _Rank.ANOTHERS
         return _Rank.SPOKEN_OF if quoting.spoken_of(begin, end) else _Rank.WRITTEN
 
@@ -228,12 +245,12 @@ def _decision(
         for group, captured in enumerate(captures):
             if captured is not None:
                 by_group[group].append(_decided(rule, match, captured, origin, options))
-    ranks = _ranks(rule, by_group, origin)
+    standings = _standings(rule, by_group, origin)
     if origin.overrun:
         return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
     values: list[_Value] = []
     for decided in by_group:
-        value = _judges_own(rule, [(ranks[one], one.value) for one in decided])
+        value = _judges_own(rule, [(standings[one], one.value) for one in decided])
         if isinstance(value, NoVerdict):
             return value
         if value is not None:
@@ -254,25 +271,31 @@ def _decided(rule: ReadingRule, match: Found, captured: str, origin: _Origin, op
     return _Decided(value, captured, match.start, match.end)
 
 
-def _ranks(rule: ReadingRule, by_group: Sequence[Sequence[_Decided]], origin: _Origin) -> dict[_Decided, _Rank]:
-    ranks: dict[_Decided, _Rank] = {}
+def _standings(rule: ReadingRule, by_group: Sequence[Sequence[_Decided]], origin: _Origin) -> dict[_Decided, _Standing]:
+    standings: dict[_Decided, _Standing] = {}
     alone = {one: len({other.value for other in group}) == 1 for group in by_group for one in group}
     before: _Decided | None = None
+    lines = 1 if rule.kind == "grades" else 0  # one score a line
     for one in sorted(alone, key=lambda one: one.start):
-        rank = origin.rank(one, kind=rule.kind, alone=alone[one])
-        if before and ranks[before] > rank and ranks[before] >= _Rank.SPOKEN_OF and origin.continues(before, one):
-            rank = ranks[before]  # "It says: Response A … 1/10 Response B … 10/10"
-        ranks[one] = rank
+        standing = origin.rank(one, kind=rule.kind, alone=alone[one])
+        said = standings[before] if before else standing
+        if before and said.rank >= _Rank.SPOKEN_OF and origin.continues(before, one, lines=lines):
+            standing = max(said, standing, key=_by_rank)  # "It says: Response A … 1/10 Response B … 10/10"
+        standings[one] = standing
         before = one
-    return ranks
+    return standings
 
 
-def _judges_own(rule: ReadingRule, ranked: Sequence[tuple[_Rank, _Value]]) -> _Value | NoVerdict | None:
-    possible = [(rank, value) for rank, value in ranked if rank < _Rank.ANOTHERS]
+def _by_rank(standing: _Standing) -> _Rank:
+    return standing.rank
+
+
+def _judges_own(rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]]) -> _Value | NoVerdict | None:
+    possible = [(standing, value) for standing, value in found if standing.rank < _Rank.ANOTHERS]
     if not possible:
         return None
-    highest = min(rank for rank, _ in possible)
-    values = [value for rank, value in possible if rank == highest]
+    highest = min(standing.rank for standing, _ in possible)
+    values = [value for standing, value in possible if standing.rank == highest]
     # Judges restate the options while they reason, so with "last" an earlier mention is not a decision.
     chosen = values[-1]
     if highest >= _Rank.WRITTEN and not isinstance(chosen, _NotOffered):
@@ -281,10 +304,10 @@ def _judges_own(rule: ReadingRule, ranked: Sequence[tuple[_Rank, _Value]]) -> _V
         return NoVerdict(reason="conflicting", detail="The reply decides in two different ways.")
     # A decision that a candidate wrote too, and that stands last, may be restated or may be the judge's own: planting
     # what the judge will say must not make an earlier mention its verdict.
-    last = [(rank, value) for rank, value in possible if rank <= _Rank.WRITTEN][-1:]
-    if last and last[0][0] == _Rank.WRITTEN and last[0][1] != chosen:
+    last = [(one, value) for one, value in found if one.rank <= _Rank.WRITTEN or one.disputed][-1:]
+    if last and (last[0][0].rank == _Rank.WRITTEN or last[0][0].disputed) and last[0][1] != chosen:
         return NoVerdict(
-            reason="conflicting", detail="The last decision differs from the one before, and a candidate wrote it too."
+            reason="conflicting", detail="The last decision differs from the one before, and may be a candidate's."
         )
     return chosen
 

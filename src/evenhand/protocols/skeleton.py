@@ -50,7 +50,9 @@ _TURNED = compile_pattern(
 )
 _QUOTED_PRINTABLE = re.compile(r"(?:=[0-9A-Fa-f]{2}){4,}")
 _BASE32 = re.compile(r"[A-Z2-7]{16,}={0,6}")
-_TAG = re.compile(r"<!--.*?-->|<[^<>]{0,80}>", re.DOTALL)
+_TAG = re.compile(r"<!--(?:[^-]|-[^-]){0,200}-->|<[^<>]{0,80}>")
+_MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{9,}")
+"""So many on one letter that putting them in order would take long."""
 _ALIKE, _ALIKE_ASCII = str.maketrans("i10", "llo"), bytes.maketrans(b"i10", b"llo")
 _UPSIDE_DOWN = str.maketrans("ɐqɔpǝɟƃɓɥᴉıɾʞʅɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz")
 _LEET = str.maketrans("0134578@$!|", "oieastbasii")
@@ -71,7 +73,8 @@ def folded(text: str) -> str:
         return text.lower()
     import regex  # knows Unicode's properties, which the standard library does not
 
-    text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", unicodedata.normalize("NFKC", text))
+    text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
+    text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
     return unicodedata.normalize("NFKD", text).translate(_PLAIN).lower()
 
 
