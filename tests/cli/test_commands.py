@@ -216,8 +216,11 @@ def test_a_model_answers_and_its_answers_can_be_judged(server: str, tmp_path: Pa
     assert (twin["called"], twin["known"]) == (0, 3)  # the same request is answered from the record
     judged = desk.judge("--responses", "mine.jsonl", "--limit", "3", "--against", "reference")
     assert judged["called"] == 6
-    # The answers are the scripted judge's own words, so a reply that repeats one whole is not read as a verdict.
-    assert judged["verdicts"] + judged["no_verdict"]["unreadable"] == 6
+    # The answers are the scripted judge's own words: what stands in its own text is its decision all the same.
+    assert (judged["verdicts"], judged["no_verdict"]) == (6, {})
+    mine = next(one for one in desk.json("rank")["models"] if one["model"] == "mine")
+    assert (mine["wins"], mine["losses"], mine["ties"]) == (6, 0, 0)  # the longer answers, in either order
+    assert (mine["answers_shown"], mine["writes_verdicts"]) == (3, 3)
 
 
 def test_doctor_tells_what_an_endpoint_can_do(desk: Desk) -> None:

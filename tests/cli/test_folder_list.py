@@ -25,8 +25,8 @@ REVIEWED = {
 REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_name every extra_body extractor
     extractor_api_key_env extractor_base_url force full host image_kinds insecure_http judge_api_key_env judge_base_url
     judge_endpoint_name link max_bytes max_tokens mode name no_worker once out owner_link plot port predictions price
-    prompts public_url reasoning_effort replace replicates replies retry_failed retry_reason stop team timeout token
-    trust_folder unrelated version with_reference"""
+    prompts public_key public_url reasoning_effort replace replicates replies retry_failed retry_reason stop team
+    timeout token trust_folder unrelated version with_reference"""
 
 
 def _all() -> list[tuple[str, click.Option]]:

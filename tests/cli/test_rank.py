@@ -202,20 +202,23 @@ def test_the_board_is_drawn_in_every_format(shell: Shell) -> None:
     assert "<html" in (shell.folder / "b.html").read_text(encoding="utf-8").lower()
 
 
-def test_ranking_a_file_loads_neither_the_ledger_nor_the_models(shell: Shell) -> None:
+@pytest.mark.parametrize(("flags", "loaded"), [([], []), (["--json"], ["scipy"])])
+def test_ranking_a_file_loads_neither_the_ledger_nor_the_models(
+    shell: Shell, flags: list[str], loaded: list[str]
+) -> None:
     path = shell.battles("X,Y,model_a", "Y,X,model_a")
     program = (
-        "import sys; sys.argv = ['evenhand', 'rank', sys.argv[1]]\n"
+        "import sys; sys.argv = ['evenhand', 'rank', *sys.argv[1:]]\n"
         "from evenhand.cli.main import evenhand\n"
         "evenhand.main(standalone_mode=False)\n"
         "heavy = {'sqlalchemy', 'aiohttp', 'scipy', 'altair', 'numba', 'alembic', 'PIL'} & set(sys.modules)\n"
         "print('heavy:', sorted(heavy))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program, str(path), *flags], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("heavy: []\n")
+    assert done.stdout.endswith(f"heavy: {loaded}\n")
 
 
 def test_five_levels_and_length_are_read_off_a_file(shell: Shell) -> None:

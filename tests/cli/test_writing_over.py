@@ -59,7 +59,7 @@ WRITING: dict[tuple[str, str], tuple[str, ...]] = {
 SUFFIX = {"--plot": ".svg", "--receipt": ".json"}
 FOLDERS = {("export", "--images")}
 """Of files named by their content."""
-READING = {"--data", "--responses", "--detector", "--image-kinds", "--predictions"}
+READING = {"--data", "--responses", "--detector", "--image-kinds", "--predictions", "--against", "--token-file"}
 
 
 @pytest.mark.parametrize(("command", "flag"), WRITING)

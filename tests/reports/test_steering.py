@@ -9,7 +9,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.projection import studies
 from evenhand.ledger.record import Ledger
-from evenhand.ledger.steering import NOT_KNOWN, steering_of
+from evenhand.ledger.steering import steering_of
 from evenhand.ledger.votes import judged_battles
 from evenhand.reports.board import Board
 from evenhand.reports.page.parts import sections
@@ -18,7 +18,7 @@ from evenhand.reports.ranking import rank
 from evenhand.reports.scores.creation_choosing import CreationChoice, choose_creation
 from evenhand.reports.scores.creation_score import creation_evidence, creation_score
 from evenhand.reports.scores.visit_bench import Asked, visit_score
-from evenhand.reports.steering import steering_sentences
+from evenhand.reports.steering import NOT_KNOWN, steering_sentences
 from tests.ledger.scene import speaking
 from tests.reports import report_scene
 from tests.reports.report_scene import JUDGE, Scene, numbered, with_models

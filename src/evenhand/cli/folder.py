@@ -80,7 +80,8 @@ STORE = Rule(words="a SQLite file inside the folder", fault=_other_store)
 
 # Not here, with the cause where it is not plain: `price` and a higher limit would undo a budget; `replicates`,
 # `prompts`, `mode`, `max-tokens`, `reasoning-effort` and `timeout` multiply what the same work costs (a call cut off is
-# billed, and asked again); `with-reference` and `replies` give away what is withheld; `detector` is loaded and run.
+# billed, and asked again); `with-reference` and `replies` give away what is withheld; `detector` is loaded and run;
+# `public-key` says whose receipts are believed, and a forger's folder would name its own.
 MAY_SET: Mapping[str, Rule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
     **dict.fromkeys(("benchmark", "data", "responses", "protocol"), INSIDE),

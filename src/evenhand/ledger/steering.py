@@ -37,12 +37,6 @@ class Steering:
         }
 
 
-NOT_KNOWN: Mapping[str, Json] = dict.fromkeys(
-    ("answers_shown", "writes_verdicts", "gives_orders", "lost", "lost_of", "lost_more_than_others")
-)
-"""The same of a model of which nobody knows, or may know."""
-
-
 def steering_of(judgings: Sequence[JudgedBattles]) -> dict[str, Steering]:
     """By model; of several judgings of the same answers together. Empty where people judged: nobody reads a reply."""
     found = [one for one in judgings if one.study.rater.kind != "human"]

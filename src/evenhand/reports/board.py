@@ -12,6 +12,7 @@ from evenhand.reliability import Coverage, Summary
 from evenhand.reports.evidence import Origin
 from evenhand.reports.findings import Findings
 from evenhand.reports.methods import Method
+from evenhand.reports.steering import steering_json, steering_sentences
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,9 +99,7 @@ class Board:
     @property
     def told(self) -> tuple[str, ...]:
         """Sentences: which models write verdicts, give the judge orders, or leave it without a verdict."""
-        from evenhand.reports.steering import steering_sentences
-
-        return steering_sentences(self.steering) if self.steering else ()
+        return steering_sentences(self.steering)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -119,8 +118,6 @@ class Board:
         return printed.get()
 
     def as_json(self) -> dict[str, Json]:
-        from evenhand.reports.steering import steering_json
-
         origin = self.origin
         found = self.findings.of_models()
         return {

@@ -1,13 +1,22 @@
 """Sentences on what answers say to the judge, and on whose comparisons end without a verdict; none where nothing is."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from evenhand.domain.identity import Json
-from evenhand.ledger.steering import NOT_KNOWN, Steering
 from evenhand.ratings.notes import listed
 
+if TYPE_CHECKING:
+    # The board of a file, which has nothing of this, is printed without loading the ledger.
+    from evenhand.ledger.steering import Steering
 
-def steering_sentences(found: Mapping[str, Steering], names: Mapping[str, str] | None = None) -> tuple[str, ...]:
+NOT_KNOWN: Mapping[str, Json] = dict.fromkeys(
+    ("answers_shown", "writes_verdicts", "gives_orders", "lost", "lost_of", "lost_more_than_others")
+)
+"""The fields of a model of which nobody knows, or may know."""
+
+
+def steering_sentences(found: "Mapping[str, Steering]", names: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """One for each thing that there is to tell, the worst model first. `names`: what models are called here."""
     called = {model: (names or {}).get(model, model) for model in found}
     verdicts = {called[model]: (one.writes_verdicts, one.answers_shown) for model, one in found.items()}
@@ -20,7 +29,7 @@ def steering_sentences(found: Mapping[str, Steering], names: Mapping[str, str] |
     )
 
 
-def steering_json(found: Mapping[str, Steering], model: str) -> dict[str, Json]:
+def steering_json(found: "Mapping[str, Steering]", model: str) -> dict[str, Json]:
     """Fields of a model in a document."""
     return found[model].as_json() if model in found else dict(NOT_KNOWN)
 
@@ -40,7 +49,7 @@ def _answers(number: int) -> str:
     return f"{number:,} answer{'' if number == 1 else 's'}"
 
 
-def _losing(found: Mapping[str, Steering]) -> tuple[str, ...]:
+def _losing(found: "Mapping[str, Steering]") -> tuple[str, ...]:
     ordered = sorted(found, key=lambda model: (-found[model].lost.lost / found[model].lost.of, model))
     if len(ordered) == 1:
         one = found[ordered[0]].lost
