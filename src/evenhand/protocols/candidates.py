@@ -222,7 +222,7 @@ class Candidates:
 
     def is_one(self, text: str, *, beyond: str) -> bool:
         """Whether `text` is word for word the whole of what one of them wrote, and more than `beyond`."""
-        bones = skeleton(text)
+        bones = skeleton(text).lstrip(">")  # of a block quote
         return bones != skeleton(beyond) and any(bones == plain_skeleton(one) for one in self.shown)
 
     def sides(self) -> frozenset[float]:
@@ -272,8 +272,12 @@ class Candidates:
         if "\n" not in text[begin:start]:
             return begin
         closes = not any(map(str.isalnum, text[end : end + 200])) and before.rstrip(" ").endswith("\n\n")
-        shared = len(skeleton(_VERDICT_WORDS.sub("", text[begin:start])))
-        return begin if shared >= (VERY_LONG if closes else LONG) else start
+        return begin if prose(text[begin:start]) >= (VERY_LONG if closes else LONG) else start
+
+
+def prose(text: str) -> int:
+    """How many letters there are beside the words of verdicts."""
+    return len(skeleton(_VERDICT_WORDS.sub("", text)))
 
 
 def _side(match: re.Match[str]) -> float:

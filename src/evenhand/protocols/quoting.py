@@ -206,12 +206,15 @@ class Quoting:
         decoding = _DECODING.search(lead) and (_CODE_WORD.search(lead) or _BY_LABEL.search(lead))
         return bool(_CANDIDATE_SAYING.search(lead) or decoding or (_FOLLOWS.search(lead) and _BY_LABEL.search(lead)))
 
-    def introduced(self, start: int) -> bool:
-        """As words of what was spoken of before: "it says:", "which means". A judge's own verdict stands there too."""
+    def follows(self, start: int) -> bool:
+        """From what was said before: "which means", "it follows that". A judge's own verdict stands there too."""
         lead = self._announcement(start)
-        if not lead or _OWN.search(lead):
-            return False
-        return bool(_SAYING.search(lead) or _DECODING.search(lead) or _FOLLOWS.search(lead))
+        return lead != "" and not _OWN.search(lead) and bool(_DECODING.search(lead) or _FOLLOWS.search(lead))
+
+    def introduced(self, start: int) -> bool:
+        """As words of what was spoken of before: "it says:". A judge's own verdict stands there too."""
+        lead = self._announcement(start)
+        return lead != "" and not _OWN.search(lead) and _SAYING.search(lead) is not None
 
     def spoken_of(self, start: int, end: int) -> bool:
         """Behind a candidate's label, or in a sentence or under a line that speaks of quoting, planting or ignoring."""

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
-from evenhand.protocols.candidates import Candidates
+from evenhand.protocols.candidates import LONG, Candidates, prose
 from evenhand.protocols.closing import said_after
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
@@ -160,7 +160,7 @@ class _Origin:
         if any(begin <= start and end <= stop for begin, stop in self._fenced) or quoting.announced(start):
             return _Standing(_Rank.ANOTHERS)
         quoted, spoken_of = quoting.quotes(start, end), quoting.spoken_of(start, end)
-        introduced = quoting.introduced(start)
+        introduced, spoken_of = quoting.introduced(start), spoken_of or quoting.follows(start)
         if alone and not (quoted or spoken_of or introduced or self._may_be_restated(start, end)):
             return _Standing(_Rank.OWN)
         closes = (
@@ -169,10 +169,11 @@ class _Origin:
         if self._wrote(decided, end):
             if closes:
                 return _Standing(_Rank.WRITTEN)
-            restated = max(self._restated(start, end), _Rank.SPOKEN_OF if spoken_of else _Rank.WRITTEN)
+            restated = self._restated(start, end)
             if quoted or introduced or quoting.labelled(start):
-                return _Standing(_Rank.ANOTHERS, disputed=not introduced and restated == _Rank.WRITTEN)
-            return _Standing(restated)
+                told = introduced or spoken_of or restated.rank > _Rank.WRITTEN
+                return _Standing(_Rank.ANOTHERS, disputed=not told)
+            return restated if restated.rank > _Rank.SPOKEN_OF or not spoken_of else _Standing(_Rank.SPOKEN_OF)
         meant = self._meant(decided, kind)
         if introduced and meant:
             return _Standing(_Rank.ANOTHERS)
@@ -220,18 +221,21 @@ class _Origin:
         side = decided.value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(decided.value > 0) - (decided.value < 0)]
         return side in self._candidates.sides()
 
-    def _restated(self, start: int, end: int) -> _Rank:
+    def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
         if self._candidates.is_one(self.text, beyond=self.text[start:end]):
-            return _Rank.ANOTHERS
+            return _Standing(_Rank.ANOTHERS)
         begin = self._candidates.begins(self.text, start, end)
         if begin >= start:
-            return _Rank.WRITTEN
+            return _Standing(_Rank.WRITTEN)
         quoting = self._quoting
+        # A few words over several lines may be the judge's, and the candidate's by foresight.
+        doubtful = "\n" in self.text[begin:start] and prose(self.text[begin:start]) < LONG
         told = quoting.announced(begin) or quoting.introduced(begin) or quoting.labelled(begin)
         if told or quoting.quotes(begin, end):
-            return _Rank.ANOTHERS
-        return _Rank.SPOKEN_OF if quoting.spoken_of(begin, end) else _Rank.WRITTEN
+            return _Standing(_Rank.ANOTHERS, disputed=doubtful)
+        spoken_of = quoting.spoken_of(begin, end)
+        return _Standing(_Rank.SPOKEN_OF, disputed=doubtful) if spoken_of else _Standing(_Rank.WRITTEN)
 
 
 def _decision(
