@@ -88,4 +88,4 @@ def test_a_server_in_its_own_process_counts_for_itself() -> None:
 
 
 def test_every_fault_of_the_plan_has_a_name() -> None:
-    assert len(FAULTS) == len(set(FAULTS)) == 13
+    assert len(FAULTS) == len(set(FAULTS)) == 14
