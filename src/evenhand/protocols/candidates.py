@@ -222,7 +222,7 @@ class Candidates:
 
     def is_one(self, text: str, *, beyond: str) -> bool:
         """Whether `text` is word for word the whole of what one of them wrote, and more than `beyond`."""
-        bones = skeleton(text).lstrip(">")  # of a block quote
+        bones = skeleton(text)
         return bones != skeleton(beyond) and any(bones == plain_skeleton(one) for one in self.shown)
 
     def sides(self) -> frozenset[float]:

@@ -30,6 +30,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
 _MOST_MARKS = 20
+_QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 
@@ -105,6 +106,10 @@ def read(
             return verdict
     where = " after this trial's code" if token else ""
     return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
+
+
+def _blank(sign: re.Match[str]) -> str:
+    return " " * len(sign.group())
 
 
 def _tightened(bracketed: re.Match[str]) -> str:
@@ -223,9 +228,10 @@ class _Origin:
 
     def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
-        if self._candidates.is_one(self.text, beyond=self.text[start:end]):
+        unquoted = _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
+        if self._candidates.is_one(unquoted, beyond=self.text[start:end]):
             return _Standing(_Rank.ANOTHERS)
-        begin = self._candidates.begins(self.text, start, end)
+        begin = self._candidates.begins(unquoted, start, end)
         if begin >= start:
             return _Standing(_Rank.WRITTEN)
         quoting = self._quoting
