@@ -206,6 +206,11 @@ class Quoting:
         decoding = _DECODING.search(lead) and (_CODE_WORD.search(lead) or _BY_LABEL.search(lead))
         return bool(_CANDIDATE_SAYING.search(lead) or decoding or (_FOLLOWS.search(lead) and _BY_LABEL.search(lead)))
 
+    def is_own(self, start: int) -> bool:
+        """Behind words such as "my final verdict is"."""
+        lead = self._announcement(start)
+        return lead != "" and _OWN.search(lead) is not None and not _SAYING_SOMETHING.search(lead)
+
     def follows(self, start: int) -> bool:
         """From what was said before: "which means", "it follows that". A judge's own verdict stands there too."""
         lead = self._announcement(start)

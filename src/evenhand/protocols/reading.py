@@ -158,7 +158,7 @@ class _Origin:
     def overrun(self) -> bool:
         return self._candidates.overrun
 
-    def rank(self, decided: _Decided, *, kind: Kind, alone: bool) -> _Standing:
+    def rank(self, decided: _Decided, *, kind: Kind, alone: bool, closing: bool) -> _Standing:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
         start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
         quoting = self._quoting
@@ -166,7 +166,8 @@ class _Origin:
             return _Standing(_Rank.ANOTHERS)
         quoted, spoken_of = quoting.quotes(start, end), quoting.spoken_of(start, end)
         introduced, spoken_of = quoting.introduced(start), spoken_of or quoting.follows(start)
-        if alone and not (quoted or spoken_of or introduced or self._may_be_restated(start, end)):
+        plainly = alone and not (quoted or spoken_of or introduced)
+        if plainly and (closing or not self._candidates.wrote_plainly(self.text[start:end])):
             return _Standing(_Rank.OWN)
         closes = (
             quoted and not (spoken_of or introduced or quoting.in_block_quote(start)) and quoting.closes(start, end)
@@ -190,12 +191,17 @@ class _Origin:
         unsure = quoted and not closes and not isinstance(decided.value, _NotOffered)
         return _Standing(_Rank.QUOTED if unsure else _Rank.OWN)
 
-    def _may_be_restated(self, start: int, end: int) -> bool:
-        """A paragraph of its own that ends the reply is the judge's: the common case, known without any candidate."""
-        ends_reply = not any(map(str.isalnum, self.text[end:])) if len(self.text) - end < _MOST_MARKS else False
-        if ends_reply and (start == 0 or self.text[start - 2 : start] == "\n\n"):
-            return False
-        return self._candidates.wrote_plainly(self.text[start:end])
+    def closing(self, decided: Sequence[_Decided]) -> frozenset[_Decided]:
+        """Those at the reply's end with nothing else in their paragraph: the judge's, known without any candidate."""
+        run: list[_Decided] = []
+        after = len(self.text)
+        for one in reversed(decided):
+            if after - one.end > _MOST_MARKS or any(map(str.isalnum, self.text[one.end : after])):
+                break
+            run.append(one)
+            after = one.start
+        begins = after == 0 or self.text[after - 2 : after] == "\n\n"
+        return frozenset(run) if begins or (run and self._quoting.is_own(after)) else frozenset()
 
     def continues(self, before: _Decided, decided: _Decided, *, lines: int) -> bool:
         """Whether nothing stands between the two but so many line breaks."""
@@ -286,8 +292,10 @@ def _standings(rule: ReadingRule, by_group: Sequence[Sequence[_Decided]], origin
     alone = {one: len({other.value for other in group}) == 1 for group in by_group for one in group}
     before: _Decided | None = None
     lines = 1 if rule.kind == "grades" else 0  # one score a line
-    for one in sorted(alone, key=lambda one: one.start):
-        standing = origin.rank(one, kind=rule.kind, alone=alone[one])
+    in_order = sorted(alone, key=lambda one: one.start)
+    closing = origin.closing(in_order)
+    for one in in_order:
+        standing = origin.rank(one, kind=rule.kind, alone=alone[one], closing=one in closing)
         said = standings[before] if before else standing
         if before and said.rank >= _Rank.SPOKEN_OF and origin.continues(before, one, lines=lines):
             standing = max(said, standing, key=_by_rank)  # "It says: Response A … 1/10 Response B … 10/10"
