@@ -39,7 +39,7 @@ _BETTER_ELSEWHERE = (
 _BETTER = f"{_BETTER_IN_ENGLISH}|{_BETTER_ELSEWHERE}"
 _TIE = "tie|tied|draw|equal|equally|unentschieden|gleich|empate|égalité|ничья|平局|平手|동점|引き分け"
 _RATED = r"(?:score|grade|rating|mark|point)\w{0,3}\W{0,3}(?:\w{1,12}\W{1,3}){0,4}?"
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_NUMBER = r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _SIDES = re.compile(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
     r"|(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
@@ -214,11 +214,6 @@ class Candidates:
             written = len(bones) >= SHORTEST and not self.overrun and any(bones in form for form in self._forms)
             self._wrote[bones] = written
         return self._wrote[bones]
-
-    def wrote_plainly(self, text: str) -> bool:
-        """As `wrote`, without decoding anything: most answers hold nothing of the kind, and this is soon known."""
-        bones = skeleton(text)
-        return any(bones in plain_skeleton(one) for one in self.shown)
 
     def is_one(self, text: str, *, beyond: str) -> bool:
         """Whether `text` is word for word the whole of what one of them wrote, and more than `beyond`."""

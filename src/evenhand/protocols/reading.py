@@ -167,7 +167,7 @@ class _Origin:
         quoted, spoken_of = quoting.quotes(start, end), quoting.spoken_of(start, end)
         introduced, spoken_of = quoting.introduced(start), spoken_of or quoting.follows(start)
         plainly = alone and not (quoted or spoken_of or introduced)
-        if plainly and (closing or not self._candidates.wrote_plainly(self.text[start:end])):
+        if plainly and (closing or not self._candidates.wrote(self.text[start:end])):
             return _Standing(_Rank.OWN)
         closes = (
             quoted and not (spoken_of or introduced or quoting.in_block_quote(start)) and quoting.closes(start, end)

@@ -11,14 +11,14 @@ import quopri
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from urllib.parse import unquote
 
 from evenhand.protocols.patterns import compile_pattern
 from evenhand.protocols.plain import plain
 
 MOST_DECODED = 200_000
-"""Characters of a candidate that are searched for encodings: an answer is longer than that only to hide something."""
+"""Characters at either end of an answer that are searched for encodings."""
 
 _KEPT_MARKS = "<>=[]"
 _DROPPED_ASCII = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in _KEPT_MARKS))
@@ -107,7 +107,7 @@ def _forms(text: str) -> tuple[str, ...]:
     if text.isascii() and "<" not in text and "&" not in text and not _ENCODED.finds(text):
         return (text,)
     found = dict.fromkeys([text])
-    text = text[:MOST_DECODED]
+    text = _ends(text)
     hidden = any(ord(letter) in _TAGS for letter in text) if not text.isascii() else False
     if hidden:
         found["".join(chr(ord(letter) - 0xE0000) for letter in text if ord(letter) in _TAGS)] = None
@@ -122,9 +122,13 @@ def _forms(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * MOST_DECODED else f"{text[:MOST_DECODED]}\n{text[-MOST_DECODED:]}"
+
+
 def _turned(text: str) -> tuple[str, ...]:
     """Read backwards, by letters and by words, upside down, shifted by thirteen, and with digits for letters."""
-    text = text[:MOST_DECODED]
+    text = _ends(text)
     bones = plain_skeleton(text)
     words = bones if text.isascii() else skeleton(plain(text).lower().translate(_UPSIDE_DOWN))
     backwards = skeleton(" ".join(reversed(text.split())))
@@ -148,9 +152,8 @@ def _decodings(text: str) -> Iterator[str]:
         (_CODES, _from_codes), (_QUOTED_PRINTABLE, quopri.decodestring),
     )  # fmt: skip
     for pattern, reader in readers:
-        pieces = [_as_text(match.group(), reader) for match in pattern.finditer(text)]
-        if whole := "\n".join(filter(None, pieces)):
-            yield whole
+        if (read := pattern.sub(partial(_decoded_match, reader), text)) != text:
+            yield read
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -158,12 +161,13 @@ def _character(escape: re.Match[str]) -> str:
     return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else ""
 
 
-def _as_text(chunk: str, reader: Callable[[str], bytes]) -> str:
+def _decoded_match(reader: Callable[[str], bytes], match: re.Match[str]) -> str:
+    """In its place, so that what stands round it stays there; as it was where it is no such code."""
     try:
-        text = reader(chunk).decode()
+        text = reader(match.group()).decode()
     except (ValueError, binascii.Error):
-        return ""
-    return text if text.replace("\n", "").isprintable() else ""
+        return match.group()
+    return text if text and text.replace("\n", "").isprintable() else match.group()
 
 
 def _from_base64(chunk: str) -> bytes:
