@@ -100,7 +100,8 @@ def test_the_description_names_the_token_the_refusal_and_what_is_open_to_everybo
     }
     boards = {f"/api/boards{rest}" for rest in ("", "/{board}", "/{board}/battles", "/{board}/battle")}
     assert everybody >= boards | {"/api/submit"}
-    assert all(path.startswith(("/api/boards", "/api/submit", "/api/join/")) for path in everybody)
+    public = ("/api/boards", "/api/submit", "/api/join/", "/api/receipt-keys")
+    assert all(path.startswith(public) for path in everybody)
     for path in boards | {"/api/submit"}:
         assert house.visitor().get(path.replace("{board}", "x")).status_code in (200, 404, 422)
     assert house.visitor().get("/api/people").status_code == 401

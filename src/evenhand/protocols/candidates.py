@@ -272,7 +272,7 @@ class Candidates:
 
 def prose(text: str) -> int:
     """How many letters there are beside the words of verdicts."""
-    return len(skeleton(_VERDICT_WORDS.sub("", text)))
+    return sum(map(str.isalnum, _VERDICT_WORDS.sub("", text)))
 
 
 def _side(match: re.Match[str]) -> float:

@@ -4,11 +4,14 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
+from evenhand.protocols.candidates import prose
+
 _WINDOW = 240
 """Characters before a place in which its announcement is looked for."""
 _MOST_LIST_LINES = 12
 _LONGEST_HEADING = 60
-_A_FEW_WORDS = 20
+_MOST_QUOTED_ON = 80
+"""Characters of a quotation that may follow a decision in it."""
 
 _CLOSERS = {'"': '"', "“": '”"', "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", "'": "'", "‘": "’'"}
 _DOUBLE = '"“”„«»‹›「」『』'
@@ -128,6 +131,7 @@ _THEN_SPOKEN_OF = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_HEADING = re.compile('[:"“”‘«(]')
+_CLOSING_MARK = re.compile('["”’»」`]')
 _LIST_ITEM = re.compile(r"\s*(?:[-+•*|>]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s")
 _BARE_LEAD = re.compile(r"[\s\-+•*#>0-9.)|\"'“‘«„(\[`_~{]*")
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]]*\s")
@@ -238,14 +242,19 @@ class Quoting:
             return True
         line_end = self.plain.find("\n", end)
         line_end = len(self.plain) if line_end < 0 else line_end
-        return end < line_end and _THEN_SPOKEN_OF.match(self.plain, end, line_end) is not None
+        if end >= line_end:
+            return False
+        if _THEN_SPOKEN_OF.match(self.plain, end, line_end):
+            return True
+        closed = _CLOSING_MARK.search(self.plain, end, min(line_end, end + _MOST_QUOTED_ON))
+        return closed is not None and _THEN_SPOKEN_OF.match(self.plain, closed.start(), line_end) is not None
 
     def closes(self, start: int, end: int) -> bool:
         """Whether it is all that the last paragraph says, but for a word or two such as "Final verdict"."""
         paragraph = self.plain.rfind("\n\n", 0, start) + 2
         around = self.plain[max(paragraph, start - _WINDOW) : start] + self.plain[end : end + _WINDOW]
         whole = (paragraph >= start - _WINDOW or paragraph < 2) and len(self.plain) - end < _WINDOW
-        return whole and sum(map(str.isalnum, around)) <= _A_FEW_WORDS
+        return whole and prose(around) == 0
 
     def labelled(self, start: int) -> bool:
         """Right behind a candidate's label, as "Response A: …"."""
