@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
@@ -18,10 +19,10 @@ from evenhand.protocols.quoting import Quoting
 
 # Raised whenever the code of reading, closing, quoting, candidates, skeletons or plain text changes what any reply is
 # read as.
-READER_VERSION = 4
+READER_VERSION = 5
 
 MOST_DECISIONS = 200
-"""A reply with more decides nothing."""
+"""Of a reply with more the last ones are read."""
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 Take: TypeAlias = Literal["agree", "last"]
@@ -99,8 +100,6 @@ def read(
         if pattern is None:
             continue
         found = [match for match in pattern.found_in(text) if any(match.groups)]
-        if len(found) > MOST_DECISIONS:
-            return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
         verdict = _decision(rule, found, origin, options=count)
         if verdict is not None:
             return verdict
@@ -154,9 +153,14 @@ class _Origin:
         self._quoting = Quoting(text)
         self._fenced = fenced_spans(text, fence) if fence else []
 
-    @property
-    def overrun(self) -> bool:
-        return self._candidates.overrun
+    @cached_property
+    def _unquoted(self) -> str:
+        return _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
+
+    @cached_property
+    def _is_a_candidates(self) -> bool:
+        """Whether the whole reply is what one candidate wrote."""
+        return self._candidates.is_one(self._unquoted)
 
     def rank(self, decided: _Decided, *, kind: Kind, alone: bool, closing: bool) -> _Standing:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
@@ -234,10 +238,9 @@ class _Origin:
 
     def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
-        unquoted = _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
-        if self._candidates.is_one(unquoted, beyond=self.text[start:end]):
+        if self._is_a_candidates and any(map(str.isalnum, self.text[:start] + self.text[end:])):
             return _Standing(_Rank.ANOTHERS)
-        begin = self._candidates.begins(unquoted, start, end)
+        begin = self._candidates.begins(self._unquoted, start, end)
         if begin >= start:
             return _Standing(_Rank.WRITTEN)
         quoting = self._quoting
@@ -262,11 +265,11 @@ def _decision(
             if captured is not None:
                 by_group[group].append(_decided(rule, match, captured, origin, options))
     standings = _standings(rule, by_group, origin)
-    if origin.overrun:
-        return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
     values: list[_Value] = []
     for decided in by_group:
-        value = _judges_own(rule, [(standings[one], one.value) for one in decided])
+        unread = {one.value for one in decided[:-MOST_DECISIONS]}
+        last = [(standings[one], one.value) for one in decided[-MOST_DECISIONS:]]
+        value = _judges_own(rule, last, unread=unread)
         if isinstance(value, NoVerdict):
             return value
         if value is not None:
@@ -288,8 +291,11 @@ def _decided(rule: ReadingRule, match: Found, captured: str, origin: _Origin, op
 
 
 def _standings(rule: ReadingRule, by_group: Sequence[Sequence[_Decided]], origin: _Origin) -> dict[_Decided, _Standing]:
+    """Of the last ones of each group."""
     standings: dict[_Decided, _Standing] = {}
-    alone = {one: len({other.value for other in group}) == 1 for group in by_group for one in group}
+    alone: dict[_Decided, bool] = {}
+    for group in by_group:
+        alone |= dict.fromkeys(group[-MOST_DECISIONS:], len({one.value for one in group}) == 1)
     before: _Decided | None = None
     lines = 1 if rule.kind == "grades" else 0  # one score a line
     in_order = sorted(alone, key=lambda one: one.start)
@@ -308,7 +314,10 @@ def _by_rank(standing: _Standing) -> _Rank:
     return standing.rank
 
 
-def _judges_own(rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]]) -> _Value | NoVerdict | None:
+def _judges_own(
+    rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]], *, unread: Set[_Value]
+) -> _Value | NoVerdict | None:
+    """`unread`: the values of those before, of which it is not known whose they are."""
     possible = [(standing, value) for standing, value in found if standing.rank < _Rank.ANOTHERS]
     if not possible:
         return None
@@ -318,7 +327,8 @@ def _judges_own(rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]]) ->
     chosen = values[-1]
     if highest >= _Rank.WRITTEN and not isinstance(chosen, _NotOffered):
         values = [value for value in values if not isinstance(value, _NotOffered)]
-    if (rule.take == "agree" or highest >= _Rank.WRITTEN) and _differ(values):
+    unsure = highest > _Rank.OWN and not unread <= {chosen}
+    if unsure or ((rule.take == "agree" or highest >= _Rank.WRITTEN) and _differ([*values, *unread])):
         return NoVerdict(reason="conflicting", detail="The reply decides in two different ways.")
     # A decision that a candidate wrote too, and that stands last, may be restated or may be the judge's own: planting
     # what the judge will say must not make an earlier mention its verdict.
