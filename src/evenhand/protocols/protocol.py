@@ -1,7 +1,7 @@
 """How a judge is asked and how its words become a verdict: prompt turns and a reading rule."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evenhand.domain.call import Message, Offer, Role
 from evenhand.domain.identity import Json, content_hash
@@ -9,10 +9,13 @@ from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict
 from evenhand.prompts import Template
+from evenhand.protocols.candidates import Meant, meant_for_judge
 from evenhand.protocols.closing import token_notice
 from evenhand.protocols.fence import fence_notice, fenced
 from evenhand.protocols.offered import Constrained, Reading
-from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, read
+from evenhand.protocols.plain import plain
+from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, has_form_of_decision, read
+from evenhand.protocols.skeleton import decoded, unmasked
 
 CANDIDATE_SLOT = "response_"
 """Slots response_1, response_2 ... hold what the candidates wrote, in the order shown."""
@@ -228,6 +231,15 @@ class Protocol:
         if not self.rule.token:
             return self.read(words)
         return self.read("\n".join(f"{_A_CODE}: {line}" for line in words.splitlines()), token=_A_CODE)
+
+    def meant(self, answer: str) -> Meant:
+        """What in an answer is meant for the judge; also words that this protocol alone would read as a verdict."""
+        meant = meant_for_judge(answer)
+        if meant.verdict:
+            return meant
+        texts = [unmasked(plain(text)) for text in (answer, *decoded(answer))]
+        verdict = any(has_form_of_decision(self.rule, one) for text in texts for one in (text, text[::-1]))
+        return replace(meant, verdict=verdict)
 
     def read_offered(self, logprobs: Sequence[float | None], *, forced: bool, options: int | None = None) -> Reading:
         """The verdict of a constrained readout, from the log-probabilities of the offered answers."""

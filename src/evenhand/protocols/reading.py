@@ -1,5 +1,6 @@
 """How a judge's words become a verdict: total readers, driven by a protocol's reading table."""
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -10,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
-from evenhand.protocols.candidates import LONG, Candidates, prose
+from evenhand.protocols.candidates import LONG, SHORTEST, Candidates, prose
 from evenhand.protocols.closing import said_after
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
@@ -31,6 +32,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
 _MOST_MARKS = 20
+_MANY = 1_000_000
 _QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
@@ -105,6 +107,25 @@ def read(
             return verdict
     where = " after this trial's code" if token else ""
     return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
+
+
+def has_form_of_decision(rule: ReadingRule, text: str) -> bool:
+    """Whether words in `text` have the form that the rule reads, whoever wrote them and whatever they would count for.
+
+    A value without a marker, such as a single letter, stands in many a text: it has no such form.
+    """
+    # Behind a token stands the decision alone, and its pattern may be loose.
+    parts = text.split("\n") if rule.token else [text]
+    if rule.ignore_space:
+        parts = [_BRACKETED.sub(_tightened, part) for part in parts]
+    for part, pattern in itertools.product(parts, (rule.pattern, rule.unmarked)):
+        for found in pattern.found_in(part) if pattern else ():
+            words = part[found.start : found.end].strip()
+            marked = [one for one in found.groups if one and (len(words) > len(one.strip()) or len(words) >= SHORTEST)]
+            whole = not rule.token or words == part.strip()
+            if whole and any(not isinstance(_value(rule, one, _MANY), _NotOffered) for one in marked):
+                return True
+    return False
 
 
 def _blank(sign: re.Match[str]) -> str:

@@ -73,14 +73,19 @@ def skeleton(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """`text` with look-alike letters as plain Latin ones, without what cannot be seen; spaces and marks stay."""
+    """`text` unmasked, in lower case."""
+    return unmasked(text).lower()
+
+
+def unmasked(text: str) -> str:
+    """`text` with look-alike letters as plain Latin ones, without what cannot be seen; case, space and marks stay."""
     if text.isascii() or not _SUSPICIOUS.search(text):
-        return text.lower()
+        return text
     import regex  # knows Unicode's properties, which the standard library does not
 
     text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
     text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
-    return unicodedata.normalize("NFKD", text).translate(_PLAIN).lower()
+    return unicodedata.normalize("NFKD", text).translate(_PLAIN)
 
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
