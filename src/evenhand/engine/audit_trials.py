@@ -50,7 +50,7 @@ class Steered:
     trial: Trial
     kind: Kind
     way: str
-    """Of those of its kind."""
+    """Of those of its kind; which variant of it, the alteration's name says."""
     names_first: bool
     """Whether the planted words speak for the place shown first."""
     names_own: bool
