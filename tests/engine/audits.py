@@ -60,6 +60,4 @@ def sources(benchmark: Benchmark = SAMPLE, answers: list[Response] = ANSWERS, *,
 def plantings(wording: Wording) -> tuple[Planting, ...]:
     """All that can be worded."""
     ways = [way for kind in KINDS for way in ways_of(kind, wording)]
-    return tuple(
-        Planting(way=way, variant=name, slot=slot) for way in ways for name in way.variants for slot in SLOTS
-    )
+    return tuple(Planting(way=way, variant=name, slot=slot) for way in ways for name in way.variants for slot in SLOTS)

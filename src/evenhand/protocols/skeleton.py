@@ -24,9 +24,7 @@ _KEPT_MARKS = "<>=[]"
 _DROPPED_ASCII = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in _KEPT_MARKS))
 _SUSPICIOUS = re.compile("[^\x00-\x7f\xa0-\xbf\u2010-\u2027\u2030-\u205e]")
 """Anything but ASCII and the typographer's marks, which look like no letter."""
-_LETTER_BY_NAME = re.compile(
-    r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?"
-)
+_LETTER_BY_NAME = re.compile(r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
 _TAGS = range(0xE0020, 0xE007F)
 """Invisible twins of the printable ASCII characters."""
 
