@@ -56,7 +56,7 @@ class ReadingRule:
     """From the text captured, as `normal` writes it, to its value."""
     range: tuple[float, float] | None = None
     token: bool = False
-    """Whether every reply closes with a line that carries its trial's code, which alone is read."""
+    """Whether every reply closes with a line that carries its trial's token, which alone is read."""
 
 
 def normal(text: str, *, ignore_case: bool, ignore_space: bool) -> str:
@@ -86,14 +86,14 @@ def read(
 
     `shown`: what the judge was shown, such as the candidates' answers; it must not speak for the judge.
     `options`: how many a choice was offered; None: as many as were shown.
-    `token`: the trial's code; then only what follows it on its line is read, which no candidate could have written.
+    `token`: the trial's; then only what follows it on its line is read, which no candidate could have written.
     """
     text = plain(reply)
     count = options if options is not None else (len(shown) or None)
     if token is not None or rule.token:
         said = said_after(token, text) if token else None
         if said is None:
-            return NoVerdict(reason="unreadable", detail="The line with this trial's code is missing.")
+            return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
         text, shown, fence = said, (), None
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
@@ -105,7 +105,7 @@ def read(
         verdict = _decision(rule, found, origin, options=count)
         if verdict is not None:
             return verdict
-    where = " after this trial's code" if token else ""
+    where = " after this trial's token" if token else ""
     return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
 
 
