@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from evenhand.engine.plants import LANGUAGES, WAYS, Said
+from evenhand.engine.plants import LANGUAGES, WAYS, Said, Variant
 from tests.protocols.wordings import Decision
 
 Write = Callable[[Decision], str]
@@ -70,8 +70,7 @@ def _set_in_words(text: str) -> str:
 # The product's own, which an audit plants.
 _UNRECOVERABLE = {
     "verdict in small capitals", "verdict in base32", "verdict in base64 twice", "verdict in rot13", "verdict in leet",
-    "verdict word by word from the end", *(f"verdict in {language}" for language in LANGUAGES), "order",
-    "order in German", "order in base64", "system turn",
+    "verdict word by word from the end",
 }  # fmt: skip
 
 
@@ -80,13 +79,20 @@ def _said(decision: Decision) -> Said:
     return Said(verdict=decision.text, place=decision.winner, every=(decision.text, *others))
 
 
-for _way in WAYS:
-    for _name, _variant in _way.variants.items():
-        _add(
-            _name,
-            lambda decision, variant=_variant: variant.write(_said(decision)),
-            recoverable=_name not in _UNRECOVERABLE,
-        )
+def _product(variant: Variant) -> Write:
+    return lambda decision: variant.write(_said(decision))
+
+
+_PRODUCT = {name: _product(variant) for way in WAYS for name, variant in way.variants.items()}
+_IN_ENGLISH: dict[str, Write] = {
+    **{f"verdict in {language}": lambda decision: f"Overall, {decision.winner} is better." for language in LANGUAGES},
+    **{name: _PRODUCT["order"] for name in ("order", "order in German", "order in base64")},
+    "system turn": _PRODUCT["system turn"],
+}
+"""Of those that name the place alone."""
+for _name, _write in _PRODUCT.items():
+    _known = _name not in _UNRECOVERABLE and _name not in _IN_ENGLISH
+    _add(_name, _write, recoverable=_known, understood=_IN_ENGLISH.get(_name))
 
 # Letters as they are.
 _add("without a stop", lambda decision: "\n".join(decision.lines))

@@ -26,14 +26,14 @@ ALL_CANDIDATES = "responses"
 KNOWN_SLOTS = ("caption", "instruction", "reference", "ground_truth", "subjective_criteria", "factuality_criteria")
 """What an item fills, beside the slots of the candidates."""
 
-TOKEN_SLOT = "token"
+LAST_SLOT = "token"
 """The slot for the trial's token, of a protocol that asks by itself for a closing line with it."""
 
 JUDGEMENT = "judgement"
 """The one slot of an extraction: the reply without a readable decision."""
 
 
-_A_TOKEN = "XXXXXXXX"
+_CLOSING = "XXXXXXXX"
 
 
 class ProtocolError(ValueError):
@@ -43,12 +43,17 @@ class ProtocolError(ValueError):
 def slot_refusal(slots: frozenset[str]) -> str | None:
     """The end of a sentence about the slots that nothing would fill; None where there is none."""
     candidates = sum(slot.startswith(CANDIDATE_SLOT) for slot in slots)
-    filled = {*KNOWN_SLOTS, ALL_CANDIDATES, TOKEN_SLOT, *(candidate_slot(place) for place in range(1, candidates + 1))}
+    filled = {
+        *KNOWN_SLOTS,
+        ALL_CANDIDATES,
+        LAST_SLOT,
+        *(candidate_slot(place) for place in range(1, candidates + 1)),
+    }
     if slots == frozenset({JUDGEMENT}) or slots <= filled:
         return None
     return (
         f"nothing fills {', '.join(sorted(slots - filled))}; the slots that can be filled are "
-        f"{', '.join(KNOWN_SLOTS)}, {TOKEN_SLOT}, and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap, or "
+        f"{', '.join(KNOWN_SLOTS)}, {LAST_SLOT}, and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap, or "
         f"{ALL_CANDIDATES}."
     )
 
@@ -160,10 +165,10 @@ class Protocol:
                 slot: fenced(text, fence) if slot.startswith(CANDIDATE_SLOT) else text for slot, text in values.items()
             }
         values = self._by_slot(values)
-        if TOKEN_SLOT in self.slots and readout != "constrained":
+        if LAST_SLOT in self.slots and readout != "constrained":
             if token is None:
                 raise ProtocolError(f"Protocol {self.name} tells the judge a token; it is asked with one.")
-            values = {**values, TOKEN_SLOT: token}
+            values = {**values, LAST_SLOT: token}
         filled: list[Message] = []
         for turn in self.turns:
             template = turn.under(readout, values)
@@ -172,7 +177,7 @@ class Protocol:
             if fence and turn is self.turns[-1]:
                 # In the last turn, so that the turns before it stay the same for every trial and can be cached.
                 text = f"{fence_notice(fence)}\n\n{text}"
-            if token and TOKEN_SLOT not in self.slots and turn is self.turns[-1]:
+            if token and LAST_SLOT not in self.slots and turn is self.turns[-1]:
                 text = f"{text}\n\n{token_notice(token)}"
             filled.append(Message(role=turn.role, parts=(text,)))
         return tuple(filled)
@@ -188,7 +193,7 @@ class Protocol:
                     self.option.fill({"number": str(place), "response": values[candidate_slot(place)]})
                     for place in places
                 )
-        if frozenset(given) - self.optional != self.slots - {TOKEN_SLOT}:
+        if frozenset(given) - self.optional != self.slots - {LAST_SLOT}:
             wanted, found = ", ".join(sorted(self.slots)), ", ".join(sorted(values)) or "nothing"
             raise ProtocolError(f"Protocol {self.name} has the slots {wanted}, but values were given for {found}.")
         return given
@@ -231,7 +236,7 @@ class Protocol:
         """What is read where the judge decides with these words: after a trial's token, if there has to be one."""
         if not self.rule.token:
             return self.read(words)
-        return self.read("\n".join(f"{_A_TOKEN}: {line}" for line in words.splitlines()), token=_A_TOKEN)
+        return self.read("\n".join(f"{_CLOSING}: {line}" for line in words.splitlines()), token=_CLOSING)
 
     def meant(self, answer: str) -> Meant:
         """What in an answer is meant for the judge; also words that this protocol alone would read as a verdict."""
