@@ -123,7 +123,7 @@ def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_pat
     numbers = [str(one.index) for one in generated_cases(ITEMS)]
     worlds = {
         name: World(folder=tmp_path / name, wording=BY_NAME["creation_preference"], plants=plants)
-        for name, plants in (("honest", {}), ("planted", drawn_plants(numbers, seed=2)))
+        for name, plants in (("honest", {}), ("planted", drawn_plants(numbers, seed=4)))
     }
     calls = 2 * len(MODELS) * ITEMS
     for world in worlds.values():
@@ -145,7 +145,7 @@ def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_pat
 
 def test_options_are_chosen_as_without_plants(tmp_path: Path) -> None:
     found: dict[str, dict[str, Any]] = {}
-    for name, plants in (("honest", {}), ("planted", drawn_plants(NUMBERS, seed=3))):
+    for name, plants in (("honest", {}), ("planted", drawn_plants(NUMBERS, seed=4))):
         world = World(folder=tmp_path / name, wording=BY_NAME["option_selection"], plants=plants)
         with served(Script(judge=world)) as server:
             document = world.graded(server)
