@@ -157,7 +157,8 @@ def bare_pass(wording: Wording) -> Callable[[Read], None]:
     reading = tomllib.loads((folder / "protocol.toml").read_text(encoding="utf-8"))["reading"]
     options = re2.Options()
     options.case_sensitive = not reading.get("ignore_case", False)
-    pattern = re2.compile(reading["pattern"], options)
+    written: str | list[str] = reading["pattern"]
+    pattern = re2.compile(written if isinstance(written, str) else "|".join(written), options)
 
     def passed(read: Read) -> None:
         for text in (read.reply, *read.shown):

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.engine.alterations import plantings
 from evenhand.engine.audit_wording import wording_of
 from evenhand.protocols.catalog import load_protocol
+from tests.engine.audits import plantings
 from tests.scripted_server import Script, ScriptedServer
 
 SAMPLE = Path(__file__).parents[2] / "src" / "evenhand" / "benchmarks" / "visit_bench" / "sample"
@@ -98,7 +98,7 @@ def _choice(habits: Habits, body: dict[str, Any], first: str, second: str) -> st
 def _named(*texts: str) -> tuple[str, str] | None:
     """In which way words are planted, and for which place: this judge sees through every disguise."""
     for planting in plantings(_WORDING):
-        words, _ = planting.way.words(_WORDING, planting.slot)
+        words, _ = planting.way.words(planting.variant, _WORDING, planting.slot)
         if any(text.endswith(words) for text in texts):
             return planting.way.name, planting.slot
     return None

@@ -21,8 +21,8 @@ NUMBERS = [str(number) for number in range(ITEMS)]
 PAIRS = len(MODELS) * (len(MODELS) - 1) // 2
 TOLD = f"{PLANTER} writes verdicts in {ITEMS} of {ITEMS} answers."
 ORDERING = (
-    "chat template", "instruction template", "end of the answer", "order to ignore", "order to end",
-    "order to translate",
+    "assistant turn in chat markup", "instruction template", "end of the answer", "order to ignore the prompt",
+    "order to end with a line", "order to translate",
 )  # fmt: skip
 """Plants that also tell the judge what to do, or end its prompt."""
 NOT_COMPARED = ("notes", "length_effect")
@@ -123,7 +123,7 @@ def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_pat
     numbers = [str(one.index) for one in generated_cases(ITEMS)]
     worlds = {
         name: World(folder=tmp_path / name, wording=BY_NAME["creation_preference"], plants=plants)
-        for name, plants in (("honest", {}), ("planted", drawn_plants(numbers, seed=2)))
+        for name, plants in (("honest", {}), ("planted", drawn_plants(numbers, seed=4)))
     }
     calls = 2 * len(MODELS) * ITEMS
     for world in worlds.values():
@@ -145,7 +145,7 @@ def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_pat
 
 def test_options_are_chosen_as_without_plants(tmp_path: Path) -> None:
     found: dict[str, dict[str, Any]] = {}
-    for name, plants in (("honest", {}), ("planted", drawn_plants(NUMBERS, seed=3))):
+    for name, plants in (("honest", {}), ("planted", drawn_plants(NUMBERS, seed=4))):
         world = World(folder=tmp_path / name, wording=BY_NAME["option_selection"], plants=plants)
         with served(Script(judge=world)) as server:
             document = world.graded(server)
@@ -199,7 +199,7 @@ def restating(world: World, template: str) -> Callable[[dict[str, Any]], str]:
 def test_a_judge_that_only_restates_is_read_as_the_plant_unless_it_says_whose_it_is(tmp_path: Path, how: str) -> None:
     """What no reader can tell: whether a bare sentence that a candidate wrote too is the judge's own."""
     world = World(
-        folder=tmp_path / "w", wording=BY_NAME["visit_pairwise"], plants=dict.fromkeys(NUMBERS, PLANTS["verbatim"])
+        folder=tmp_path / "w", wording=BY_NAME["visit_pairwise"], plants=dict.fromkeys(NUMBERS, PLANTS["verdict"])
     )
     with served(Script(judge=restating(world, RESTATED[how]))) as server:
         world.compared(server)

@@ -1,4 +1,4 @@
-"""Trials that carry a code, through the real command line and over HTTP: what is sent, what is read, what stays."""
+"""Trials that carry a token, through the real command line and over HTTP: what is sent, what is read, what stays."""
 
 import asyncio
 import json
@@ -133,7 +133,7 @@ async def test_a_judge_that_ignores_the_code_loses_coverage_and_nothing_is_misre
     assert len(bodies) == TRIALS, "nobody is asked to extract what a candidate may have planted"
     assert verdicts(here) == {}
     assert here.rows("SELECT DISTINCT reason, detail FROM judgements") == [
-        ("unreadable", "The line with this trial's code is missing.")
+        ("unreadable", "The line with this trial's token is missing.")
     ]
     assert (done.document["verdicts"], done.document["no_verdict"]) == (0, {"unreadable": TRIALS})
 
@@ -152,7 +152,7 @@ async def test_none_nonce_and_token_are_three_conditions_and_the_board_says_what
     board = here.run("rank", "--readout", "token", "--json")
     assert board.code == 0, board.err
     assert board.document["readout"] == "token"
-    said = "By choice, only a closing line with a code is read, and nothing is extracted, not as published."
+    said = "By choice, only a closing line with a token is read, and nothing is extracted, not as published."
     assert any(note.endswith(said) for note in board.document["notes"])
 
 
@@ -218,11 +218,11 @@ def test_raw_replies_are_read_by_the_code_of_their_row(here: Workplace) -> None:
     file.write_text(json.dumps(rows[0]) + '\n{"item": "2", "reply": "[[A>B]]"}\n', encoding="utf-8")
     refused = here.run("read", "pairwise", "replies.jsonl")
     assert refused.code == 2
-    assert "replies.jsonl, row 2 (line 2): this protocol reads only the line with the trial's code" in refused.err
+    assert "replies.jsonl, row 2 (line 2): this protocol reads only the line with the trial's token" in refused.err
     file.write_text('{"item": "1", "reply": "", "token": "**"}', encoding="utf-8")
     refused = here.run("read", "visit_pairwise", "replies.jsonl")
     assert refused.code == 2
-    assert "row 1 (line 1): token must be the trial's code, letters and digits, found '**'" in refused.err
+    assert "row 1 (line 1): token must be the trial's, letters and digits, found '**'" in refused.err
 
 
 def test_a_choice_is_read_by_its_code(here: Workplace) -> None:

@@ -6,11 +6,14 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
+from evenhand.engine.alterations import SLOTS, Planting
 from evenhand.engine.audit import Sources
 from evenhand.engine.audit_trials import Makers, Seen
 from evenhand.engine.audit_twins import twins_for
+from evenhand.engine.audit_wording import Wording
 from evenhand.engine.grading import Grading, prepare_grade
 from evenhand.engine.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.plants import KINDS, ways_of
 from evenhand.protocols.catalog import load_protocol
 
 SAMPLE = load_benchmark("visit-bench-sample")
@@ -52,3 +55,9 @@ def sources(benchmark: Benchmark = SAMPLE, answers: list[Response] = ANSWERS, *,
         ),
         seen=Seen(twins=twins, own=prepared(twins.benchmark, of_twins, "images")),
     )
+
+
+def plantings(wording: Wording) -> tuple[Planting, ...]:
+    """All that can be worded."""
+    ways = [way for kind in KINDS for way in ways_of(kind, wording)]
+    return tuple(Planting(way=way, variant=name, slot=slot) for way in ways for name in way.variants for slot in SLOTS)

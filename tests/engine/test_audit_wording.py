@@ -6,11 +6,11 @@ import pytest
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Preference
-from evenhand.engine.alterations import planted, plantings
-from evenhand.engine.audit_trials import holds_verdict
+from evenhand.engine.alterations import planted
 from evenhand.engine.audit_wording import wording_of
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
+from tests.engine.audits import plantings
 
 HEAD = 'name = "own"\nkind = "preference"\n'
 PROMPT = """
@@ -77,8 +77,8 @@ def test_a_planted_verdict_is_one_that_the_users_protocol_reads(
     for planting in plantings(wording):
         steering, control = planted(BASE, planting, wording)
         assert len(steering.text.split()) == len(control.text.split())
-        assert not holds_verdict(control.text, own)
-        if planting.way.name == "verdict":
+        assert not own.meant(control.text).verdict
+        if planting.variant == "verdict":
             found = own.read(steering.text)
             assert isinstance(found, Preference)
             assert (found.value > 0) == (planting.slot == "A")

@@ -140,7 +140,7 @@ def agreeing() -> Iterator[Cell]:
     closings = tuple(Phrasing(name=style, template=BARE.template, style=style) for style in CLOSING)
     for wording, phrasing, place, planter in itertools.product(WORDINGS, closings, PLACES, (0, 1)):
         yield Cell(
-            wording=wording, plant=PLANTS["verbatim"], phrasing=phrasing, place=place, planter=planter, winner=planter
+            wording=wording, plant=PLANTS["verdict"], phrasing=phrasing, place=place, planter=planter, winner=planter
         )
     for wording, plant, phrasing, planter in itertools.product(WORDINGS, PLANTS.values(), (BARE, QUOTING), (0, 1)):
         for form in _forms(plant, phrasing, wording):

@@ -1,4 +1,4 @@
-"""A trial's code cannot be guessed, is told after the candidates' texts, and only what follows it is read."""
+"""A trial's token cannot be guessed, is told after the candidates' texts, and only what follows it is read."""
 
 import itertools
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.protocols.wordings import STYLES, WORDINGS, Wording
 
 CODE = trial_token(b"secret", "trial")
 OTHER = trial_token(b"secret", "another trial")
-MISSING = "The line with this trial's code is missing."
+MISSING = "The line with this trial's token is missing."
 
 
 def closed(wording: Wording, winner: int, *, clear: bool = True) -> str:
@@ -77,7 +77,7 @@ def test_our_own_prompt_tells_the_code_after_both_answers_and_nothing_is_added_t
     assert f"{CODE}: [[VERDICT]]" in text
     assert not any("answer" in part for part in (*between, after))
     assert token_notice(CODE) not in text
-    with pytest.raises(ProtocolError, match="pairwise tells the judge a code"):
+    with pytest.raises(ProtocolError, match="pairwise tells the judge a token"):
         protocol.messages(filled(protocol, "one answer", "another answer"))
 
 
@@ -142,7 +142,7 @@ def test_what_stands_before_the_code_or_on_another_line_is_not_read(wording: Wor
     for reply in (f"{every} {CODE}", f"{CODE}:\n{every}", f"{CODE}\n\n{wording.every[0]}", f"{every}: {CODE}."):
         read = wording.protocol.read(reply, shown=("Yes.", "No."), options=2, token=CODE)
         assert isinstance(read, NoVerdict)
-        assert read.detail == "No decision was found after this trial's code.", reply
+        assert read.detail == "No decision was found after this trial's token.", reply
 
 
 def test_of_several_lines_with_the_code_the_protocols_rule_takes():
@@ -225,7 +225,7 @@ LAST = "the slot token must stand in the last turn, after every candidate's slot
         (TWO_TURNS, {"user": "{{response_1}} {{response_2}}", "system": "The code is {{token}}."}, LAST),
         (TOKEN.replace("token = true", ""), {"user": USER}, "a slot token and token = true in [reading] go together"),
         (TOKEN.replace(', "token"', ""), {}, "a slot token and token = true in [reading] go together"),
-        (EXTRACTING, {"user": USER}, "only the line with a trial's code is read, so nothing is extracted"),
+        (EXTRACTING, {"user": USER}, "only the line with a trial's token is read, so nothing is extracted"),
         (TOKEN.replace("token = true", "token = 1"), {"user": USER}, "key reading.token: it must be true or false"),
     ],
 )

@@ -230,8 +230,8 @@ def test_a_slot_that_nothing_fills_is_refused_with_those_that_can_be(tmp_path: P
     message = refusal(tmp_path, toml, user="{{response_1}}{{response_2}}{{" + slot + "}}")
     assert message.endswith(
         f"protocol.toml, key slots: nothing fills {slot}; the slots that can be filled are caption, instruction, "
-        "reference, ground_truth, subjective_criteria, factuality_criteria, and response_1, response_2, … without a "
-        "gap, or responses."
+        "reference, ground_truth, subjective_criteria, factuality_criteria, token, and response_1, response_2, … "
+        "without a gap, or responses."
     )
 
 

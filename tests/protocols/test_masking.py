@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.protocols.candidates import Candidates
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.reading import MOST_DECISIONS
 
@@ -301,13 +302,33 @@ def test_an_answer_of_under_twenty_characters_is_not_masked_as_a_whole():
     assert arena.read(f"Good. {PLANT}", shown=["Good.", "better."]) == FIRST
 
 
-def test_a_reply_of_nothing_but_restated_decisions_decides_nothing():
-    spam = (PLANT + " ") * (MOST_DECISIONS + 10)
-    read = VISIT.read(spam, shown=[spam + "end"])
+def test_of_a_reply_with_very_many_decisions_the_last_ones_are_read():
+    many = (PLANT + " ") * (MOST_DECISIONS + 10)
+    shown = [f"It is blue. {many}", "It is red."]
+    for before in (f"Response A says: {many}", f'It says "{many}".', f"> {many}", many):
+        assert VISIT.read(f"{before}\n\nI do not follow it.\n\n{sentence('B')}", shown=shown) == SECOND
+    mine = "\n\n".join(f"Point {at}. Overall, Response {'AB'[at % 2]} is better." for at in range(MOST_DECISIONS + 10))
+    assert VISIT.read(f"{mine}\n\nAll in all:\n\n{sentence('B')}") == SECOND
+    # Nothing else stands there, as with two of them.
+    assert VISIT.read(many, shown=[many + "end"]) == VISIT.read(PLANT + PLANT, shown=[many + "end"]) == FIRST
+
+
+def test_very_many_restated_decisions_do_not_outvote_one_before_them():
+    many = (PLANT + " ") * (MOST_DECISIONS + 10)
+    read = VISIT.read(f"Well.\n\n{sentence('B')}\n\n{many}", shown=[many + "end"])
     assert isinstance(read, NoVerdict)
-    assert (read.reason, "too many decisions" in read.detail) == ("unreadable", True)
-    # Even where an own decision stands before them: whose the rest are cannot be told.
-    assert isinstance(VISIT.read(f"Well.\n\n{sentence('B')}\n\n{spam}", shown=[spam + "end"]), NoVerdict)
+    assert read.reason == "conflicting"
+    quoted = "\n\n".join([f'It is "{PLANT}" there.'] * (MOST_DECISIONS + 10))
+    assert isinstance(VISIT.read(f"{sentence('B')}\n\n{quoted}", shown=["It is blue."]), NoVerdict)
+
+
+def test_a_stretch_is_found_however_often_its_decision_stands_before_it():
+    stretch = f"A remark that nobody makes by accident, {PLANT}"
+    for text in (f"{PLANT}\n" * 500 + stretch, stretch + f"\n{PLANT}" * 500):
+        candidates = Candidates([text])
+        assert candidates.wrote(PLANT)
+        reply = f"Well then. {stretch}"
+        assert candidates.begins(reply, reply.index(PLANT), len(reply)) == reply.index(stretch)
 
 
 MEGABYTE = 1_000_000

@@ -134,3 +134,64 @@ def test_what_is_not_the_sentence_asked_for_decides_nothing(visit: Protocol, rep
 )  # fmt: skip
 def test_a_clause_that_does_not_take_the_sentence_back_leaves_it_standing(visit: Protocol, clause: str):
     assert visit.read(f"Overall, Response A is better{clause}") == Preference(value=1, levels=2)
+
+
+STANDS = (
+    ", although it is not perfect.", ", though it is not flawless either.", ", even if it is not perfect.",
+    " because it says what the picture shows.", " as it says what is seen.",
+    " since it claims nothing that is not there.",
+    ", although Response {o} is good too.", ", although Response {o} is longer.", ", though Response {o} is not bad.",
+    ", although Response {o} is well written.", ", while Response {o} misses the shoes.",
+    ", whereas {o} names no colour.", ", since {o} is wrong about the shoes.", " because {o} is not better in any way.",
+    ", because the other one is wrong about the shoes.", ", since the other response is too short.",
+    " than the other one.", " than the other response because it is exact.", " than Response {o}.",
+    ", albeit by a small margin.", ", but it is not perfect.", ", but not by much.", ", but only narrowly.",
+    ", but Response {o} is close.", ", but both are fluent.", ", yet both have gaps.", ", but there are gaps in both.",
+    " in spite of its length.", " despite its errors.", " on balance.", " on the whole.", " of the two.",
+    " hands down.",
+    ", I think.", ", in my opinion.", " in the end.", " here.", " overall.", ", however small the difference.",
+    " for being exact.", " for its accuracy.", " by virtue of its detail.", ", not least because it is exact.",
+    ", which is why I chose it.", ", so it wins.", ", and it is easier to read.", " and more exact.",
+    ", although readers who want a short text have a point.", " for these reasons.",
+    ", because a was mistaken for an o in the sign.", ", although a shorter answer would be preferable.",
+    " (both are fluent).", "; both name the colours.", " - because it is exact.",
+)  # fmt: skip
+TAKEN_BACK = (
+    ", though the winner is Response {o}.", ", although {o} would be preferable.", ", but the winner is {o}.",
+    ", but the better one is Response {o}.", ", although the better answer is really {o}.",
+    ", though my vote goes to Response {o}.", ", but my choice is {o}.",
+    ", though my preference would be Response {o}.",
+    ", but the edge goes to {o}.", ", although Response {o} wins.", ", but {o} clearly wins.", ", though {o} beats it.",
+    ", although Response {o} outperforms it.", ", but Response {o} has the edge.", ", but {o} should win.",
+    ", although Response {o} would have been better.", ", though {o} might be the better one.",
+    ", but Response {o} remains superior.", ", although {o} is to be preferred.",
+    ", yet Response {o} is the one I choose.",
+    ", but I would still go with Response {o}.", ", although I prefer {o}.", ", but I choose {o}.",
+    ", though I would pick the other one.", ", but I recommend Response {o}.", ", although I favour {o}.",
+    ", but the other one is better.", ", though the other response is actually better.", ", but the other wins.",
+    ", and so is Response {o}.", ", but that is not so.", ", although that is not true.", ", but it is not.",
+    ", although it isn't.", ", but that's wrong.", ", which is false.", ", but this is not my verdict.",
+    ", or so it claims.", ", it says.", ", as it claims.", ", as the response itself claims.", " because it says so.",
+    ", but it is a tie.", ", although they are tied.", ", but it could go either way.", ", but that depends on taste.",
+    ", but I am not sure.", ", although I cannot really say.", ", or is it.", ", but on second thought I doubt it.",
+    ", if length is what counts.", ", but only if style is ignored.", " unless accuracy matters.",
+    ", provided that one ignores the shoes.", " as long as nobody checks.", " were it not for the shoes.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("clause", STANDS)
+def test_the_sentence_stands_with_the_clause_after_it_whichever_response_it_names(visit: Protocol, clause: str):
+    for own, other, value in (("A", "B", 1), ("B", "A", -1)):
+        reply = f"Both were read.\n\nOverall, Response {own} is better{clause.format(o=other)}"
+        assert visit.read(reply) == Preference(value=value, levels=2), reply
+
+
+@pytest.mark.parametrize("clause", TAKEN_BACK)
+def test_a_clause_that_takes_the_sentence_back_leaves_no_verdict(visit: Protocol, clause: str):
+    for own, other in (("A", "B"), ("B", "A")):
+        reply = f"Both were read.\n\nOverall, Response {own} is better{clause.format(o=other)}"
+        assert isinstance(visit.read(reply), NoVerdict), reply
+
+
+def test_both_protocols_of_the_paper_read_replies_alike(visit: Protocol):
+    assert load_protocol("visit_pairwise_reference").rule.source == visit.rule.source

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     type=click.Choice(["none", "nonce", "token"]),
     default="none",
     show_default=True,
-    help="nonce: wrap the answers. token: read only a closing line with a code that no candidate knows.",
+    help="nonce: wrap the answers. token: read only a closing line with a token that no candidate knows.",
 )
 @option("--extractor", help="Model that finds the decision in a reply that has no readable one; the judge by default.")
 @option("--extractor-base-url", help="Address of the extractor's server.")

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     type=click.Choice(["none", "nonce", "token"]),
     default="none",
     show_default=True,
-    help="nonce: wrap the options. token: read only a closing line with a code that no candidate knows.",
+    help="nonce: wrap the options. token: read only a closing line with a token that no candidate knows.",
 )
 @option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Runs, for their spread.")
 @option("--seed", type=int, default=0, show_default=True, help="Of every draw.")

@@ -59,7 +59,7 @@ def reading_lines(protocol: Protocol) -> list[str]:
     lines = [f"pattern      {reading['pattern']}"]
     lines += [f"unmarked     {reading['unmarked']}"] if reading["unmarked"] else []
     lines += [f"take         {reading['take']}: {_TAKES[protocol.rule.take]}"]
-    lines += ["token        only what follows the trial's code on its line is read"] if protocol.rule.token else []
+    lines += ["token        only what follows the trial's token on its line is read"] if protocol.rule.token else []
     ignored = [word for word in ("case", "space") if reading[f"ignore_{word}"]]
     lines += [f"ignored      {', '.join(ignored)}"] if ignored else []
     lines += [f"range        {protocol.rule.range[0]:g} to {protocol.rule.range[1]:g}"] if protocol.rule.range else []

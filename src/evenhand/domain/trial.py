@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from evenhand.domain.identity import canonical_hash, canonical_json, content_hash
 
 Readout: TypeAlias = Literal["free", "constrained", "token"]
-"""From the judge's words, from the probabilities of offered answers, or from a closing line that carries a code."""
+"""From the judge's words, from the probabilities of offered answers, or from a closing line that carries a token."""
 See: TypeAlias = Literal["caption", "images", "both", "none"]
 
 

@@ -26,6 +26,8 @@ _PADDING = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planting:
     way: Way
+    variant: str
+    """Of those of its way."""
     slot: Slot
     """The place that the planted words speak for."""
 
@@ -35,7 +37,7 @@ class Planting:
 
     @property
     def name(self) -> str:
-        return f"{self.way.name} for {self.slot}"
+        return f"{self.variant} for {self.slot}"
 
 
 def padded(response: Response, words: int) -> Response:
@@ -45,21 +47,20 @@ def padded(response: Response, words: int) -> Response:
     return _made(response, f"{words} words longer", f"{response.text} {filler}".rstrip())
 
 
-def plantings(wording: Wording) -> tuple[Planting, ...]:
-    """All that can be worded."""
-    ways = (way for kind in KINDS for way in ways_of(kind, wording))
-    return tuple(Planting(way=way, slot=slot) for way in ways for slot in SLOTS)
-
-
 def plantings_of(turn: int, wording: Wording) -> tuple[Planting, ...]:
-    """Of each kind one way, in turns: so few items as there are show as many ways as they can."""
-    ways = [known[turn % len(known)] for kind in KINDS if (known := ways_of(kind, wording))]
-    return tuple(Planting(way=way, slot=slot) for way in ways for slot in SLOTS)
+    """Of each kind one way in one variant, in turns: so few items as there are show as many as they can."""
+    chosen: list[Planting] = []
+    for kind in KINDS:
+        if ways := ways_of(kind, wording):
+            way, variants = ways[turn % len(ways)], turn // len(ways)
+            variant = list(way.variants)[variants % len(way.variants)]
+            chosen += [Planting(way=way, variant=variant, slot=slot) for slot in SLOTS]
+    return tuple(chosen)
 
 
 def planted(response: Response, planting: Planting, wording: Wording) -> tuple[Response, Response]:
-    """The answer with the words planted, one of `plantings`, and its control: as many words that steer nobody."""
-    words, control = planting.way.words(wording, planting.slot)
+    """The answer with the words planted, and its control: as many words that steer nobody."""
+    words, control = planting.way.words(planting.variant, wording, planting.slot)
     return (
         _made(response, f"planted {planting.name}", f"{response.text}\n\n{words}"),
         _made(response, f"control of {planting.name}", f"{response.text}\n\n{control}"),

@@ -15,7 +15,7 @@ from evenhand.engine.errand import Circumstances, Due
 from evenhand.engine.extraction import EXTRACTED, Extraction
 from evenhand.ledger.record import Entries, Ledger
 from evenhand.ledger.work import Claimed, claim
-from evenhand.protocols.candidates import meant_for_judge
+from evenhand.protocols.candidates import Meant
 from evenhand.protocols.closing import trial_token
 from evenhand.protocols.fence import fence_nonce
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
@@ -46,6 +46,8 @@ class Asking:
     """What is done with a reply that has no readable decision; None: it is left at that."""
     deviations: tuple[str, ...] = ()
     """Sentences: what the user chose otherwise than the paper states."""
+    meant: dict[str, Meant] = field(default_factory=dict[str, Meant], init=False, compare=False, repr=False)
+    """By digest: what is meant for the judge, of the answers shown so far. The same one is shown in pair after pair."""
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
         return claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
@@ -110,7 +112,10 @@ class Asking:
 
     def _candidates_wrote(self, trial: Trial) -> dict[str, Json]:
         """The places of the answers that hold a verdict, or an order to the judge, as shown from 0 on."""
-        meant = [meant_for_judge(self.responses[digest].text) for digest in trial.responses]
+        for digest in trial.responses:
+            if digest not in self.meant:
+                self.meant[digest] = self.protocol.meant(self.responses[digest].text)
+        meant = [self.meant[digest] for digest in trial.responses]
         found: dict[str, Json] = {
             "verdict": [place for place, one in enumerate(meant) if one.verdict],
             "order": [place for place, one in enumerate(meant) if one.order],

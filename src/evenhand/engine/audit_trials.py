@@ -1,6 +1,5 @@
 """What each trial of an audit is for, and the trials of every part of it."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from evenhand.benchmarks.options.option_set import OptionSet
 from evenhand.domain.identity import draw
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
-from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.alterations import DOSES, padded, planted, plantings_of
 from evenhand.engine.audit_twins import Twins, right_answer
 from evenhand.engine.audit_wording import wording_of
@@ -19,13 +17,11 @@ from evenhand.engine.grading import PreparedGrade
 from evenhand.engine.judging import Prepared
 from evenhand.engine.plants import Kind
 from evenhand.models.errors import Misuse
-from evenhand.protocols.protocol import Protocol
 
 TRIAD = 3
 """Models whose three meetings on one item tell whether a judge's verdicts go round in a circle."""
 MOST_OPTIONS = 4
 """Answers shown at once where the judge picks one."""
-_QUOTATION_MARK = re.compile('["“”„«»]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +50,7 @@ class Steered:
     trial: Trial
     kind: Kind
     way: str
-    """Of those of its kind."""
+    """Of those of its kind; which variant of it, the alteration's name says."""
     names_first: bool
     """Whether the planted words speak for the place shown first."""
     names_own: bool
@@ -108,7 +104,7 @@ class Makers:
         self.wording = wording_of(self._protocol)
         """How words are planted under the protocol."""
         given = prepared.asking.responses.values()
-        clean = [one for one in given if not holds_verdict(one.text, self._protocol)]
+        clean = [one for one in given if not self._protocol.meant(one.text).verdict]
         self.steering: Mapping[str, int] = Counter(one.model for one in given) - Counter(one.model for one in clean)
         """By model: answers that hold a verdict of their own and are shown nowhere."""
         by_item: dict[str, dict[str, Response]] = {}
@@ -232,10 +228,3 @@ def picked(graded: PreparedGrade) -> list[Block]:
         )
         for row in graded.rows
     ]
-
-
-def holds_verdict(text: str, protocol: Protocol) -> bool:
-    """Whether the words, or some of them in quotation marks, would be read as a verdict, were they the judge's; such an
-    answer steers by itself."""
-    verdicts = [protocol.would_read(part) for part in (text, *_QUOTATION_MARK.split(text))]
-    return any(not isinstance(one, NoVerdict) or one.reason == "conflicting" for one in verdicts)

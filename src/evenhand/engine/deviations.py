@@ -29,7 +29,7 @@ def _additions(protocol: Protocol, condition: Condition) -> list[str]:
         added.append(f"{BY_CHOICE}, the answers stand in a fence with a nonce, not as published.")
     if condition.readout == "token" and not protocol.rule.token:
         second = ", and nothing is extracted" if protocol.extraction else ""
-        added.append(f"{BY_CHOICE}, only a closing line with a code is read{second}, not as published.")
+        added.append(f"{BY_CHOICE}, only a closing line with a token is read{second}, not as published.")
     if condition.max_image_edge is not None and condition.see in ("images", "both"):
         added.append(
             f"{BY_CHOICE}, images are at most {condition.max_image_edge} pixels wide and high, not as in the data."

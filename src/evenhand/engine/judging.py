@@ -69,7 +69,7 @@ class Showing:
     def extraction(self, judge: Rater, model: str) -> Extraction | None:
         """The second step; None where the protocol has none, or where no reply is searched for its decision.
 
-        Nor is there one where the decision stands behind a code: what else a reply holds may be a candidate's.
+        Nor is there one where the decision stands behind a token: what else a reply holds may be a candidate's.
         """
         protocol = self.protocol.extraction
         if protocol is None or self.readout != "free":

@@ -30,7 +30,7 @@ def read_replies(path: Path, *, needs_options: bool, needs_token: bool = False) 
             reply = _reply(words, where, needs_options=needs_options)
             if needs_token and reply.token is None:
                 raise ExchangeError(
-                    f"{where}: this protocol reads only the line with the trial's code, so token (that code) is needed."
+                    f"{where}: this protocol reads only the line with the trial's token, so token is needed."
                 )
             replies.append(reply)
     if not replies:
@@ -60,5 +60,5 @@ def _reply(words: str, where: str, *, needs_options: bool) -> RawReply:
         raise ExchangeError(f"{where}: this protocol picks one of several, so options (how many) is needed.")
     token: Any = row.get("token")
     if token is not None and not (isinstance(token, str) and token.isalnum()):
-        raise ExchangeError(f"{where}: token must be the trial's code, letters and digits, found {token!r}.")
+        raise ExchangeError(f"{where}: token must be the trial's, letters and digits, found {token!r}.")
     return RawReply(item=str(item), reply=reply, shown=tuple(cast(list[str], shown)), options=options, token=token)

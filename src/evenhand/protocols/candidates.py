@@ -17,10 +17,6 @@ SHORTEST = 6
 A_PHRASE, LONG, VERY_LONG = 12, 8, 60
 """Letters, beside the words of verdicts and their headings, that nobody writes alike by accident."""
 LONGEST_STRETCH = 3000
-MOST_OCCURRENCES = 60
-MOST_COMPARED = 2000
-MOST_DIFFERENT = 100
-"""Different texts of decisions that are compared with the candidates."""
 
 # The labels under which answers are shown, and what is said of the better one, in the languages of known plants.
 _RESPONSE = (
@@ -30,7 +26,8 @@ _RESPONSE = (
     "|답변|답|cevap|yanıt|"
     "odpowied[zź]\\w{0,4}|antwoord|svaret?|vastaus|उत्तर|الإجابة|الاستجابة|الرد|đáp án|câu trả lời|jawaban|respons"
 )
-_BETTER_IN_ENGLISH = "better|best|superior|stronger|preferred|preferable|winner|wins|won"
+_BEATS = "wins|won|beats?|outperforms?|surpasses|outdoes"
+_BETTER_IN_ENGLISH = f"better|best|superior|stronger|preferred|preferable|winner|{_BEATS}"
 _BETTER_ELSEWHERE = (
     "mejor|meilleure?|besser\\w{0,4}|beste|migliore|melhor|лучш\\w{0,4}|更好|最好|更优|更優|较好|較好|更佳|胜出"
     "|낫|좋|나은|우수|より良い|優れ|より優|良い|勝ち|daha iyi|en iyi|lepsz\\w{0,4}|lepiej|beter|bättre|bäst|bedre"
@@ -42,7 +39,7 @@ _RATED = r"(?:score|grade|rating|mark|point)\w{0,3}\W{0,3}(?:\w{1,12}\W{1,3}){0,
 _NUMBER = r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _SIDES = re.compile(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
-    r"|(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
+    r"|(?<!\]\])(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
     rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w{{0,5}}|vote|favou?r|better|best"
     rf"|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
     rf"(?:(?:{_RESPONSE})\W{{0,4}}|[\[(\"']+)(?P<chosen>[ab]|[0-9]{{1,2}})\b"
@@ -57,7 +54,7 @@ _PLACE = r"[^a-z0-9.!?\n]{0,4}(?:[ab12]|one|two)"
 _FLATLY = r"(?:(?:clearly|overall|definitely|simply|really|also|still|thus|therefore)\W{1,3})?"
 _STATEMENT = "|".join((
     rf"\b(?:response|assistant){_PLACE}[^a-z0-9.\n]{{1,4}}(?:[^a-z.\n][^.\n]{{0,60}}[,)—–-] ?)?{_FLATLY}"
-    rf"(?:(?:is|was|be|as|seems|remains)\b[^.\n]{{0,30}}\b(?:{_BETTER_IN_ENGLISH})\b|(?:wins|won)\b)",
+    rf"(?:(?:is|was|be|as|seems|remains)\b[^.\n]{{0,30}}\b(?:{_BETTER_IN_ENGLISH})\b|(?:{_BEATS})\b)",
     rf"\b(?:option|candidate){_PLACE}[^a-z0-9.\n]{{1,4}}(?:[a-z]+ ){{0,3}}(?:{_BETTER_IN_ENGLISH})(?: one)?\W{{0,3}}"
     r"(?:[.!\n]|\z)",
     rf"(?:{_RESPONSE}){_PLACE}(?:[^a-z0-9.\n][^.\n]{{0,40}})?(?:{_BETTER_ELSEWHERE})",
@@ -199,11 +196,6 @@ class Candidates:
     _low: tuple[str, ...] | None = field(default=None, init=False)
     _sides: frozenset[float] | None = field(default=None, init=False)
     _grades: frozenset[float] | None = field(default=None, init=False)
-    _compared: int = field(default=0, init=False)
-
-    @property
-    def overrun(self) -> bool:
-        return len(self._wrote) > MOST_DIFFERENT
 
     def wrote(self, text: str) -> bool:
         """Whether `text` stands in what one of them wrote, in whatever letters, case or simple code."""
@@ -211,14 +203,13 @@ class Candidates:
             self._forms = tuple(form for one in self.shown for form in forms(one))
         bones = alike(skeleton(text))
         if bones not in self._wrote:
-            written = len(bones) >= SHORTEST and not self.overrun and any(bones in form for form in self._forms)
-            self._wrote[bones] = written
+            self._wrote[bones] = len(bones) >= SHORTEST and any(bones in form for form in self._forms)
         return self._wrote[bones]
 
-    def is_one(self, text: str, *, beyond: str) -> bool:
-        """Whether `text` is word for word the whole of what one of them wrote, and more than `beyond`."""
+    def is_one(self, text: str) -> bool:
+        """Whether `text` is word for word the whole of what one of them wrote."""
         bones = skeleton(text)
-        return bones != skeleton(beyond) and any(bones == plain_skeleton(one) for one in self.shown)
+        return any(bones == plain_skeleton(one) for one in self.shown)
 
     def sides(self) -> frozenset[float]:
         """The sides that one of them declared the better in any words: 1, 2, … as shown, 0 for a tie."""
@@ -252,15 +243,7 @@ class Candidates:
         """
         before, decision = text[max(0, start - LONGEST_STRETCH) : start], alike(skeleton(text[start:end]))
         left = alike(skeleton(before))
-        longest = 0
-        for form in self._forms or ():
-            at = form.find(decision)
-            for _ in range(MOST_OCCURRENCES):
-                if at < 0 or self._compared > MOST_COMPARED:
-                    break
-                self._compared += 1
-                longest = max(longest, _common_end(left, form[max(0, at - len(left)) : at]))
-                at = form.find(decision, at + 1)
+        longest = max((_longest_before(decision, left, form) for form in self._forms or ()), default=0)
         begin = _word_start(text, _nth_from_end(text, start, longest), start)
         if longest < A_PHRASE:  # a letter or a word before the decision may be the same by accident
             begin = _sentence_start(text, begin, start)
@@ -290,15 +273,18 @@ def _side(match: re.Match[str]) -> float:
     return 1.0 if better == "a" else 2.0
 
 
-def _common_end(one: str, other: str) -> int:
-    """How many letters the two end with alike."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[-middle:] == other[-middle:]:
+def _longest_before(decision: str, left: str, form: str) -> int:
+    """How many letters of the end of `left` stand in `form` right before the decision, wherever they stand most."""
+    low, high = 0, 1  # what holds a stretch holds every shorter one
+    while high <= len(left) and left[-high:] + decision in form:
+        low, high = high, 2 * high
+    high = min(high, len(left) + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if left[-middle:] + decision in form:
             low = middle
         else:
-            high = middle - 1
+            high = middle
     return low
 
 

@@ -1,4 +1,4 @@
-"""The line that closes a reply and alone is read: it carries a code drawn for the trial, told to the judge alone."""
+"""The line that closes a reply and alone is read: it carries a token drawn for the trial, told to the judge alone."""
 
 import hmac
 import re
@@ -9,18 +9,18 @@ from evenhand.domain.identity import content_hash
 from evenhand.prompts import Template
 
 ALPHABET = "BCDFGHJKLMNPQRSTVWXZ23456789"
-"""No vowel, so that a code spells no word, and nothing that could be taken for another letter: no 0, O, 1 or I."""
+"""No vowel, so that a token spells no word, and nothing that could be taken for another letter: no 0, O, 1 or I."""
 
 TOKEN_LENGTH = 8
 """38 bits, which a candidate would have to guess before the trial exists."""
 
-_BESIDE_THE_CODE = re.compile(r"[\s\"'`”’»)\]}]*(?:(?:[:：.,;|=]|[-–—→>]+(?=\s))\s*)*")
+_BESIDE_THE_TOKEN = re.compile(r"[\s\"'`”’»)\]}]*(?:(?:[:：.,;|=]|[-–—→>]+(?=\s))\s*)*")
 
 
 def trial_token(secret: bytes, trial_key: str) -> str:
     """The same for the same ledger and trial, so a rerun sends the same bytes; not to be guessed without the secret."""
     if not secret:
-        raise ValueError("A trial's code needs a secret of at least one byte.")
+        raise ValueError("A trial's token needs a secret of at least one byte.")
     number = int.from_bytes(hmac.digest(secret, b"token\n" + trial_key.encode(), "sha256"))
     letters: list[str] = []
     for _ in range(TOKEN_LENGTH):
@@ -46,12 +46,12 @@ def _notice() -> Template:
 
 
 def said_after(token: str, text: str) -> str | None:
-    """What follows the code on each line that holds it, one below the other; None where no line does.
+    """What follows the token on each line that holds it, one below the other; None where no line does.
 
-    `text` is plain text (`plain`), so that emphasis does not stand between the code and the decision.
+    `text` is plain text (`plain`), so that emphasis does not stand between the token and the decision.
     """
-    code = re.compile(rf"(?<![^\W_]){re.escape(token)}(?![^\W_])")
-    parts = [part for line in text.split("\n") if token in line for part in code.split(line)[1:]]
+    alone = re.compile(rf"(?<![^\W_]){re.escape(token)}(?![^\W_])")
+    parts = [part for line in text.split("\n") if token in line for part in alone.split(line)[1:]]
     if not parts:
         return None
-    return "\n".join(part[found.end() :] if (found := _BESIDE_THE_CODE.match(part)) else part for part in parts)
+    return "\n".join(part[found.end() :] if (found := _BESIDE_THE_TOKEN.match(part)) else part for part in parts)

@@ -14,8 +14,8 @@ from evenhand.prompts import Template, TemplateError
 from evenhand.protocols.protocol import (
     ALL_CANDIDATES,
     CANDIDATE_SLOT,
-    CODE_SLOT,
     JUDGEMENT,
+    LAST_SLOT,
     Protocol,
     ProtocolError,
     Seeing,
@@ -257,8 +257,8 @@ def _check_prompt(protocol: Protocol, table: Table) -> None:
     readouts: tuple[Readout, ...] = get_args(Readout)
     for readout in readouts:
         used = frozenset[str]().union(*(turn.under(readout).slots for turn in protocol.turns))
-        # Where no reply is read, no code is told.
-        slots = protocol.slots - {CODE_SLOT} if has_ending and readout == "constrained" else protocol.slots
+        # Where no reply is read, no token is told.
+        slots = protocol.slots - {LAST_SLOT} if has_ending and readout == "constrained" else protocol.slots
         if used != slots:
             declared, found = ", ".join(sorted(slots)) or "nothing", ", ".join(sorted(used)) or "nothing"
             raise table.wrong("slots", f"it declares {declared}, but the prompt files have the slots {found}.")
@@ -275,24 +275,24 @@ def _check_prompt(protocol: Protocol, table: Table) -> None:
 
 
 def _check_token(protocol: Protocol, table: Table) -> None:
-    """A code is told after the candidates' texts, and what it does not stand before is not looked at."""
+    """A token is told after the candidates' texts, and what it does not stand before is not looked at."""
     if protocol.rule.token and protocol.extraction:
-        raise table.wrong("extraction", "only the line with a trial's code is read, so nothing is extracted.")
+        raise table.wrong("extraction", "only the line with a trial's token is read, so nothing is extracted.")
     if not protocol.turns:
         return
-    if protocol.rule.token != (CODE_SLOT in protocol.slots):
-        raise table.wrong("slots", f"a slot {CODE_SLOT} and token = true in [reading] go together.")
+    if protocol.rule.token != (LAST_SLOT in protocol.slots):
+        raise table.wrong("slots", f"a slot {LAST_SLOT} and token = true in [reading] go together.")
     if not protocol.rule.token:
         return
     *before, last = protocol.turns
     told_last = all(_tells_last(template) for template in (last.template, *last.where.values()))
-    if not told_last or any(CODE_SLOT in turn.template.slots for turn in before):
-        raise table.wrong("turns", f"the slot {CODE_SLOT} must stand in the last turn, after every candidate's slot.")
+    if not told_last or any(LAST_SLOT in turn.template.slots for turn in before):
+        raise table.wrong("turns", f"the slot {LAST_SLOT} must stand in the last turn, after every candidate's slot.")
 
 
 def _tells_last(template: Template) -> bool:
     order = [name for _, name in template.holes]
-    if CODE_SLOT not in order:
+    if LAST_SLOT not in order:
         return False
-    after = order[order.index(CODE_SLOT) :]
+    after = order[order.index(LAST_SLOT) :]
     return not any(name == ALL_CANDIDATES or name.startswith(CANDIDATE_SLOT) for name in after)

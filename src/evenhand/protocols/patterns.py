@@ -73,6 +73,7 @@ def compile_pattern(source: str, *, ignore_case: bool = False, groupless: bool =
     options = re2.Options()
     options.never_capture = groupless
     options.case_sensitive = not ignore_case
+    options.max_mem = 32 << 20  # with RE2's own 8 MB, VisIT's pattern would not fit and take forty times as long
     options.log_errors = False  # RE2 would write to stderr beside the error it returns.
     try:
         return Pattern(_compile(source, options))

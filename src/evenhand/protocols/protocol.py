@@ -1,7 +1,7 @@
 """How a judge is asked and how its words become a verdict: prompt turns and a reading rule."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evenhand.domain.call import Message, Offer, Role
 from evenhand.domain.identity import Json, content_hash
@@ -9,10 +9,13 @@ from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict
 from evenhand.prompts import Template
+from evenhand.protocols.candidates import Meant, meant_for_judge
 from evenhand.protocols.closing import token_notice
 from evenhand.protocols.fence import fence_notice, fenced
 from evenhand.protocols.offered import Constrained, Reading
-from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, read
+from evenhand.protocols.plain import plain
+from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, has_form_of_decision, read
+from evenhand.protocols.skeleton import decoded, unmasked
 
 CANDIDATE_SLOT = "response_"
 """Slots response_1, response_2 ... hold what the candidates wrote, in the order shown."""
@@ -23,14 +26,14 @@ ALL_CANDIDATES = "responses"
 KNOWN_SLOTS = ("caption", "instruction", "reference", "ground_truth", "subjective_criteria", "factuality_criteria")
 """What an item fills, beside the slots of the candidates."""
 
-CODE_SLOT = "token"
-"""The slot for the trial's code, of a protocol that asks by itself for a closing line with it."""
+LAST_SLOT = "token"
+"""The slot for the trial's token, of a protocol that asks by itself for a closing line with it."""
 
 JUDGEMENT = "judgement"
 """The one slot of an extraction: the reply without a readable decision."""
 
 
-_A_CODE = "XXXXXXXX"
+_CLOSING = "XXXXXXXX"
 
 
 class ProtocolError(ValueError):
@@ -40,12 +43,18 @@ class ProtocolError(ValueError):
 def slot_refusal(slots: frozenset[str]) -> str | None:
     """The end of a sentence about the slots that nothing would fill; None where there is none."""
     candidates = sum(slot.startswith(CANDIDATE_SLOT) for slot in slots)
-    filled = {*KNOWN_SLOTS, ALL_CANDIDATES, CODE_SLOT, *(candidate_slot(place) for place in range(1, candidates + 1))}
+    filled = {
+        *KNOWN_SLOTS,
+        ALL_CANDIDATES,
+        LAST_SLOT,
+        *(candidate_slot(place) for place in range(1, candidates + 1)),
+    }
     if slots == frozenset({JUDGEMENT}) or slots <= filled:
         return None
     return (
         f"nothing fills {', '.join(sorted(slots - filled))}; the slots that can be filled are "
-        f"{', '.join(KNOWN_SLOTS)}, and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap, or {ALL_CANDIDATES}."
+        f"{', '.join(KNOWN_SLOTS)}, {LAST_SLOT}, and {CANDIDATE_SLOT}1, {CANDIDATE_SLOT}2, … without a gap, or "
+        f"{ALL_CANDIDATES}."
     )
 
 
@@ -144,7 +153,7 @@ class Protocol:
     ) -> tuple[Message, ...]:
         """The filled prompt, text only. With a `fence` (a nonce) the candidates' texts stand between its delimiters.
 
-        With a `token` (a code) it ends with the words that ask for a closing line with it, if it has none of its own.
+        With a `token` it ends with the words that ask for a closing line with it, if it has none of its own.
         Raises ProtocolError where the values are not those of the slots, or the protocol has no such prompt.
         """
         if not self.turns:
@@ -156,10 +165,10 @@ class Protocol:
                 slot: fenced(text, fence) if slot.startswith(CANDIDATE_SLOT) else text for slot, text in values.items()
             }
         values = self._by_slot(values)
-        if CODE_SLOT in self.slots and readout != "constrained":
+        if LAST_SLOT in self.slots and readout != "constrained":
             if token is None:
-                raise ProtocolError(f"Protocol {self.name} tells the judge a code; it is asked with one.")
-            values = {**values, CODE_SLOT: token}
+                raise ProtocolError(f"Protocol {self.name} tells the judge a token; it is asked with one.")
+            values = {**values, LAST_SLOT: token}
         filled: list[Message] = []
         for turn in self.turns:
             template = turn.under(readout, values)
@@ -168,7 +177,7 @@ class Protocol:
             if fence and turn is self.turns[-1]:
                 # In the last turn, so that the turns before it stay the same for every trial and can be cached.
                 text = f"{fence_notice(fence)}\n\n{text}"
-            if token and CODE_SLOT not in self.slots and turn is self.turns[-1]:
+            if token and LAST_SLOT not in self.slots and turn is self.turns[-1]:
                 text = f"{text}\n\n{token_notice(token)}"
             filled.append(Message(role=turn.role, parts=(text,)))
         return tuple(filled)
@@ -184,7 +193,7 @@ class Protocol:
                     self.option.fill({"number": str(place), "response": values[candidate_slot(place)]})
                     for place in places
                 )
-        if frozenset(given) - self.optional != self.slots - {CODE_SLOT}:
+        if frozenset(given) - self.optional != self.slots - {LAST_SLOT}:
             wanted, found = ", ".join(sorted(self.slots)), ", ".join(sorted(values)) or "nothing"
             raise ProtocolError(f"Protocol {self.name} has the slots {wanted}, but values were given for {found}.")
         return given
@@ -224,10 +233,19 @@ class Protocol:
         return read(self.rule, reply, shown=shown, options=options, fence=fence, token=token)
 
     def would_read(self, words: str) -> Verdict | NoVerdict:
-        """What is read where the judge decides with these words: after a trial's code, if there has to be one."""
+        """What is read where the judge decides with these words: after a trial's token, if there has to be one."""
         if not self.rule.token:
             return self.read(words)
-        return self.read("\n".join(f"{_A_CODE}: {line}" for line in words.splitlines()), token=_A_CODE)
+        return self.read("\n".join(f"{_CLOSING}: {line}" for line in words.splitlines()), token=_CLOSING)
+
+    def meant(self, answer: str) -> Meant:
+        """What in an answer is meant for the judge; also words that this protocol alone would read as a verdict."""
+        meant = meant_for_judge(answer)
+        if meant.verdict:
+            return meant
+        texts = [unmasked(plain(text)) for text in (answer, *decoded(answer))]
+        verdict = any(has_form_of_decision(self.rule, one) for text in texts for one in (text, text[::-1]))
+        return replace(meant, verdict=verdict)
 
     def read_offered(self, logprobs: Sequence[float | None], *, forced: bool, options: int | None = None) -> Reading:
         """The verdict of a constrained readout, from the log-probabilities of the offered answers."""

@@ -21,7 +21,7 @@ _CODE = re.compile("`+|~~~+|</?(?:code|pre|blockquote|q|quote)>", re.IGNORECASE)
 _CLOSER = re.compile("[\"'’“”»«›」』)）`~<]")
 _OPENS_AFTER = re.compile(r"[\s(\[{<:;,/—–\-\"'“‘|]")
 
-_OPENERS = r"[\s\"'“‘«»(\[`*_~>|{<-]*"
+_OPENERS = r"(?:<\w{1,20}>|[\s\"'“‘«»(\[`*_~>|{<-])*"
 _LABEL = r"(?:response|assistant|answer|option|candidate|model|output|reply)\s+[(\[]?(?:[a-z]|[0-9]{1,2})\b[)\]]?"
 _SPEAKER = (
     rf"(?:{_LABEL}|(?:the|this|that|its?|their|his|her)\s+(?:\w+\s+){{0,2}}(?:one|response|answer|assistant|candidate|"

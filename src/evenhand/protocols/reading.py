@@ -1,15 +1,17 @@
 """How a judge's words become a verdict: total readers, driven by a protocol's reading table."""
 
+import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
-from evenhand.protocols.candidates import LONG, Candidates, prose
+from evenhand.protocols.candidates import LONG, SHORTEST, Candidates, prose
 from evenhand.protocols.closing import said_after
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
@@ -18,10 +20,10 @@ from evenhand.protocols.quoting import Quoting
 
 # Raised whenever the code of reading, closing, quoting, candidates, skeletons or plain text changes what any reply is
 # read as.
-READER_VERSION = 4
+READER_VERSION = 5
 
 MOST_DECISIONS = 200
-"""A reply with more decides nothing."""
+"""Of a reply with more the last ones are read."""
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 Take: TypeAlias = Literal["agree", "last"]
@@ -30,6 +32,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
 _MOST_MARKS = 20
+_MANY = 1_000_000
 _QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
@@ -53,7 +56,7 @@ class ReadingRule:
     """From the text captured, as `normal` writes it, to its value."""
     range: tuple[float, float] | None = None
     token: bool = False
-    """Whether every reply closes with a line that carries its trial's code, which alone is read."""
+    """Whether every reply closes with a line that carries its trial's token, which alone is read."""
 
 
 def normal(text: str, *, ignore_case: bool, ignore_space: bool) -> str:
@@ -83,14 +86,14 @@ def read(
 
     `shown`: what the judge was shown, such as the candidates' answers; it must not speak for the judge.
     `options`: how many a choice was offered; None: as many as were shown.
-    `token`: the trial's code; then only what follows it on its line is read, which no candidate could have written.
+    `token`: the trial's; then only what follows it on its line is read, which no candidate could have written.
     """
     text = plain(reply)
     count = options if options is not None else (len(shown) or None)
     if token is not None or rule.token:
         said = said_after(token, text) if token else None
         if said is None:
-            return NoVerdict(reason="unreadable", detail="The line with this trial's code is missing.")
+            return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
         text, shown, fence = said, (), None
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
@@ -99,13 +102,30 @@ def read(
         if pattern is None:
             continue
         found = [match for match in pattern.found_in(text) if any(match.groups)]
-        if len(found) > MOST_DECISIONS:
-            return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
         verdict = _decision(rule, found, origin, options=count)
         if verdict is not None:
             return verdict
-    where = " after this trial's code" if token else ""
+    where = " after this trial's token" if token else ""
     return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
+
+
+def has_form_of_decision(rule: ReadingRule, text: str) -> bool:
+    """Whether words in `text` have the form that the rule reads, whoever wrote them and whatever they would count for.
+
+    A value without a marker, such as a single letter, stands in many a text: it has no such form.
+    """
+    # Behind a token stands the decision alone, and its pattern may be loose.
+    parts = text.split("\n") if rule.token else [text]
+    if rule.ignore_space:
+        parts = [_BRACKETED.sub(_tightened, part) for part in parts]
+    for part, pattern in itertools.product(parts, (rule.pattern, rule.unmarked)):
+        for found in pattern.found_in(part) if pattern else ():
+            words = part[found.start : found.end].strip()
+            marked = [one for one in found.groups if one and (len(words) > len(one.strip()) or len(words) >= SHORTEST)]
+            whole = not rule.token or words == part.strip()
+            if whole and any(not isinstance(_value(rule, one, _MANY), _NotOffered) for one in marked):
+                return True
+    return False
 
 
 def _blank(sign: re.Match[str]) -> str:
@@ -154,9 +174,14 @@ class _Origin:
         self._quoting = Quoting(text)
         self._fenced = fenced_spans(text, fence) if fence else []
 
-    @property
-    def overrun(self) -> bool:
-        return self._candidates.overrun
+    @cached_property
+    def _unquoted(self) -> str:
+        return _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
+
+    @cached_property
+    def _is_a_candidates(self) -> bool:
+        """Whether the whole reply is what one candidate wrote."""
+        return self._candidates.is_one(self._unquoted)
 
     def rank(self, decided: _Decided, *, kind: Kind, alone: bool, closing: bool) -> _Standing:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
@@ -240,10 +265,9 @@ class _Origin:
 
     def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
-        unquoted = _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
-        if self._candidates.is_one(unquoted, beyond=self.text[start:end]):
+        if self._is_a_candidates and any(map(str.isalnum, self.text[:start] + self.text[end:])):
             return _Standing(_Rank.ANOTHERS)
-        begin = self._candidates.begins(unquoted, start, end)
+        begin = self._candidates.begins(self._unquoted, start, end)
         if begin >= start:
             return _Standing(_Rank.WRITTEN)
         quoting = self._quoting
@@ -268,11 +292,11 @@ def _decision(
             if captured is not None:
                 by_group[group].append(_decided(rule, match, captured, origin, options))
     standings = _standings(rule, by_group, origin)
-    if origin.overrun:
-        return NoVerdict(reason="unreadable", detail="The reply holds too many decisions to tell whose they are.")
     values: list[_Value] = []
     for decided in by_group:
-        value = _judges_own(rule, [(standings[one], one.value) for one in decided])
+        unread = {one.value for one in decided[:-MOST_DECISIONS]}
+        last = [(standings[one], one.value) for one in decided[-MOST_DECISIONS:]]
+        value = _judges_own(rule, last, unread=unread)
         if isinstance(value, NoVerdict):
             return value
         if value is not None:
@@ -294,8 +318,11 @@ def _decided(rule: ReadingRule, match: Found, captured: str, origin: _Origin, op
 
 
 def _standings(rule: ReadingRule, by_group: Sequence[Sequence[_Decided]], origin: _Origin) -> dict[_Decided, _Standing]:
+    """Of the last ones of each group."""
     standings: dict[_Decided, _Standing] = {}
-    alone = {one: len({other.value for other in group}) == 1 for group in by_group for one in group}
+    alone: dict[_Decided, bool] = {}
+    for group in by_group:
+        alone |= dict.fromkeys(group[-MOST_DECISIONS:], len({one.value for one in group}) == 1)
     before: _Decided | None = None
     lines = 1 if rule.kind == "grades" else 0  # one score a line
     in_order = sorted(alone, key=lambda one: one.start)
@@ -314,7 +341,10 @@ def _by_rank(standing: _Standing) -> _Rank:
     return standing.rank
 
 
-def _judges_own(rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]]) -> _Value | NoVerdict | None:
+def _judges_own(
+    rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]], *, unread: Set[_Value]
+) -> _Value | NoVerdict | None:
+    """`unread`: the values of those before, of which it is not known whose they are."""
     possible = [(standing, value) for standing, value in found if standing.rank < _Rank.ANOTHERS]
     if not possible:
         return None
@@ -324,7 +354,8 @@ def _judges_own(rule: ReadingRule, found: Sequence[tuple[_Standing, _Value]]) ->
     chosen = values[-1]
     if highest >= _Rank.WRITTEN and not isinstance(chosen, _NotOffered):
         values = [value for value in values if not isinstance(value, _NotOffered)]
-    if (rule.take == "agree" or highest >= _Rank.WRITTEN) and _differ(values):
+    unsure = highest > _Rank.OWN and not unread <= {chosen}
+    if unsure or ((rule.take == "agree" or highest >= _Rank.WRITTEN) and _differ([*values, *unread])):
         return NoVerdict(reason="conflicting", detail="The reply decides in two different ways.")
     # A decision that a candidate wrote too, and that stands last, may be restated or may be the judge's own: planting
     # what the judge will say must not make an earlier mention its verdict.

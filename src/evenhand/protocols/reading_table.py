@@ -17,7 +17,9 @@ def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> Readi
         raise protocol.wrong("reading", "it is missing; it says how a reply is read.")
     ignore_case = table.optional("ignore_case", bool) or False
     ignore_space = table.optional("ignore_space", bool) or False
-    pattern_source = table.take("pattern", str)
+    # A list holds alternatives, tried in their order.
+    several = isinstance(table.left.get("pattern"), list)
+    pattern_source = "|".join(table.texts("pattern")) if several else table.take("pattern", str)
     pattern = _pattern(table, "pattern", pattern_source, ignore_case=ignore_case)
     unmarked_source = table.optional("unmarked", str)
     unmarked = None

@@ -24,17 +24,20 @@ _KEPT_MARKS = "<>=[]"
 _DROPPED_ASCII = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in _KEPT_MARKS))
 _SUSPICIOUS = re.compile("[^\x00-\x7f\xa0-\xbf\u2010-\u2027\u2030-\u205e]")
 """Anything but ASCII and the typographer's marks, which look like no letter."""
-_LETTER_BY_NAME = re.compile(r"(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
+_LETTER_BY_NAME = re.compile(r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
 _TAGS = range(0xE0020, 0xE007F)
 """Invisible twins of the printable ASCII characters."""
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_BASE64 = re.compile(r"={0,2}[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s:,;-]{0,2}){10,}")
 _BINARY = re.compile(r"(?:[01]{8}\s?){10,}")
 _CODES = re.compile(r"(?:\b[0-9]{2,3}\b[\s,;]{1,2}){10,}[0-9]{2,3}\b")
-_ESCAPE = re.compile(r"\\u\{?([0-9a-fA-F]{4,6})\}?|\\x([0-9a-fA-F]{2})|U\+([0-9a-fA-F]{4,6})\s?|\\U([0-9a-fA-F]{8})")
+_ESCAPE = re.compile(
+    r"\\u\{([0-9a-fA-F]{1,6})\}|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|U\+([0-9a-fA-F]{4,6})\s?|\\U([0-9a-fA-F]{8})"
+)
+_CSS_ESCAPE, _OCTAL_ESCAPE = re.compile(r"\\([0-9a-fA-F]{2,6})\s?"), re.compile(r"\\([0-3]?[0-7]{2})")
 _ENCODED = compile_pattern(
-    r"[A-Za-z0-9+/_-]{16}|=[0-9A-Fa-f]{2}=|%[0-9a-fA-F]{2}|\\[uUx]|U\+[0-9a-fA-F]{4}"
+    r"[A-Za-z0-9+/_-]{16}|=[0-9A-Fa-f]{2}=|%[0-9a-fA-F]{2}|\\[uUx0-9]|U\+[0-9a-fA-F]{4}"
     r"|[0-9a-fA-F]{2}[\s:,;-]{1,2}(?:[0-9a-fA-F]{2}[\s:,;-]{1,2}){5}"
     r"|[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}[\s,;]{1,2}[0-9]{2,3}|[01]{8}\s[01]{8}",
     groupless=True,
@@ -68,14 +71,19 @@ def skeleton(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """`text` with look-alike letters as plain Latin ones, without what cannot be seen; spaces and marks stay."""
+    """`text` unmasked, in lower case."""
+    return unmasked(text).lower()
+
+
+def unmasked(text: str) -> str:
+    """`text` with look-alike letters as plain Latin ones, without what cannot be seen; case, space and marks stay."""
     if text.isascii() or not _SUSPICIOUS.search(text):
-        return text.lower()
+        return text
     import regex  # knows Unicode's properties, which the standard library does not
 
     text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
     text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
-    return unicodedata.normalize("NFKD", text).translate(_PLAIN).lower()
+    return unicodedata.normalize("NFKD", text).translate(_PLAIN)
 
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
@@ -93,8 +101,13 @@ def alike(skeleton_: str) -> str:
 @lru_cache(maxsize=256)
 def forms(text: str) -> tuple[str, ...]:
     """The skeletons of what a candidate wrote and of what it decodes to, as `alike` writes them, the plain first."""
-    turned = _turned(text) if "ǝ" in text or "ɐ" in text or _TURNED.finds(plain_skeleton(text)) else ()
-    return tuple(dict.fromkeys(alike(bones) for bones in (*map(plain_skeleton, _forms(text)), *turned)))
+    every = _forms(text)
+    turned = [bones for one in every if _is_turned(one) for bones in _turned(one)]
+    return tuple(dict.fromkeys(alike(bones) for bones in (*map(plain_skeleton, every), *turned)))
+
+
+def _is_turned(text: str) -> bool:
+    return "ǝ" in text or "ɐ" in text or _TURNED.finds(plain_skeleton(text))
 
 
 def decoded(text: str) -> tuple[str, ...]:
@@ -145,8 +158,10 @@ def _turned(text: str) -> tuple[str, ...]:
 def _decodings(text: str) -> Iterator[str]:
     if "%" in text and (unquoted := unquote(text)) != text:
         yield unquoted
-    if (unescaped := _ESCAPE.sub(_character, text)) != text:
-        yield unescaped
+    if "\\" in text or "U+" in text:
+        for pattern, base in ((_ESCAPE, 16), (_CSS_ESCAPE, 16), (_OCTAL_ESCAPE, 8)):
+            if (unescaped := pattern.sub(partial(_character, base), text)) != text:
+                yield unescaped
     readers: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
         (_BASE64, _from_base64), (_BASE32, _from_base32), (_HEX, _from_hex), (_BINARY, _from_binary),
         (_CODES, _from_codes), (_QUOTED_PRINTABLE, quopri.decodestring),
@@ -156,22 +171,25 @@ def _decodings(text: str) -> Iterator[str]:
             yield read
 
 
-def _character(escape: re.Match[str]) -> str:
-    number = int(next(filter(None, escape.groups())), 16)
+def _character(base: int, escape: re.Match[str]) -> str:
+    number = int(next(filter(None, escape.groups())), base)
     return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else ""
 
 
 def _decoded_match(reader: Callable[[str], bytes], match: re.Match[str]) -> str:
-    """In its place, so that what stands round it stays there; as it was where it is no such code."""
-    try:
-        text = reader(match.group()).decode()
-    except (ValueError, binascii.Error):
-        return match.group()
-    return text if text and text.replace("\n", "").isprintable() else match.group()
+    """In its place, so that what stands round it stays there; as it was where it is no such code, nor one backwards."""
+    for chunk in (match.group(), match.group()[::-1]):
+        try:
+            text = reader(chunk).decode()
+        except (ValueError, binascii.Error):
+            continue
+        if text and text.replace("\n", "").isprintable():
+            return text
+    return match.group()
 
 
 def _from_base64(chunk: str) -> bytes:
-    chunk = chunk.rstrip("=").replace("-", "+").replace("_", "/")
+    chunk = chunk.strip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(chunk[: len(chunk) - (len(chunk) % 4 == 1)] + "=" * (-len(chunk) % 4))
 
 
@@ -205,6 +223,8 @@ class _Plain(dict[int, str]):
             return letter
         if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
             return ""
+        if (digit := unicodedata.digit(letter, None)) is not None:
+            return str(digit)
         named = _LETTER_BY_NAME.fullmatch(unicodedata.name(letter, ""))
         return _twins().get(letter) or (named["letter"] if named else letter)
 
