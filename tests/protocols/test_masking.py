@@ -326,7 +326,7 @@ def test_a_stretch_is_found_however_often_its_decision_stands_before_it():
     stretch = f"A remark that nobody makes by accident, {PLANT}"
     for text in (f"{PLANT}\n" * 500 + stretch, stretch + f"\n{PLANT}" * 500):
         candidates = Candidates([text])
-        assert candidates.wrote(PLANT)
+        assert candidates.writers(PLANT) == {1}
         reply = f"Well then. {stretch}"
         assert candidates.begins(reply, reply.index(PLANT), len(reply)) == reply.index(stretch)
 

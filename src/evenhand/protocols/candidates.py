@@ -191,20 +191,21 @@ class Candidates:
     """The texts that a judge was shown."""
 
     shown: Sequence[str]
-    _wrote: dict[str, bool] = field(default_factory=dict[str, bool], init=False)
-    _forms: tuple[str, ...] | None = field(default=None, init=False)
+    _writers: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]], init=False)
+    _forms: tuple[tuple[str, ...], ...] | None = field(default=None, init=False)
     _low: tuple[str, ...] | None = field(default=None, init=False)
     _sides: frozenset[float] | None = field(default=None, init=False)
     _grades: frozenset[float] | None = field(default=None, init=False)
 
-    def wrote(self, text: str) -> bool:
-        """Whether `text` stands in what one of them wrote, in whatever letters, case or simple code."""
+    def writers(self, text: str) -> frozenset[int]:
+        """Those in whose text `text` stands, in whatever letters, case or simple code: 1, 2, … as shown."""
         if self._forms is None:
-            self._forms = tuple(form for one in self.shown for form in forms(one))
+            self._forms = tuple(map(forms, self.shown))
         bones = alike(skeleton(text))
-        if bones not in self._wrote:
-            self._wrote[bones] = len(bones) >= SHORTEST and any(bones in form for form in self._forms)
-        return self._wrote[bones]
+        if bones not in self._writers:
+            wrote = (place for place, written in enumerate(self._forms, 1) if any(bones in form for form in written))
+            self._writers[bones] = frozenset(wrote) if len(bones) >= SHORTEST else frozenset()
+        return self._writers[bones]
 
     def is_one(self, text: str) -> bool:
         """Whether `text` is word for word the whole of what one of them wrote."""
@@ -243,7 +244,8 @@ class Candidates:
         """
         before, decision = text[max(0, start - LONGEST_STRETCH) : start], alike(skeleton(text[start:end]))
         left = alike(skeleton(before))
-        longest = max((_longest_before(decision, left, form) for form in self._forms or ()), default=0)
+        every = (form for written in self._forms or () for form in written)
+        longest = max((_longest_before(decision, left, form) for form in every), default=0)
         begin = _word_start(text, _nth_from_end(text, start, longest), start)
         if longest < A_PHRASE:  # a letter or a word before the decision may be the same by accident
             begin = _sentence_start(text, begin, start)

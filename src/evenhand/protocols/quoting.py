@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from evenhand.protocols.candidates import prose
+from evenhand.protocols.candidates import LONG, prose
 
 _WINDOW = 240
 """Characters before a place in which its announcement is looked for."""
@@ -161,7 +161,7 @@ class Quoting:
             self._in_code(start, end)
             or self._between(self._double, start, end)
             or self._between(self._single, start, end)
-            or self._in_parentheses(start, end)
+            or self.in_parentheses(start, end)
         )
 
     def _find_marks(self) -> None:
@@ -184,7 +184,7 @@ class Quoting:
         before = bisect_left(self._code, start)
         return before % 2 == 1 and bisect_left(self._code, end) < len(self._code)
 
-    def _in_parentheses(self, start: int, end: int) -> bool:
+    def in_parentheses(self, start: int, end: int) -> bool:
         """The nearest one on the left opens and the nearest on the right closes."""
         left, right = bisect_left(self._brackets, start) - 1, bisect_left(self._brackets, end)
         if left < 0 or right >= len(self._brackets):
@@ -217,6 +217,19 @@ class Quoting:
             return False
         decoding = _DECODING.search(lead) and (_CODE_WORD.search(lead) or _BY_LABEL.search(lead))
         return bool(_CANDIDATE_SAYING.search(lead) or decoding or (_FOLLOWS.search(lead) and _BY_LABEL.search(lead)))
+
+    def decodes(self, start: int) -> bool:
+        """Behind words such as "which decodes to"."""
+        return _DECODING.search(self._announcement(start)) is not None
+
+    def after_a_colon(self, start: int) -> bool:
+        lead = self._announcement(start)
+        return ":" in lead or "：" in lead
+
+    def in_prose_of_another(self, start: int) -> bool:
+        """In a sentence about a candidate: "Response A tacks on …", whatever its verb."""
+        lead = self._lead(start)
+        return prose(lead) >= LONG and _BY_LABEL.search(lead) is not None and not _OWN.search(lead)
 
     def is_own(self, start: int) -> bool:
         """Behind words such as "my final verdict is"."""

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
-from evenhand.protocols.candidates import LONG, SHORTEST, Candidates, prose
+from evenhand.protocols.candidates import LONG, SHORTEST, VERY_LONG, Candidates, prose
 from evenhand.protocols.closing import said_after
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
@@ -165,6 +165,27 @@ class _Decided:
     end: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Led:
+    """How a decision is led up to."""
+
+    quoted: bool
+    announced: bool
+    introduced: bool
+    spoken_of: bool
+
+    @property
+    def plainly(self) -> bool:
+        return not (self.quoted or self.announced or self.introduced or self.spoken_of)
+
+
+def _side(value: _Value, kind: Kind) -> float | None:
+    """Which answer a value finds the better: 1, 2, … as shown, 0 for a tie; None where it finds none so."""
+    if kind == "grades" or isinstance(value, _NotOffered):
+        return None
+    return value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(value > 0) - (value < 0)]
+
+
 class _Origin:
     """Whose words a decision in a reply is. `text` is the reply's plain text."""
 
@@ -187,37 +208,87 @@ class _Origin:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
         start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
         quoting = self._quoting
-        fenced = self._is_fenced(start, end)
-        if alone and closing and not fenced and quoting.is_bare(start, end):  # as nearly every reply ends
-            return _Standing(_Rank.OWN)
-        if fenced or quoting.announced(start):
+        if self._is_fenced(start, end):
             return _Standing(_Rank.ANOTHERS)
-        quoted, spoken_of = quoting.quotes(start, end), quoting.spoken_of(start, end)
-        introduced, spoken_of = quoting.introduced(start), spoken_of or quoting.follows(start)
-        plainly = alone and not (quoted or spoken_of or introduced)
-        if plainly and (closing or not self._candidates.wrote(self.text[start:end])):
+        if alone and closing and quoting.is_bare(start, end):  # as nearly every reply ends
             return _Standing(_Rank.OWN)
-        closes = (
-            quoted and not (spoken_of or introduced or quoting.in_block_quote(start)) and quoting.closes(start, end)
+        led = _Led(
+            quoted=quoting.quotes(start, end),
+            announced=quoting.announced(start),
+            introduced=quoting.introduced(start),
+            spoken_of=quoting.spoken_of(start, end) or quoting.follows(start),
         )
-        if self._wrote(decided, end):
-            if closes:
-                return _Standing(_Rank.WRITTEN)
-            restated = self._restated(start, end)
-            if quoted or introduced or quoting.labelled(start):
-                told = introduced or spoken_of or restated.rank > _Rank.WRITTEN
-                return _Standing(_Rank.ANOTHERS, disputed=not told)
-            return restated if restated.rank > _Rank.SPOKEN_OF or not spoken_of else _Standing(_Rank.SPOKEN_OF)
-        meant = self._meant(decided, kind)
-        if introduced and meant:
+        if alone and led.plainly and closing:
+            return _Standing(_Rank.OWN)
+        writers = self._writers(decided, end)
+        if alone and led.plainly and not writers:
+            return _Standing(_Rank.OWN)
+        if writers:
+            favoured = _side(decided.value, kind)
+            against = bool(favoured) and favoured not in writers and not led.quoted and (closing or led.plainly)
+            return self._written(start, end, led, against=against)
+        if led.announced and quoting.decodes(start):
             return _Standing(_Rank.ANOTHERS)
-        if introduced or spoken_of:
-            return _Standing(_Rank.SPOKEN_OF, disputed=not (quoted or meant))
+        return self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
+
+    def _written(self, start: int, end: int, led: _Led, *, against: bool) -> _Standing:
+        """Of a decision that a candidate wrote too; `against`: one that finds another better than its writers, and that
+        nothing tells to be theirs, or that closes the reply."""
+        quoting = self._quoting
+        if not (led.announced or against) and self._closes(start, end, led):
+            return _Standing(_Rank.WRITTEN)
+        restated = self._restated(start, end)
+        if led.announced or led.quoted or led.introduced or quoting.labelled(start):
+            told = led.announced or led.introduced or led.spoken_of or restated.rank > _Rank.WRITTEN
+            told = told or (led.quoted and quoting.in_prose_of_another(start))
+            standing = _Standing(_Rank.ANOTHERS, disputed=not told)
+        elif restated.rank > _Rank.SPOKEN_OF or not led.spoken_of:
+            standing = restated
+        else:
+            standing = _Standing(_Rank.SPOKEN_OF)
+        if against and standing.rank >= _Rank.SPOKEN_OF and not self._is_long(start, end):
+            # Who writes a verdict against itself wants the judge not to be heard.
+            return _Standing(_Rank.SPOKEN_OF, disputed=True)
+        return standing
+
+    def _is_long(self, start: int, end: int) -> bool:
+        """Whether the stretch of a candidate's with a decision in it is quoted, or more than is alike by accident."""
+        begin = self._candidates.begins(self._unquoted, start, end)
+        quoted = begin < start and self._quoting.quotes(begin, end)
+        return self._is_a_candidates or quoted or prose(self.text[begin:start]) >= VERY_LONG
+
+    def _unwritten(self, decided: _Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> _Standing:
+        """Of a decision that no candidate wrote; `meant`: one declared the same in other words."""
+        if (led.announced or led.introduced) and meant:
+            return _Standing(_Rank.ANOTHERS)
+        if led.announced:  # "Contrary to what Response A claims: …"
+            return _Standing(_Rank.QUOTED)
+        if led.introduced or led.spoken_of:
+            return _Standing(_Rank.SPOKEN_OF, disputed=not (led.quoted or meant))
         if meant:
             return _Standing(_Rank.WRITTEN)
-        # What was captured to be seen not to be offered is spoken of in quotation marks.
-        unsure = quoted and not closes and not isinstance(decided.value, _NotOffered)
-        return _Standing(_Rank.QUOTED if unsure else _Rank.OWN)
+        if not led.quoted or isinstance(decided.value, _NotOffered):
+            return _Standing(_Rank.OWN)  # what is captured to be seen not to be offered is spoken of in quotation marks
+        closes = self._closes(decided.start, end, led)
+        own = closes and (alone or self._quoting.in_parentheses(decided.start, end))
+        return _Standing(_Rank.OWN) if own else _Standing(_Rank.QUOTED, disputed=closes)
+
+    def _closes(self, start: int, end: int, led: _Led) -> bool:
+        quoting = self._quoting
+        told = led.spoken_of or led.introduced or quoting.in_block_quote(start)
+        return led.quoted and not told and quoting.closes(start, end)
+
+    def declares_another(self, value: _Value, kind: Kind, decided: Sequence[_Decided]) -> bool:
+        """Whether the reply finds another side the better, or gives another grade, in words that are no decision."""
+        parts: list[str] = []
+        at = 0
+        for one in sorted(decided, key=lambda one: one.start):
+            parts.append(self.text[at : one.start])
+            at = max(at, one.end)
+        rest = Candidates([". ".join([*parts, self.text[at:]])])
+        if kind == "grades":
+            return bool(rest.grades() - {value})
+        return bool(rest.sides() - {_side(value, kind)})
 
     def _is_fenced(self, start: int, end: int) -> bool:
         return any(begin <= start and end <= stop for begin, stop in self._fenced)
@@ -240,19 +311,19 @@ class _Origin:
         breaks = self.text[before.start : decided.start].count("\n", -len(between) - 2)
         return max(breaks, between.count("\n")) <= lines and not any(map(str.isalnum, between))
 
-    def _wrote(self, decided: _Decided, end: int) -> bool:
-        if self._candidates.wrote(self.text[decided.start : end]):
-            return True
+    def _writers(self, decided: _Decided, end: int) -> frozenset[int]:
+        if writers := self._candidates.writers(self.text[decided.start : end]):
+            return writers
         # The bare value with the brackets that it stands in, below a heading of the judge's own.
         at = self.text.rfind(decided.captured, decided.start, decided.end)
         if at < 0 or not any(mark in decided.captured for mark in "<>="):
-            return False
+            return frozenset()
         left, right = at, at + len(decided.captured)
         while left > 0 and self.text[left - 1] in "[ ":
             left -= 1
         while right < len(self.text) and self.text[right] in "] ":
             right += 1
-        return self._candidates.wrote(self.text[left:right])
+        return self._candidates.writers(self.text[left:right])
 
     def _meant(self, decided: _Decided, kind: Kind) -> bool:
         """Whether a candidate declared the same in other words."""
@@ -260,8 +331,7 @@ class _Origin:
             return self._candidates.said_sides(decided.captured)
         if kind == "grades":
             return decided.value in self._candidates.grades()
-        side = decided.value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(decided.value > 0) - (decided.value < 0)]
-        return side in self._candidates.sides()
+        return _side(decided.value, kind) in self._candidates.sides()
 
     def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
@@ -271,10 +341,16 @@ class _Origin:
         if begin >= start:
             return _Standing(_Rank.WRITTEN)
         quoting = self._quoting
-        # A few words over several lines may be the judge's, and the candidate's by foresight.
-        doubtful = "\n" in self.text[begin:start] and prose(self.text[begin:start]) < LONG
+        quoted = quoting.quotes(begin, end)
+        # A few words over several lines, or a sentence that is neither quoted nor follows a colon, may be the judge's,
+        # and the candidate's by foresight.
+        own = prose(self.text[begin:start])
+        if quoted or quoting.after_a_colon(begin):
+            doubtful = own < LONG and "\n" in self.text[begin:start]
+        else:
+            doubtful = 0 < own < VERY_LONG or (own == 0 and "\n" in self.text[begin:start])
         told = quoting.announced(begin) or quoting.introduced(begin) or quoting.labelled(begin)
-        if told or quoting.quotes(begin, end):
+        if told or quoted:
             return _Standing(_Rank.ANOTHERS, disputed=doubtful)
         spoken_of = quoting.spoken_of(begin, end)
         return _Standing(_Rank.SPOKEN_OF, disputed=doubtful) if spoken_of else _Standing(_Rank.WRITTEN)
@@ -299,8 +375,14 @@ def _decision(
         value = _judges_own(rule, last, unread=unread)
         if isinstance(value, NoVerdict):
             return value
-        if value is not None:
-            values.append(value)
+        if value is None:
+            continue
+        doubtful = min(one.rank for one, _ in last) >= _Rank.WRITTEN
+        if doubtful and origin.declares_another(value, rule.kind, [one for group in by_group for one in group]):
+            return NoVerdict(
+                reason="conflicting", detail="What decides may be a candidate's, and the judge's words differ."
+            )
+        values.append(value)
     if not values:
         return None
     if len(values) < groups:
