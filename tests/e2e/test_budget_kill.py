@@ -131,7 +131,9 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         again = here.run(*dear)
         assert again.code == 3
         assert "Give a higher --max-cost to go on" in again.err
-        assert billed(url) == spent, "what a kill cut into is not given anew"
+        # What a kill cut into is not given anew, though a call may still fit that can cost less than the last one refused.
+        assert billed(url) - spent < budget / 8
+        spent = billed(url)
         assert spent <= budget
         assert spent > budget / 4, "else it says nothing"
 
@@ -144,7 +146,7 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         more = here.run(*asked, "--max-cost", f"{budget + 10}")
         assert more.code == 3
         assert spent < billed(url) <= budget + 10
-        return f"{name}: {told.kills} kills, ${spent:.2f} billed of ${budget:.2f}; ${cut_off:.2f} was set aside when killed"
+        return f"{name}: {told.kills} kills, ${spent:.2f} billed of ${budget:.2f}, ${cut_off:.2f} cut off by kills"
 
 
 def worker_killed(here: Workplace, *, kills: int, budget: float, battles: int, seed: int) -> str:
