@@ -131,7 +131,7 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         again = here.run(*dear)
         assert again.code == 3
         assert "Give a higher --max-cost to go on" in again.err
-        # What a kill cut into is not given anew, though a call may still fit that can cost less than the last one refused.
+        # What a kill cut into is not given anew, though a call may still fit that can cost less than the last refused.
         assert billed(url) - spent < budget / 8
         spent = billed(url)
         assert spent <= budget
