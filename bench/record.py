@@ -105,7 +105,7 @@ def _bytes_of_links(path: Path) -> int:
 def cost_figures(rounds: int) -> list[Figure]:
     for part, holder, name in _TIMED:
         setattr(holder, name, _timed(part, getattr(holder, name)))
-    study = generated(items=100, models=MODELS)
+    study = generated(items=250, models=MODELS)
     found: list[dict[str, float]] = []
     with server_process() as base_url:
         for _ in range(rounds + 1):  # the first is for imports and caches

@@ -266,12 +266,12 @@ def write_link(connection: Connection, before: Tip | None, batch: Batch, *, writ
         "rows": batch.rows(),
     }
     after = Tip(before.writer, before.number + 1, link_hash(row))
-    _run(connection, _ADD, {**row, "hash": after.hash})
+    run(connection, _ADD, {**row, "hash": after.hash})
     for one in joined:
         # Not one that its writer has moved on meanwhile.
         ends = (schema.tips.c.writer == one.writer, schema.tips.c.hash == one.hash)
         connection.execute(delete(schema.tips).where(*ends))
-    _run(connection, _MOVE, {"writer": after.writer, "number": after.number, "hash": after.hash})
+    run(connection, _MOVE, {"writer": after.writer, "number": after.number, "hash": after.hash})
     return after
 
 
@@ -285,12 +285,11 @@ _MOVE = (
 )
 
 
-def _run(connection: Connection, statement: str, values: dict[str, Any]) -> None:
-    """Both databases take these words."""
+def run(connection: Connection, statement: str, values: Mapping[str, Any]) -> int:
+    """A change in words that both databases take; how many rows it changed."""
     if (driver := driver_of(connection)) is not None:
-        driver.execute(statement, values)
-    else:
-        connection.execute(text(statement), values)
+        return driver.execute(statement, values).rowcount
+    return connection.execute(text(statement), values).rowcount
 
 
 def driver_of(connection: Connection) -> Any | None:
