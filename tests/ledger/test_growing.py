@@ -215,23 +215,28 @@ def test_what_is_said_the_moment_a_version_is_made_leaves_no_item_that_cannot_be
 @contextmanager
 def once_free_after(ledger: Ledger, table: str, then: Callable[[], None]) -> Generator[None]:
     """The first time that others can write again after a row was added to this table."""
-    waits = [False]
+    added = [False, False]
 
-    def added(*executed: Any) -> None:
-        waits[0] = waits[0] or executed[2].startswith(f"INSERT INTO {table} ")
+    def trace(statement: str) -> None:
+        added[0] = added[0] or statement.startswith(f"INSERT INTO {table} ")
 
-    def free(*_: Any) -> None:
-        if waits[0]:
-            waits[0] = False
+    def watch(driver: Any, *_: Any) -> None:
+        driver.set_trace_callback(trace)
+
+    def free(driver: Any, *_: Any) -> None:
+        driver.set_trace_callback(None)
+        if added == [True, False]:
+            added[1] = True
             then()
 
-    event.listen(ledger.engine, "before_cursor_execute", added)
+    event.listen(ledger.engine, "checkout", watch)
     event.listen(ledger.engine, "checkin", free)
     try:
         yield
     finally:
-        event.remove(ledger.engine, "before_cursor_execute", added)
+        event.remove(ledger.engine, "checkout", watch)
         event.remove(ledger.engine, "checkin", free)
+    assert added[1], f"No row was added to {table}."
 
 
 def test_of_several_who_make_a_version_at_once_one_makes_it(ledger: Ledger):

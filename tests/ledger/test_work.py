@@ -3,9 +3,8 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import event, func, select, update
+from sqlalchemy import func, select, text, update
 
 from evenhand.ledger import schema
 from evenhand.ledger.record import Entries, Ledger
@@ -106,11 +105,9 @@ def test_what_another_run_decides_while_we_claim_is_not_ours(ledger: Ledger):
     """PostgreSQL shows a transaction what others commit meanwhile; here it is done within ours, before we insert."""
     scene.record(ledger, TRIALS[:1], [scene.prefers(TRIALS[0], 1, reader="not yet")])
 
-    def decide(_connection: Any, cursor: Any, statement: str, *_rest: Any) -> None:
-        if statement.startswith("INSERT INTO claims"):
-            cursor.connection.execute("UPDATE judgements SET reader = 'r1'")
-
-    event.listen(ledger.engine, "before_cursor_execute", decide)
+    with ledger.writing() as connection:
+        decide = "BEGIN UPDATE judgements SET reader = 'r1'; END"
+        connection.execute(text(f"CREATE TRIGGER meanwhile BEFORE INSERT ON claims {decide}"))
     assert taken(ledger, MINE) == Claimed(mine=set(KEYS[1:]), decided={KEYS[0]}, others=set())
     assert held(ledger) == len(KEYS) - 1
 

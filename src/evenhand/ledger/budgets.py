@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from evenhand.ledger import schema
+from evenhand.ledger.links import run
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.runs import charged_to
 from evenhand.ledger.work import LEASE_SECONDS, holder_name, is_gone
@@ -24,14 +25,10 @@ _NOISE = 1e-3
 """Of a billionth: what the arithmetic of floats may add to a sum of dollars."""
 
 _budgets, _reservations = schema.budgets.c, schema.reservations.c
-_more = _budgets.taken + bindparam("more")
-_TAKE = update(schema.budgets).where(_budgets.name == bindparam("budget")).values(taken=_more)
-_TAKE_WITHIN = _TAKE.where(_more <= bindparam("most"))
-_HOLD = (
-    update(schema.reservations)
-    .where(_reservations.holder == bindparam("own"))
-    .values(held=bindparam("now_held"), run=bindparam("of_run"), until=bindparam("lease"))
-)
+# In words: the settling of every commit passes here.
+_TAKE = "UPDATE budgets SET taken = taken + :more WHERE name = :budget"
+_TAKE_WITHIN = f"{_TAKE} AND taken + :more <= :most"
+_HOLD = "UPDATE reservations SET held = :held, run = :run, until = :until WHERE holder = :holder"
 
 
 def billionths(usd: float) -> int:
@@ -124,7 +121,7 @@ class PurseOnDisk(Purse):
             more = min(max(need, min(self.bound, 8 * need), self.bound // 4), left)
             if more < need:
                 return False
-            connection.execute(_TAKE, self._more(more))
+            run(connection, _TAKE, self._more(more))
             self._hold(connection, self.held + more)
         with self._lock:
             self.held += more
@@ -139,12 +136,12 @@ class PurseOnDisk(Purse):
         spent = sum(round(usd * BILLION) for usd in charges)
         held = self.held - spent
         enough = self._high + self._high // 4
-        if held <= enough and connection.execute(_TAKE_WITHIN, {**self._more(spent), "most": self.most}).rowcount:
+        if held <= enough and run(connection, _TAKE_WITHIN, {**self._more(spent), "most": self.most}):
             held += spent
         # A call cost more than was set aside for it, and what others may still cost must stay covered.
         short = self.bound - spent - held
         if short > 0:
-            connection.execute(_TAKE, self._more(short))
+            run(connection, _TAKE, self._more(short))
             held += short
         if held != self.held:
             self._hold(connection, held)
@@ -166,7 +163,7 @@ class PurseOnDisk(Purse):
         """What is held but for what is bound, where that is to be kept: its cost could not be put on record."""
         kept = self.bound if keep else 0
         with self._ledger.writing() as connection:
-            connection.execute(_TAKE, self._more(kept - self.held))
+            run(connection, _TAKE, self._more(kept - self.held))
             self._hold(connection, kept)
         with self._lock:
             self.held, self.bound, self._high = kept, kept, kept
@@ -215,7 +212,7 @@ class PurseOnDisk(Purse):
         held = select(func.sum(_reservations.held)).where(_reservations.budget == self._name)
         least = before + int(connection.execute(held).scalar() or 0)
         if taken < least:
-            connection.execute(_TAKE, self._more(least - taken))
+            run(connection, _TAKE, self._more(least - taken))
 
     def _taken(self, connection: Connection) -> int:
         """Nobody else takes anything until the transaction ends."""
@@ -226,8 +223,7 @@ class PurseOnDisk(Purse):
         return taken
 
     def _hold(self, connection: Connection, held: int) -> None:
-        given = {"own": self._holder, "now_held": held, "of_run": self.run, "lease": _lease()}
-        connection.execute(_HOLD, given)
+        run(connection, _HOLD, {"holder": self._holder, "held": held, "run": self.run, "until": _lease()})
 
 
 def cut_off(ledger: Ledger, budget: str) -> float:
