@@ -38,6 +38,17 @@ def test_an_endpoint_that_ignores_the_limit_of_tokens_ends_the_run_with_its_firs
     assert ran.document["verdicts"] == seen["requests"], "what was paid for is kept"
 
 
+def test_an_endpoint_that_says_it_used_nothing_is_not_believed(here: Workplace) -> None:
+    with server_process("--bills", "--reports", "zero") as url:
+        ran = here.judge(url, *drawn(20), *PRICE, "--max-cost", "0.05")
+        billed = stats(url)["billed"]
+    assert ran.code == 3
+    assert ran.document["cost_usd"] is None
+    assert 0 < (billed["input"] * 2.5 + billed["output"] * 10) / 1e6 <= 0.05
+    note = "calls did not say how many tokens they used, or said none: what they cost is not known. Against the budget"
+    assert ran.err.count(note) == 1
+
+
 def test_a_budget_without_a_known_price_is_wrong_use(here: Workplace) -> None:
     with server_process() as url:
         ran = here.judge(url, *drawn(2), "--max-cost", "1")

@@ -29,7 +29,7 @@ from evenhand.models.prices import Price
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.ledger.scene import linked
-from tests.scripted_server import Body, Canned, Fault, Script
+from tests.scripted_server import Body, Canned, Fault, Reports, Script
 
 
 def recorded(it: Bench) -> list[tuple[str, str | None]]:
@@ -358,6 +358,29 @@ async def test_an_endpoint_that_does_not_say_what_it_used_is_taken_to_have_used_
         ended = await it.run(it.study(items=6), budget=Budget(3.5 * estimate), price=A_DOLLAR_A_TOKEN)
         assert ended.over_budget
         assert accounts(ended) == (0, 3, 9)
+
+
+@pytest.mark.parametrize("reports", ["zero", "no-output", "huge"])
+async def test_tokens_that_cannot_be_so_do_not_switch_the_budget_off(tmp_path: Path, reports: Reports) -> None:
+    async with bench(tmp_path, Script(bills=True, latency=0.01, reports=reports)) as it:
+        most = 20_000.0
+        for _ in range(2):  # the second finds what the first left, and has as much
+            ended = await it.run(it.study(items=40), budget=Budget(most), price=A_DOLLAR_A_TOKEN)
+            assert ended.over_budget
+            assert ended.error is None
+            assert 0 < charged(it.ledger, ended.run) <= most
+            assert ended.tally.as_json("")["cost_usd"] is None
+        with it.ledger.reading() as connection:
+            assert set(connection.execute(select(schema.calls.c.cost_usd)).scalars()) == {None}
+        assert it.server.billed.total() <= 2 * most
+
+
+async def test_what_a_gateway_lost_counts_as_the_most_it_can_have_cost(tmp_path: Path) -> None:
+    lost = [Canned(status=502, body=b"Bad gateway"), Canned(status=204)] * 20
+    async with bench(tmp_path, Script(bills=True), *lost) as it:
+        ended = await it.run(it.study(items=10), budget=Budget(6000.0), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert 0 < it.server.billed.total() <= charged(it.ledger, ended.run) <= 6000.0
 
 
 async def test_a_trial_that_another_live_run_is_asking_is_left_to_it(tmp_path: Path) -> None:
