@@ -131,7 +131,7 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         again = here.run(*dear)
         assert again.code == 3
         assert "Give a higher --max-cost to go on" in again.err
-        # What a kill cut into is not given anew, though a call may still fit that can cost less than the last one refused.
+        # What a kill cut into is not given anew, though a call may still fit that costs less than the last refused.
         assert billed(url) - spent < budget / 8
         spent = billed(url)
         assert spent <= budget
@@ -185,6 +185,27 @@ def test_a_command_killed_now_and_then_keeps_its_budget(here: Workplace, name: s
 
 def test_workers_killed_now_and_then_keep_the_budgets_of_submissions(here: Workplace) -> None:
     worker_killed(here, kills=3, budget=14.0, battles=60, seed=1)
+
+
+def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_token(here: Workplace) -> None:
+    """Nothing can be learned from such an endpoint: what is set aside must be enough from the first call on."""
+    budget, kills = 24.0, 0
+    with server_process("--bills", "--per-character", "1", "--latency", "90") as url:
+        asked = (*judging_pairs(here.folder, 200), "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
+        asked = (*asked, "--max-connections", "4", "--max-tokens", "64", "--price", f"input={INPUT},output={OUTPUT}")
+        while kills < 12:
+            before, process = stats(url)["requests"], here.start(*asked, "--max-cost", f"{budget}")
+            while process.poll() is None and stats(url)["requests"] == before:
+                time.sleep(0.01)
+            time.sleep(0.3)  # another may follow
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGKILL)
+            ended(process)
+            kills += 1
+        assert ended(process).code == 3
+        assert kills > 1
+        assert budget / 4 < billed(url) <= budget
 
 
 @pytest.mark.soak
