@@ -193,7 +193,7 @@ def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_
     with server_process("--bills", "--per-character", "1", "--latency", "90") as url:
         asked = (*judging_pairs(here.folder, 200), "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
         asked = (*asked, "--max-connections", "4", "--max-tokens", "64", "--price", f"input={INPUT},output={OUTPUT}")
-        while kills < 12:
+        while True:
             before, process = stats(url)["requests"], here.start(*asked, "--max-cost", f"{budget}")
             while process.poll() is None and stats(url)["requests"] == before:
                 time.sleep(0.01)
@@ -203,6 +203,7 @@ def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_
             process.send_signal(signal.SIGKILL)
             ended(process)
             kills += 1
+            assert kills < 12
         assert ended(process).code == 3
         assert kills > 1
         assert budget / 4 < billed(url) <= budget
