@@ -28,6 +28,7 @@ Fault: TypeAlias = Literal[
     "429", "429-retry-after", "500", "garbage", "html", "truncated", "empty", "null", "error-200", "no-choices",
     "hang", "cut", "refusal", "length",
 ]  # fmt: skip
+Reports: TypeAlias = Literal["truth", "zero", "no-output", "huge"]
 Body: TypeAlias = dict[str, Any]
 Judge: TypeAlias = Callable[[Body], str]
 """Writes the whole reply to a request."""
@@ -64,6 +65,12 @@ class Script:
     reasoning: str = ""
     overlong: int = 0
     """So many tokens are written, and billed, whatever the request allows; 0: as many as the judge has words."""
+    per_character: float = 0.25
+    """Tokens that are billed for a character of a request's words."""
+    per_image: int = 0
+    """Tokens that are billed for an image."""
+    reports: Reports = "truth"
+    """What a reply says it used, whatever is billed."""
     bills: bool = False
     """Count the tokens of every request that a model works on, whether or not its reply is heard; for named judges."""
     keep: bool = True
@@ -170,8 +177,9 @@ class ScriptedServer:
                 self.requests.append(Seen(digest=digest, attempt=attempt, at=time.time(), headers=headers, raw=raw))
             if self.script.bills and self._fault(digest, attempt) not in UNBILLED:
                 # As it comes: whoever hangs up before the reply is written pays for it too.
-                usage = self._completion(orjson.loads(raw), None)["usage"]
-                self.billed.update(input=usage["prompt_tokens"], output=usage["completion_tokens"])
+                asked = orjson.loads(raw)
+                sent, said = self._used(asked, self._completion(asked, None)["choices"][0]["message"]["content"])
+                self.billed.update(input=sent, output=said)
             if self.script.latency:
                 await asyncio.sleep(self.script.latency)
             if self._canned:
@@ -296,7 +304,7 @@ class ScriptedServer:
         choice: Body = {"index": 0, "message": message, "finish_reason": finish}
         if wants:
             choice["logprobs"] = {"content": [_alternatives(token) for token in tokens]}
-        sent, said = sum(len(_text(m)) for m in body["messages"]) // 4 + 1, self.script.overlong or len(text) // 4 + 1
+        sent, said = self._reported(*self._used(body, text))
         usage: Body = {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
         if self.script.shape == "openai":
             usage |= {
@@ -310,6 +318,25 @@ class ScriptedServer:
             "choices": [choice],
             "usage": usage,
         }
+
+    def _used(self, body: Body, text: str) -> tuple[int, int]:
+        """Tokens in and out, as they are billed."""
+        script = self.script
+        characters = sum(len(_text(message)) for message in body["messages"])
+        images = sum(part.get("type") == "image_url" for message in body["messages"] for part in _parts(message))
+        sent = int(characters * script.per_character) + script.per_image * images + 1
+        return sent, script.overlong or len(text) // 4 + 1
+
+    def _reported(self, sent: int, said: int) -> tuple[int, int]:
+        match self.script.reports:
+            case "zero":
+                return 0, 0
+            case "no-output":
+                return sent, 0
+            case "huge":
+                return 10**18, 10**18
+            case "truth":
+                return sent, said
 
 
 def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
@@ -415,6 +442,11 @@ def _text(message: Body) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
+def _parts(message: Body) -> list[Body]:
+    content = message.get("content")
+    return content if isinstance(content, list) else []
+
+
 def _limit(body: Body) -> int:
     return int(body.get("max_completion_tokens") or body.get("max_tokens") or 1000)
 
@@ -484,6 +516,9 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--retry-after", type=float, default=0.01)
     parser.add_argument("--overlong", type=int, default=0, help="tokens written, whatever the request allows")
+    parser.add_argument("--per-character", type=float, default=0.25, help="tokens billed for a character")
+    parser.add_argument("--per-image", type=int, default=0, help="tokens billed for an image")
+    parser.add_argument("--reports", choices=get_args(Reports), default="truth", help="what a reply says it used")
     parser.add_argument("--bills", action="store_true", help="count the tokens of all that a model works on")
     parser.add_argument("--key")
     chosen = vars(parser.parse_args())

@@ -21,7 +21,7 @@ from tests.scripted_server import server_process
 FAULTS = ("500=0.08", "cut=0.06", "hang=0.04", "truncated=0.05", "empty=0.05", "garbage=0.04", "429=0.05")
 PACE = ("--max-connections", "4", "--timeout", "0.6", "--max-retries", "3")
 INPUT, OUTPUT = 1000.0, 1000.0
-"""Dollars per million tokens: a call may cost some $1.60, and costs some $0.65."""
+"""Dollars per million tokens: for a call some $3.40 is set aside, and it costs some $0.65."""
 
 
 def billed(url: str) -> float:
@@ -180,21 +180,43 @@ def raised(entry: Entry, url: str, here: Workplace, given: list[str], budget: fl
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_command_killed_now_and_then_keeps_its_budget(here: Workplace, name: str) -> None:
-    command_killed(here, name, kills=2, budget=24.0, size=200, seed=1)
+    command_killed(here, name, kills=2, budget=60.0, size=200, seed=1)
 
 
 def test_workers_killed_now_and_then_keep_the_budgets_of_submissions(here: Workplace) -> None:
-    worker_killed(here, kills=3, budget=14.0, battles=60, seed=1)
+    worker_killed(here, kills=3, budget=34.0, battles=120, seed=1)
+
+
+def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_token(here: Workplace) -> None:
+    """Nothing can be learned from such an endpoint: what is set aside must be enough from the first call on."""
+    budget, kills = 24.0, 0
+    with server_process("--bills", "--per-character", "1", "--latency", "90") as url:
+        asked = (*judging_pairs(here.folder, 200), "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
+        asked = (*asked, "--max-connections", "4", "--max-tokens", "64", "--price", f"input={INPUT},output={OUTPUT}")
+        while True:
+            before, process = stats(url)["requests"], here.start(*asked, "--max-cost", f"{budget}")
+            while process.poll() is None and stats(url)["requests"] == before:
+                time.sleep(0.01)
+            time.sleep(0.3)  # another may follow
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGKILL)
+            ended(process)
+            kills += 1
+            assert kills < 12
+        assert ended(process).code == 3
+        assert kills > 1
+        assert budget / 4 < billed(url) <= budget
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", TASKS)
 def test_thirty_kills_do_not_take_a_command_over_its_budget(here: Workplace, name: str, seed: int) -> None:
-    print(command_killed(here, name, kills=30, budget=240.0, size=800, seed=seed))
+    print(command_killed(here, name, kills=30, budget=500.0, size=1600, seed=seed))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(3))
 def test_thirty_kills_do_not_take_workers_over_the_budgets_of_submissions(here: Workplace, seed: int) -> None:
-    print(worker_killed(here, kills=30, budget=130.0, battles=300, seed=seed))
+    print(worker_killed(here, kills=30, budget=270.0, battles=600, seed=seed))

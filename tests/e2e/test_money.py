@@ -1,5 +1,10 @@
 """Dollars at the command line: what it would cost, and where it stops."""
 
+import json
+
+import pytest
+from PIL import Image
+
 from tests.e2e.workplace import Workplace, drawn, stats
 from tests.scripted_server import server_process
 
@@ -36,6 +41,33 @@ def test_an_endpoint_that_ignores_the_limit_of_tokens_ends_the_run_with_its_firs
     assert "no budget can be kept with an endpoint that does not keep to the limit of tokens" in ran.err
     assert seen["requests"] <= 2, "the calls in flight, and none after them"
     assert ran.document["verdicts"] == seen["requests"], "what was paid for is kept"
+
+
+def test_an_endpoint_that_says_it_used_nothing_is_not_believed(here: Workplace) -> None:
+    with server_process("--bills", "--reports", "zero") as url:
+        ran = here.judge(url, *drawn(20), *PRICE, "--max-cost", "0.05")
+        billed = stats(url)["billed"]
+    assert ran.code == 3
+    assert ran.document["cost_usd"] is None
+    assert 0 < (billed["input"] * 2.5 + billed["output"] * 10) / 1e6 <= 0.05
+    note = "calls did not say how many tokens they used, or said none: what they cost is not known. Against the budget"
+    assert ran.err.count(note) == 1
+
+
+@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-4o", "another"])
+def test_images_that_take_thousands_of_tokens_keep_within_the_budget(here: Workplace, model: str) -> None:
+    """The first by the rule that is known, the others because the first replies show it."""
+    here.folder.mkdir(exist_ok=True)
+    for n in range(30):
+        Image.new("RGB", (16, 16), (n, 0, 7)).save(here.folder / f"{n}.png")
+    rows = [{"item": f"{n}", "instruction": f"What does picture {n} show?", "images": [f"{n}.png"]} for n in range(30)]
+    (here.folder / "pictures.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with server_process("--bills", "--latency", "0.2", "--per-image", "8500") as url:
+        given = ("--model", f"openai/{model}", "--base-url", url, "--endpoint-name", "scripted", "--max-tokens", "100")
+        ran = here.run("answer", "pictures.jsonl", *given, *PRICE, "--max-cost", "0.15", "--json", "--quiet")
+        seen = stats(url)["billed"]
+    assert ran.code == 3
+    assert 0.1 < (seen["input"] * 2.5 + seen["output"] * 10) / 1e6 <= 0.15
 
 
 def test_a_budget_without_a_known_price_is_wrong_use(here: Workplace) -> None:

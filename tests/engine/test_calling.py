@@ -44,8 +44,11 @@ class Priced:
     def cost(self, usage: Usage) -> float | None:
         return None if usage.input is None else max(0.25, max(usage.input, usage.output or 0) / 1000)
 
-    def estimate(self, request: Request) -> float | None:
+    def most(self, request: Request) -> float | None:
         return 0.6
+
+    def learn(self, request: Request, usage: Usage) -> bool:
+        return False
 
     def tokens(self, request: Request) -> int:
         return 1
@@ -76,9 +79,10 @@ async def asked(most: float, *said: Reply | Exception) -> Told:
         events.append(usd)
 
     caller = Caller(means, concurrency=Concurrency(4), tally=tally, charge=charge)
-    assert await budget.reserve(0.6)
+    reserved = await caller.reserve(REQUEST)
+    assert reserved
     try:
-        outcome = await caller.reply(REQUEST, 0.6)
+        outcome = await caller.reply(REQUEST, reserved)
     except (CallFailure, Misuse) as failure:
         outcome = failure
     return Told(budget=budget, caller=caller, tally=tally, said=outcome, events=events)
@@ -124,15 +128,6 @@ async def test_a_call_that_costs_more_than_was_set_aside_ends_the_run_where_the_
     )
     assert told.budget.reached
     assert not await told.budget.reserve(0.6)
-
-
-async def test_a_call_that_costs_more_than_was_set_aside_within_its_limit_teaches_to_set_more_aside() -> None:
-    told = await asked(10, Reply(text="A", usage=Usage(input=900, output=1)))
-    assert told.budget.spent == pytest.approx(0.9)
-    assert not told.budget.overrun
-    reserved = await told.caller.reserve(REQUEST)
-    assert reserved
-    assert reserved.estimate == pytest.approx(0.9)
 
 
 async def test_a_reply_that_shows_the_endpoint_to_be_of_no_use_is_paid_for() -> None:

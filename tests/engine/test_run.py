@@ -14,7 +14,7 @@ import evenhand.protocols
 from evenhand.domain.call import Request
 from evenhand.domain.verdict import Preference
 from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Pacing
+from evenhand.engine.calling import FIRST_CALLS, Pacing
 from evenhand.engine.judging import Matching, Prepared
 from evenhand.engine.plan import Retrying
 from evenhand.engine.retry import RetryRule
@@ -29,7 +29,7 @@ from evenhand.models.prices import Price
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.ledger.scene import linked
-from tests.scripted_server import Body, Canned, Fault, Script
+from tests.scripted_server import Body, Canned, Fault, Reports, Script
 
 
 def recorded(it: Bench) -> list[tuple[str, str | None]]:
@@ -198,8 +198,11 @@ class Stumbling:
     def cost(self, usage: object) -> float | None:
         raise ZeroDivisionError
 
-    def estimate(self, request: Request) -> float | None:
+    def most(self, request: Request) -> float | None:
         return None
+
+    def learn(self, request: Request, usage: object) -> bool:
+        return False
 
     def tokens(self, request: Request) -> int:
         return 0
@@ -249,6 +252,10 @@ def spent_and_asked(it: Bench) -> float:
     return sum(row.input_tokens + row.output_tokens for row in calls)
 
 
+ANSWERED = {
+    "choices": [{"message": {"content": "Overall, Response A is better."}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 5, "completion_tokens": 5},
+}
 A_DOLLAR_A_TOKEN = Price(input=1e6 - 1, output=1e6 - 1)
 
 
@@ -287,7 +294,7 @@ async def test_a_budget_goes_on_while_what_calls_really_cost_leaves_room(tmp_pat
     """The estimate counts every output token allowed, 1024 here, of which a reply uses some fifty."""
     async with bench(tmp_path, Script(latency=0.01)) as it:
         ended = await it.run(it.study(items=6), budget=Budget(6000.0), price=A_DOLLAR_A_TOKEN)
-        estimate = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(it.study(items=6)))
+        estimate = it.quote(A_DOLLAR_A_TOKEN).most(request_of(it.study(items=6)))
         assert estimate is not None
         assert ended.tally.cost_usd + estimate > 6000.0 - 100, "what is left does not pay for another call"
 
@@ -305,7 +312,7 @@ async def test_before_a_request_is_sent_the_most_it_can_cost_is_on_disk(tmp_path
 
     async with bench(tmp_path, Script(judge=judge, latency=0.02, faults={"empty": 0.2})) as it:
         study = it.study(items=20)
-        least = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(study))
+        least = it.quote(A_DOLLAR_A_TOKEN).most(request_of(study))
         assert least is not None
         ended = await it.run(study, budget=Budget(40_000.0), price=A_DOLLAR_A_TOKEN)
         assert not ended.error
@@ -330,34 +337,89 @@ async def test_an_endpoint_that_ignores_the_limit_of_tokens_ends_the_run_at_its_
         assert ended.over_budget
         assert ended.error is None
         assert "wrote 50000 tokens where 1024 were allowed" in ended.overrun
-        assert it.server.stats()["requests"] <= 16, "those in flight, and none after them"
+        assert it.server.stats()["requests"] <= FIRST_CALLS, "those in flight, and none after them"
         known, called, not_reached = accounts(ended)
         assert (known, called + not_reached) == (0, 80)
         assert ended.tally.verdicts == called == it.server.stats()["requests"], "their replies are kept all the same"
 
 
 async def test_calls_given_up_in_flight_count_as_the_most_they_can_have_cost(tmp_path: Path) -> None:
-    async with bench(tmp_path, Script(faults={"hang": 1.0})) as it:
+    async with bench(tmp_path, Script(faults={"hang": 1.0}), Canned(body=ANSWERED)) as it:
         study, stop = it.study(items=4), StopSign()
-        estimate = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(study))
+        estimate = it.quote(A_DOLLAR_A_TOKEN).most(request_of(study))
         assert estimate is not None
         run = asyncio.create_task(it.run(study, stop=stop, budget=Budget(1e6), price=A_DOLLAR_A_TOKEN))
         await it.seen(8)
         stop.interrupt()
         stop.interrupt()
         ended = await run
-        assert ended.tally.failed == {"interrupted": 8}
-        assert charged(it.ledger, ended.run) == pytest.approx(8 * estimate, rel=0.1)
+        assert ended.tally.failed == {"interrupted": 7}
+        assert charged(it.ledger, ended.run) == pytest.approx(7 * estimate, rel=0.1)
 
 
 async def test_an_endpoint_that_does_not_say_what_it_used_is_taken_to_have_used_the_most(tmp_path: Path) -> None:
     reply = {"choices": [{"message": {"content": "Overall, Response A is better."}, "finish_reason": "stop"}]}
     async with bench(tmp_path, None, *[Canned(body=reply)] * 12) as it:
-        estimate = it.quote(A_DOLLAR_A_TOKEN).estimate(request_of(it.study(items=6)))
+        estimate = it.quote(A_DOLLAR_A_TOKEN).most(request_of(it.study(items=6)))
         assert estimate is not None
         ended = await it.run(it.study(items=6), budget=Budget(3.5 * estimate), price=A_DOLLAR_A_TOKEN)
         assert ended.over_budget
         assert accounts(ended) == (0, 3, 9)
+
+
+async def test_until_a_reply_has_come_a_budget_pays_for_two_calls_at_a_time(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(faults={"hang": 1.0})) as it:
+        study, stop = it.study(items=20), StopSign()
+        run = asyncio.create_task(it.run(study, stop=stop, budget=Budget(1e6), price=A_DOLLAR_A_TOKEN))
+        await it.seen(FIRST_CALLS)
+        await asyncio.sleep(0.3)
+        assert it.server.stats()["requests"] == FIRST_CALLS
+        stop.interrupt()
+        stop.interrupt()
+        assert accounts(await run) == (0, FIRST_CALLS, 40 - FIRST_CALLS)
+
+
+async def test_after_the_first_reply_a_budget_pays_for_as_many_calls_at_a_time_as_it_can(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(latency=0.1)) as it:
+        ended = await it.run(it.study(items=20), budget=Budget(1e6), price=A_DOLLAR_A_TOKEN)
+        assert accounts(ended) == (0, 40, 0)
+        assert it.server.peak >= 16
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0], ids=["a token a character", "three"])
+async def test_an_endpoint_that_counts_more_tokens_than_others_is_held_to_the_budget(
+    tmp_path: Path, times: float
+) -> None:
+    """Of one token a character no call goes over what was set aside; of more the first calls do, and teach it."""
+    async with bench(tmp_path, Script(bills=True, latency=0.05, per_character=times)) as it:
+        study = it.study(items=40)
+        most = 25_000.0
+        ended = await it.run(study, budget=Budget(most), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert most / 3 < it.server.billed.total() <= most
+
+
+@pytest.mark.parametrize("reports", ["zero", "no-output", "huge"])
+async def test_tokens_that_cannot_be_so_do_not_switch_the_budget_off(tmp_path: Path, reports: Reports) -> None:
+    async with bench(tmp_path, Script(bills=True, latency=0.01, reports=reports)) as it:
+        most = 20_000.0
+        for _ in range(2):  # the second finds what the first left, and has as much
+            ended = await it.run(it.study(items=40), budget=Budget(most), price=A_DOLLAR_A_TOKEN)
+            assert ended.over_budget
+            assert ended.error is None
+            assert 0 < charged(it.ledger, ended.run) <= most
+            assert ended.tally.as_json("")["cost_usd"] is None
+        with it.ledger.reading() as connection:
+            assert set(connection.execute(select(schema.calls.c.cost_usd)).scalars()) == {None}
+        assert it.server.billed.total() <= 2 * most
+
+
+async def test_what_a_gateway_lost_counts_as_the_most_it_can_have_cost(tmp_path: Path) -> None:
+    lost = [Canned(status=502, body=b"Bad gateway"), Canned(status=204)] * 20
+    async with bench(tmp_path, Script(bills=True), *lost) as it:
+        ended = await it.run(it.study(items=10), budget=Budget(6000.0), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert 0 < it.server.billed.total() <= charged(it.ledger, ended.run) <= 6000.0
 
 
 async def test_a_trial_that_another_live_run_is_asking_is_left_to_it(tmp_path: Path) -> None:

@@ -178,6 +178,14 @@ async def test_a_failing_server_is_asked_again(status: int) -> None:
     assert "Oops." in str(failure)
 
 
+@pytest.mark.parametrize(
+    ("status", "maybe"), [(204, True), (408, True), (502, True), (504, True), (429, False), (500, False), (503, False)]
+)
+async def test_what_a_model_may_have_written_may_have_been_billed(status: int, maybe: bool) -> None:
+    failure = await failing(Canned(status=status, body=b"" if status == 204 else error("Oops.")))
+    assert failure.maybe_billed == maybe
+
+
 @pytest.mark.parametrize("status", [400, 413, 418, 422, 501])
 async def test_a_request_that_will_never_do_is_not_asked_again(status: int) -> None:
     failure = await failing(Canned(status=status, body=error("The prompt is too long.")))

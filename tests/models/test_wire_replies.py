@@ -160,6 +160,12 @@ def test_no_thought_ever_reaches_the_answer(opened: str, thought: str, answer: s
         # Gemini: the same without saying so.
         ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 35}, Usage(input=10, output=25, reasoning=20)),
         ({"prompt_tokens": True, "completion_tokens": -1, "prompt_tokens_details": None}, Usage()),
+        # A server that does not count.
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, Usage()),
+        ({"prompt_tokens": 0, "completion_tokens": 5, "total_tokens": 5}, Usage()),
+        ({"prompt_tokens": 10, "completion_tokens": 0, "total_tokens": 10}, Usage(input=10)),
+        ({"prompt_tokens": 10**9, "completion_tokens": 10**9 + 1}, Usage(input=10**9)),
+        ({"prompt_tokens": 10**18, "completion_tokens": 10**18, "total_tokens": 10**19}, Usage()),
         (None, Usage()),
         ("7", Usage()),
     ],

@@ -64,6 +64,12 @@ class Outcome:
         if self.unread is not None:
             said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
         said += [f"Note: {words}" for words in tally.adapted]
+        if tally.cost_unknown and self.known_price:
+            counted = ". Against the budget each counts as the most it can have cost" if ended.budget else ""
+            said.append(
+                f"Note: {tally.cost_unknown} calls did not say how many tokens they used, or said none: what they cost "
+                f"is not known{counted}."
+            )
         if tally.failed:
             told = ended.error is not None and tally.last_failure in str(ended.error)
             last = "" if told else f" The last said: {tally.last_failure}"

@@ -20,8 +20,12 @@ from evenhand.models.errors import CallFailure, Misuse
 class Pricing(Protocol):
     def cost(self, usage: Usage) -> float | None: ...
 
-    def estimate(self, request: Request) -> float | None:
-        """An upper estimate in dollars, None where the price is unknown."""
+    def most(self, request: Request) -> float | None:
+        """Dollars that the call can cost at most, None where the price is unknown."""
+        ...
+
+    def learn(self, request: Request, usage: Usage) -> bool:
+        """Whether what a call used shows that calls can cost more than was thought."""
         ...
 
     def tokens(self, request: Request) -> int:
@@ -55,8 +59,14 @@ class Means:
             await self.second.close()
 
 
-@dataclass(frozen=True, slots=True)
+FIRST_CALLS = 2
+"""In flight on a budget until a reply has shown what the endpoint counts: what it may cost beyond was not set aside."""
+
+
+@dataclass(slots=True)
 class Reserved:
+    """For the try that is under way."""
+
     estimate: float | None
     """In dollars; None where there is no limit."""
 
@@ -91,36 +101,66 @@ class Caller:
         """Keys of the requests under way that were sent at least once."""
         self.cut_off: set[str] = set()
         """Keys of the requests that were given up while they were on their way."""
-        self._times = 1.0
-        """What calls have cost at most, over what was estimated: the endpoint counts more tokens than we do."""
+        self._set_aside = 0
+        """Tries for which something is set aside and that are not over."""
+        self._over = asyncio.Event()
+        self._lessons = 0
+        """How many replies have shown that calls can cost more than was thought."""
 
     async def reserve(self, request: Request) -> "Reserved | None":
         """What the call may cost, set aside; None where it could take the run over its budget."""
-        # Without a limit nobody asks: an estimate counts words, and decodes the images that are shown.
-        estimate = self._means.pricing.estimate(request) if self._means.budget.limited else None
-        if estimate is not None:
-            estimate *= self._times
-        return Reserved(estimate) if await self._means.budget.reserve(estimate) else None
+        # Without a limit nobody asks: an estimate counts bytes, and decodes the images that are shown.
+        if not self._means.budget.limited:
+            return Reserved(None)
+        while not self.heard and self._set_aside >= FIRST_CALLS:
+            self._over.clear()
+            await self._over.wait()
+        self._set_aside += 1
+        reserved: Reserved | None = None
+        try:
+            reserved = await self._room(request)
+        finally:
+            if reserved is None:
+                self._end_try()
+        return reserved
+
+    async def _room(self, request: Request) -> "Reserved | None":
+        budget, pricing = self._means.budget, self._means.pricing
+        while True:
+            most, lessons = pricing.most(request), self._lessons
+            if not await budget.reserve(most):
+                return None
+            if lessons == self._lessons:
+                return Reserved(most)
+            budget.settle(most, 0.0)  # while it waited a reply came that shows it to be too little
+
+    def _end_try(self) -> None:
+        self._set_aside -= 1
+        self._over.set()
 
     def cost(self, reply: Reply) -> float | None:
         return self._means.pricing.cost(reply.usage)
 
-    async def reply(self, request: Request, estimate: float | None) -> Reply:
-        """Raises CallFailure where no reply came, Misuse and LongPause where the run should end."""
-        reserved = True
+    async def reply(self, request: Request, reserved: Reserved) -> Reply:
+        """Raises CallFailure where no reply came, Misuse and LongPause where the run should end.
+
+        `reserved` is for the first try, and then for the one under way.
+        """
+        tries = 0
 
         async def once() -> Reply:
-            nonlocal reserved
-            if not reserved and not await self._means.budget.reserve(estimate):
-                raise CallFailure("The budget does not allow another try.", reason="over-budget")
-            reserved = False
-            return await self._paid(request, estimate)
+            nonlocal tries
+            tries += 1
+            if tries > 1:
+                again = await self.reserve(request)
+                if again is None:
+                    raise CallFailure("The budget does not allow another try.", reason="over-budget")
+                reserved.estimate = again.estimate
+            return await self._paid(request, reserved.estimate)
 
-        reply = await with_retries(
+        return await with_retries(
             once, rule=self._means.pacing.retry, concurrency=self._concurrency, heard=lambda: self.heard
         )
-        self.heard = True
-        return reply
 
     async def _paid(self, request: Request, estimate: float | None) -> Reply:
         paid = 0.0
@@ -128,6 +168,7 @@ class Caller:
             reply = await self._in_turn(request)
             paid = off_the_budget(self.cost(reply), estimate)
             self._hold_against(estimate, paid, request, reply.usage)
+            self.heard = True
         except (CallFailure, Misuse) as failure:
             paid = self._paid_in_vain(failure, estimate)
             self._hold_against(estimate, paid, request, failure.usage or Usage())
@@ -139,21 +180,22 @@ class Caller:
             raise
         finally:
             self._means.budget.settle(estimate, paid)
+            if estimate is not None:
+                self._end_try()
         return reply
 
     def _hold_against(self, estimate: float | None, paid: float, request: Request, usage: Usage) -> None:
-        """Learns from a call that cost more than was set aside for it, or ends the run where that cannot help."""
-        if estimate is None or paid <= in_whole_billionths(estimate):
+        """Learns from what a call used, or ends the run where that cannot help."""
+        if estimate is None:
             return
+        self._lessons += self._means.pricing.learn(request, usage)
         allowed, written = _most_output(request), usage.output or 0
-        if allowed is not None and written > allowed:
+        if allowed is not None and written > allowed and paid > in_whole_billionths(estimate):
             self._means.budget.stop(
                 f"{request.model} wrote {written} tokens where {allowed} were allowed, and the call cost ${paid:.4g} "
                 f"where ${estimate:.4g} was set aside: no budget can be kept with an endpoint that does not keep to "
                 "the limit of tokens."
             )
-        elif whole := self._means.pricing.estimate(request):
-            self._times = max(self._times, paid / whole)
 
     def _paid_in_vain(self, failure: CallFailure | Misuse, estimate: float | None) -> float:
         """A reply that cannot be used is billed all the same; one that never came may have been."""

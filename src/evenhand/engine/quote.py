@@ -1,15 +1,16 @@
 """What calls will cost: tokens and dollars, before they are sent and after."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 from evenhand.domain.call import Picture, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.engine.errand import Due, PlannedChunk
-from evenhand.images import inspect, openai_image_tokens
+from evenhand.images import ImageDetail, inspect, most_image_tokens, openai_image_tokens
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.prices import PriceList, estimate_tokens
 
@@ -17,13 +18,29 @@ UNLIMITED_OUTPUT = 4096
 """Output tokens assumed where no limit is set."""
 
 
+AROUND_A_MESSAGE = 8
+"""Tokens that a chat template may put around each message."""
+BYTES_OF_A_TOKEN = 6
+"""More than any tokenizer makes of a text on average."""
+
+
 class Quote:
-    """Prices of one model's calls. `endpoint` None is an embedded model, which costs nothing."""
+    """Prices of one model's calls. `endpoint` None is an embedded model, which costs nothing.
+
+    Two numbers: an estimate for people, and the most a call can cost, which a budget sets aside. No tokenizer that
+    works on bytes makes more than one token of a byte, so that words need no guess. What an image takes, and what an
+    endpoint adds of its own, is learned where replies show more than was thought.
+    """
 
     def __init__(self, endpoint: Endpoint | None, prices: PriceList, image: Callable[[str], bytes]) -> None:
         self._endpoint = endpoint
         self._prices = prices
-        self._picture_tokens = cache(partial(_picture_tokens, image=image))
+        model = "" if endpoint is None else endpoint.model
+        self._picture_tokens = cache(partial(_picture_tokens, image=image, model=model, rule=openai_image_tokens))
+        self._picture_tokens_at_most = cache(partial(_picture_tokens, image=image, model=model, rule=most_image_tokens))
+        self._words_times = 1.0
+        self._pictures_times = 1.0
+        self._output_times = 1.0
 
     @property
     def known(self) -> bool:
@@ -33,8 +50,33 @@ class Quote:
         return self._prices.cost(self._endpoint, usage, at=time.time())
 
     def estimate(self, request: Request) -> float | None:
-        """Dollars at most: every output token that the request allows is counted."""
+        """Dollars, for a dry run: every output token that the request allows is counted, the input is estimated."""
         return self.cost(Usage(input=self.input_tokens(request), output=self.output_tokens(request)))
+
+    def most(self, request: Request) -> float | None:
+        """Dollars that the call will not go over, by all that is known of the endpoint."""
+        words, pictures = self._input_at_most(request)
+        read = math.ceil(words * self._words_times + pictures * self._pictures_times)
+        return self.cost(Usage(input=read, output=math.ceil(_output_at_most(request) * self._output_times)))
+
+    def learn(self, request: Request, usage: Usage) -> bool:
+        """Whether a call took more tokens than was thought possible: then `most` is more from here on."""
+        before = (self._words_times, self._pictures_times, self._output_times)
+        words, pictures = self._input_at_most(request)
+        if pictures:
+            seen = (usage.input or 0) - words / BYTES_OF_A_TOKEN
+            self._pictures_times = max(self._pictures_times, seen / pictures)
+        elif words:
+            self._words_times = max(self._words_times, (usage.input or 0) / words)
+        self._output_times = max(self._output_times, (usage.output or 0) / _output_at_most(request))
+        return before != (self._words_times, self._pictures_times, self._output_times)
+
+    def _input_at_most(self, request: Request) -> tuple[int, int]:
+        """Tokens of the words and of the pictures."""
+        words = sum(len(message.text.encode()) + AROUND_A_MESSAGE for message in request.messages)
+        if request.offer is not None:
+            words += len(request.offer.begin.encode())
+        return words, sum(self._picture_tokens_at_most(picture) for picture in request.pictures)
 
     def tokens(self, request: Request) -> int:
         return self.input_tokens(request) + self.output_tokens(request)
@@ -49,15 +91,24 @@ class Quote:
         return request.settings.max_tokens or UNLIMITED_OUTPUT
 
 
-def _picture_tokens(picture: Picture, image: Callable[[str], bytes]) -> int:
-    """By OpenAI's rule; for other wires a stand-in, which a dry run says."""
+def _output_at_most(request: Request) -> int:
+    if request.offer is not None:
+        return 1 + len(request.offer.begin.encode())
+    return request.settings.max_tokens or UNLIMITED_OUTPUT
+
+
+_Rule: TypeAlias = Callable[[int, int, ImageDetail, str], int]
+
+
+def _picture_tokens(picture: Picture, image: Callable[[str], bytes], model: str, rule: _Rule) -> int:
+    """OpenAI's rule is a stand-in for other wires, which a dry run says."""
     info = inspect(image(picture.digest))
     width, height = info.width, info.height
     if picture.max_edge is not None and max(width, height) > picture.max_edge:
         shrink = picture.max_edge / max(width, height)
         width, height = round(width * shrink), round(height * shrink)
     detail = picture.detail if picture.detail in ("low", "high", "auto") else "auto"
-    return openai_image_tokens(width, height, detail)
+    return rule(width, height, detail, model)
 
 
 @dataclass(slots=True, kw_only=True)

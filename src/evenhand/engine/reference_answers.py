@@ -242,7 +242,7 @@ def _affordable(chunk: PlannedChunk[WantedAnswer], means: Means) -> PlannedChunk
     if not means.budget.limited:
         return chunk
     left = means.budget.left()
-    fits = (due for due in chunk.due if due.stored or (means.pricing.estimate(due.request) or 0.0) <= left)
+    fits = (due for due in chunk.due if due.stored or (means.pricing.most(due.request) or 0.0) <= left)
     return replace(chunk, due=tuple(fits))
 
 

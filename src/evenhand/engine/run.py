@@ -225,7 +225,7 @@ class Runner(Generic[S, R]):
         told.asked, told.at_hand = True, False
         before, told.cost_usd = told.cost_usd, None  # what an interrupted call costs is not known
         try:
-            reply = await caller.reply(request, reserved.estimate)
+            reply = await caller.reply(request, reserved)
         except CallFailure as failure:
             self.tally.requests += failure.requests
             self._give_up_if_hopeless(caller, failure)

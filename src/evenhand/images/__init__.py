@@ -4,7 +4,7 @@ from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, d
 from evenhand.images.preparing import Prepared, prepared
 from evenhand.images.sniffing import ImageError, ImageTooLarge, sniff
 from evenhand.images.store import ImageStore, StoreProblem
-from evenhand.images.tokens import ImageDetail, openai_image_tokens
+from evenhand.images.tokens import ImageDetail, most_image_tokens, openai_image_tokens
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -18,6 +18,7 @@ __all__ = [
     "StoreProblem",
     "digest",
     "inspect",
+    "most_image_tokens",
     "openai_image_tokens",
     "prepared",
     "sniff",

@@ -1,18 +1,46 @@
 """What an image costs in prompt tokens, by the providers' published rules."""
 
+import math
 from typing import Literal
 
 ImageDetail = Literal["low", "high", "auto"]
 
 _BASE_TOKENS = 85
 _TILE_TOKENS = 170
+_BASE_TOKENS_MINI = 2833
+_TILE_TOKENS_MINI = 5667
 _TILE_EDGE = 512
 _LONGER_EDGE = 2048
 _SHORTER_EDGE = 768
+_PATCH_EDGE = 32
+_MOST_PATCHES = 1536
+_TOKENS_OF_A_PATCH = {
+    "gpt-4.1-mini": 1.62,
+    "gpt-4.1-nano": 2.46,
+    "gpt-5-mini": 1.62,
+    "gpt-5-nano": 2.46,
+    "o4-mini": 1.72,
+}
+_OPENAI = ("gpt-", "chatgpt-", "o1", "o3", "o4")
+_SMALLEST_PATCH_EDGE = 14
 
 
-def openai_image_tokens(width: int, height: int, detail: ImageDetail) -> int:
+def most_image_tokens(width: int, height: int, detail: ImageDetail, model: str) -> int:
+    """What a budget sets aside for an image: by OpenAI's rule for its own models, by the dearer of two for others.
+
+    The other is a token for each patch of 14 pixels, the smallest that open models see by, none of them joined.
+    """
+    by_rule = openai_image_tokens(width, height, detail, model)
+    if _plain_name(model).startswith(_OPENAI):
+        return by_rule
+    return max(by_rule, -(-width // _SMALLEST_PATCH_EDGE) * -(-height // _SMALLEST_PATCH_EDGE))
+
+
+def openai_image_tokens(width: int, height: int, detail: ImageDetail, model: str = "") -> int:
     """Tokens that gpt-4o, gpt-4-turbo and the like bill for one image; "auto" is counted as "high".
+
+    gpt-4o-mini bills 2833 + 5667 a tile instead. The small models since gpt-4.1 bill patches of 32 pixels, 1536 at
+    most, times a factor of their own, whatever the detail.
 
     https://platform.openai.com/docs/guides/images-vision#calculating-costs: low detail costs 85. In high detail the
     image is scaled down to fit 2048 x 2048, then down until its shorter side is 768, and costs 85 + 170 for each
@@ -24,12 +52,22 @@ def openai_image_tokens(width: int, height: int, detail: ImageDetail) -> int:
         raise ValueError(f"An image of {width} x {height} pixels does not exist; both sides must be at least 1.")
     if detail not in ("low", "high", "auto"):
         raise ValueError(f"The image detail {detail!r} is not known; use low, high or auto.")
+    name = _plain_name(model)
+    if (times := next((of for small, of in _TOKENS_OF_A_PATCH.items() if name.startswith(small)), None)) is not None:
+        return math.ceil(min(-(-width // _PATCH_EDGE) * -(-height // _PATCH_EDGE), _MOST_PATCHES) * times)
+    mini = name.startswith("gpt-4o-mini")
+    base, tile = (_BASE_TOKENS_MINI, _TILE_TOKENS_MINI) if mini else (_BASE_TOKENS, _TILE_TOKENS)
     if detail == "low":
-        return _BASE_TOKENS
+        return base
     width, height = _shrunk(width, height, _LONGER_EDGE, of=max(width, height))
     width, height = _shrunk(width, height, _SHORTER_EDGE, of=min(width, height))
     tiles = -(-width // _TILE_EDGE) * -(-height // _TILE_EDGE)
-    return _BASE_TOKENS + _TILE_TOKENS * tiles
+    return base + tile * tiles
+
+
+def _plain_name(model: str) -> str:
+    """Without who serves it: `openai/gpt-4o-mini` is OpenRouter's name for gpt-4o-mini."""
+    return model.rpartition("/")[2].lower()
 
 
 def _shrunk(width: int, height: int, target: int, *, of: int) -> tuple[int, int]:

@@ -140,7 +140,7 @@ class OpenAIWire:
             text=self._faults.scrub(answer.text),
             finish=answer.finish,
             reasoning=self._faults.scrub(answer.reasoning),
-            usage=usage,
+            usage=wire_reply.credible(usage, answer),
             model=text(document.get("model")),
             fingerprint=text(document.get("system_fingerprint")),
             adapted=sent.adapted,
@@ -171,7 +171,7 @@ class OpenAIWire:
             meaning = " (no content)" if received.status == 204 else ""
             raise self._faults.failure(
                 f"{self._faults.who} answered {received.status}{meaning} with nothing in it.",
-                reason="bad-reply", transient=True, status=received.status,
+                reason="bad-reply", transient=True, status=received.status, unheard=True,
             )  # fmt: skip
         try:
             document: object = orjson.loads(received.body)

@@ -15,5 +15,9 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+MOST = 10**9
+"""No endpoint counts so many tokens in one call, and a sum of dollars on record could not hold the price of more."""
+
+
 def count(value: object) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= MOST else None

@@ -43,8 +43,8 @@ _NO_EYES = re.compile(
 )
 _FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
 
-# Somebody on the way waited no longer for a model that may have gone on writing.
-_GAVE_UP_WAITING = (408, 504, 524)
+# Somebody on the way waited no longer for a model that may have gone on writing, or lost what it wrote.
+_MAYBE_WRITTEN = (408, 502, 504, 524)
 
 _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429, "rate_limit_error": 429, "rate_limited": 429, "resource_exhausted": 429,
@@ -136,7 +136,7 @@ class Faults:
         said_so = "failed" if status >= 500 else "refused the request"
         return self.failure(
             f"{self.who} {said_so} ({status}).{words}",
-            reason=reason, transient=transient, retry_after=wait, status=status, unheard=status in _GAVE_UP_WAITING,
+            reason=reason, transient=transient, retry_after=wait, status=status, unheard=status in _MAYBE_WRITTEN,
         )  # fmt: skip
 
     def _stopping(self, status: int, said: ServerError) -> str | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -89,7 +89,14 @@ def usage(raw: object) -> Usage:
         # xAI and Gemini leave the reasoning out of the completion, count it in the total, and bill it as output.
         reasoning = reasoning or total - prompt - completion
         completion = total - prompt
+    if prompt == 0:
+        return Usage()  # no prompt is empty: servers that do not count give zeros
     return Usage(input=prompt, output=completion, cached=cached, reasoning=reasoning)
+
+
+def credible(told: Usage, answer: Answer) -> Usage:
+    """What was told, without an output of no tokens where something was written."""
+    return replace(told, output=None) if told.output == 0 and (answer.text or answer.reasoning) else told
 
 
 def offered(logprobs: object, offer: Offer) -> tuple[float | None, ...] | None:
