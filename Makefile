@@ -30,6 +30,7 @@ docs: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
+	$(BIN)/python -m bench.record
 	$(BIN)/python -m bench.creation
 	$(BIN)/python -m bench.reading
 	$(BIN)/python -m bench.planning

@@ -67,7 +67,8 @@ Charge: TypeAlias = Callable[[float], Awaitable[None]]
 
 def off_the_budget(cost: float | None, estimate: float | None) -> float:
     """Dollars: what a call cost, or the most it can have been where the endpoint does not say what it used."""
-    return in_whole_billionths((estimate if cost is None else cost) or 0.0)
+    usd = estimate if cost is None else cost
+    return in_whole_billionths(usd) if usd else 0.0
 
 
 class Caller:

@@ -291,11 +291,12 @@ def _held(connection: Connection, table: Table, walk: _Walk) -> tuple[list[Findi
     """What is wrong with a table, the rows that no link has, and the tokens that no row has."""
     missing = walk.expected(table.name)
     strange: list[Row] = []
-    for row, token in _tokens(connection, table):
+    names = [column.name for column in SHAPES[table].columns]
+    for values, token in _tokens(connection, table):
         if token in missing:
             missing.discard(token)
         else:
-            strange.append(row)
+            strange.append(Row(names, values))
     if not missing and not strange:
         return [], [], set()
     keys = [column.name for column in table.primary_key]
@@ -310,26 +311,26 @@ def _held(connection: Connection, table: Table, walk: _Walk) -> tuple[list[Findi
     return [found], strange, missing
 
 
-def _tokens(connection: Connection, table: Table) -> Iterator[tuple[Row, bytes | None]]:
-    """Of each row what is covered, by column, and its token; None where it holds what no program wrote."""
+def _tokens(connection: Connection, table: Table) -> Iterator[tuple[tuple[Any, ...], bytes | None]]:
+    """Of each row what is covered and its token; None where it holds what no program wrote."""
     shape = SHAPES[table]
-    names = [column.name for column in shape.columns]
     for part in fetched(connection, select(*shape.columns)):
         for values in part:
             try:
                 token = shape.token(values)
             except _UNTOLD:
                 token = None
-            yield Row(names, values), token
+            yield values, token
 
 
 def _written_together(connection: Connection, tokens: Mapping[str, set[bytes]]) -> dict[str, list[Row]]:
     """The rows that are still there of links that others are gone from."""
-    return {
-        table.name: [row for row, token in _tokens(connection, table) if token in tokens[table.name]]
-        for table in SHAPES
-        if tokens.get(table.name)
-    }
+    found: dict[str, list[Row]] = {}
+    for table, shape in SHAPES.items():
+        if wanted := tokens.get(table.name):
+            names = [column.name for column in shape.columns]
+            found[table.name] = [Row(names, row) for row, token in _tokens(connection, table) if token in wanted]
+    return found
 
 
 def _some(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Boolean, Column, ColumnElement, Connection, Float, Table, delete, select, text, tuple_
 
-from evenhand.domain.identity import Json, canonical_json
+from evenhand.domain.identity import Json
 from evenhand.ledger import schema
 from evenhand.ledger.columns import fetched
 from evenhand.ledger.submission_schema import intake_terms, intakes, receipts, submission_events, submissions
@@ -99,9 +99,12 @@ class Shape:
         self._name = f"{table.name}\n".encode()
         self._floats = [place for place, column in enumerate(self.columns) if isinstance(column.type, Float)]
         self._ways = [(place, way) for place, column in enumerate(self.columns) if (way := _way(column))]
+        self._as_stored = not self._floats and not self._ways
 
-    def token(self, stored: Iterable[Any]) -> bytes:
+    def token(self, stored: tuple[Any, ...]) -> bytes:
         """Of the covered columns as the database holds them; raises TypeError or ValueError where none has such."""
+        if self._as_stored:
+            return hashlib.sha256(self._name + orjson.dumps(stored)).digest()[:TOKEN]
         values = list(stored)
         for place in self._floats:
             value = values[place]
@@ -132,9 +135,9 @@ class Batch:
         return bool(self.added or self.gone)
 
     def rows(self) -> str:
-        written = {name: _packed(tokens) for name, tokens in self.added.items()}
+        written = {str(name): _packed(tokens) for name, tokens in self.added.items()}
         written |= {f"-{name}": _packed(tokens) for name, tokens in self.gone.items()}
-        return canonical_json(written)
+        return orjson.dumps(written, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _packed(tokens: Iterable[bytes]) -> str:
@@ -151,7 +154,7 @@ def batch_of(connection: Connection) -> Batch | None:
     return connection.get_execution_options().get("covering")
 
 
-def cover(connection: Connection, table: Table, stored: Iterable[Sequence[Any]], *, new: int) -> None:
+def cover(connection: Connection, table: Table, stored: Iterable[tuple[Any, ...]], *, new: int) -> None:
     """Rows of which so many were put in, with their covered columns as the database holds them.
 
     Where some were there before, only those that are there as they were given: another writer's are in its own link.
@@ -258,7 +261,7 @@ def write_link(connection: Connection, before: Tip | None, batch: Batch, *, writ
         "writer": before.writer,
         "number": before.number + 1,
         "previous": before.hash,
-        "joined": canonical_json([one.as_json() for one in joined]),
+        "joined": orjson.dumps([one.as_json() for one in joined]).decode(),
         "at": time.time(),
         "rows": batch.rows(),
     }
@@ -283,12 +286,17 @@ _MOVE = (
 
 
 def _run(connection: Connection, statement: str, values: dict[str, Any]) -> None:
-    """Both databases take these words; past SQLAlchemy where the driver does too, as there is one for every commit."""
-    if connection.dialect.name == "sqlite":
-        driver: Any = connection.connection.dbapi_connection
+    """Both databases take these words."""
+    if (driver := driver_of(connection)) is not None:
         driver.execute(statement, values)
     else:
         connection.execute(text(statement), values)
+
+
+def driver_of(connection: Connection) -> Any | None:
+    """SQLite's own connection, for what is done at every commit: SQLAlchemy takes longer to pass a statement on than
+    SQLite to run it. None on another database. What it raises is sqlite3's."""
+    return connection.connection.dbapi_connection if connection.dialect.name == "sqlite" else None
 
 
 def tips(connection: Connection) -> list[Tip]:

@@ -162,8 +162,7 @@ def unmoved(connection: Connection) -> Generator[None]:
         driver.text_factory = str
 
 
-def _readable(stored: bytes) -> str:
-    return stored.decode("utf-8", "surrogateescape")
+_readable = partial(str, encoding="utf-8", errors="surrogateescape")
 
 
 @contextmanager

@@ -33,11 +33,15 @@ ANSWERED = select(_calls.key).where(_among_keys(_calls.key))
 CLAIMS = select(schema.claims).where(_among_keys(_claims.what))
 _RELEASE = delete(schema.claims).where(_among_keys(_claims.what))
 _RELEASE_OWN = _RELEASE.where(_claims.holder == bindparam("holder"))
+_RELEASE_ONE = "DELETE FROM claims WHERE what = ? AND (holder = ? OR '' = ?)"
 
 
 def release(connection: Connection, keys: Sequence[str], *, holder: str) -> None:
     """Ends the claims on these keys: the holder's own, or with '' whoever holds them."""
-    if holder:
+    if (driver := links.driver_of(connection)) is not None:
+        # One short statement many times over: one with as many keys has to be put together anew each time.
+        driver.executemany(_RELEASE_ONE, [(key, holder, holder) for key in keys])
+    elif holder:
         connection.execute(_RELEASE_OWN, {"keys": keys, "holder": holder})
     else:
         connection.execute(_RELEASE, {"keys": keys})
@@ -64,11 +68,10 @@ def numbered(connection: Connection, table: Table, rows: Sequence[Mapping[str, A
     """With the next numbers, where the table has such: the database would not tell which it gave."""
     if "seq" not in table.c or "seq" in rows[0]:
         return rows
-    if connection.dialect.name == "postgresql":
+    if (driver := links.driver_of(connection)) is None:
         wanted = {"table": table.name, "rows": len(rows)}
         numbers = list(connection.execute(_NEXT_NUMBERS, wanted).scalars())
     else:
-        driver: Any = connection.connection.dbapi_connection
         (last,) = driver.execute(f"SELECT max(seq) FROM {table.name}").fetchone()  # noqa: S608  our own name
         numbers = itertools.count((last or 0) + 1)
     return [{**row, "seq": number} for row, number in zip(rows, numbers, strict=False)]
@@ -78,7 +81,7 @@ _NEXT_NUMBERS = text("SELECT nextval(pg_get_serial_sequence(:table, 'seq')) FROM
 
 
 class _Insert:
-    """Compiled once; where the driver takes tuples they are made here, in half the time of SQLAlchemy's own way."""
+    """Compiled once; SQLite's driver gets the rows as tuples that are made here."""
 
     def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect, *, new: bool) -> None:
         make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
@@ -99,13 +102,12 @@ class _Insert:
         values = [
             tuple([row[name] if bound is None else bound(row[name]) for name, bound in self._columns]) for row in rows
         ]
-        if connection.dialect.positional:
-            done = connection.exec_driver_sql(self._text, values)
+        if (driver := links.driver_of(connection)) is not None:
+            new = driver.executemany(self._text, values).rowcount
         else:
-            done = connection.execute(self._statement, rows)
+            new = connection.execute(self._statement, rows).rowcount
         if self._places is not None:
-            stored = map(self._places, values)
-            links.cover(connection, self._table, stored, new=done.rowcount)
+            links.cover(connection, self._table, map(self._places, values), new=new)
 
 
 def _getter(shape: links.Shape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:

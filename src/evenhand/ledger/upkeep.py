@@ -8,13 +8,16 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, text
 
-from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.identity import Json, canonical_hash, content_hash
 from evenhand.ledger import rows, schema
+from evenhand.ledger.columns import fetched
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, unmoved
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import files_kept, submissions_on_record
@@ -171,6 +174,24 @@ _CONTENTS: tuple[tuple[str, Column[str], Callable[[Row[Any]], str]], ...] = (
 """Each kind of thing, its name, and the name that its content gives it."""
 
 
+def _quick_trial(item: Any, responses: Any, rater: Any, condition: Any, replicate: Any, attempt: Any) -> str:
+    content = [item, orjson.loads(responses), rater, condition, replicate, attempt]
+    return canonical_hash("trial", orjson.dumps(content).decode())
+
+
+_trials = schema.trials.c
+_QUICK: dict[str, tuple[tuple[Column[Any], ...], Callable[..., str]]] = {
+    "item": ((schema.items.c.content,), partial(canonical_hash, "item")),
+    "call": ((schema.calls.c.request,), partial(canonical_hash, "call")),
+    "trial": (
+        (_trials.item, _trials.responses, _trials.rater, _trials.condition, _trials.replicate, _trials.attempt),
+        _quick_trial,
+    ),
+}
+"""Of the kinds that a ledger has most of: the columns of the content as they are stored, and the name it has where the
+text is just as it was hashed. That it is another proves nothing, that it is the same everything."""
+
+
 def misnamed(ledger: Ledger, kind: str, names: Iterable[str]) -> list[str]:
     """Of the things of this kind (`item`, `call`, `response`, …) with these names, those that are not there or do not
     hold the content that their name says."""
@@ -189,8 +210,23 @@ def _altered(connection: Connection) -> list[str]:
     return [
         f"The {kind} {name[:12]} does not hold the content its name says."
         for kind, column, named in _CONTENTS
+        if not _all_named(connection, kind, column)
         for name in _misnamed(connection, column, named)
     ]
+
+
+def _all_named(connection: Connection, kind: str, column: Column[str]) -> bool:
+    """Whether a quick look shows that all have the name of their content."""
+    if kind not in _QUICK:
+        return False
+    columns, named = _QUICK[kind]
+    try:
+        for part in fetched(connection, select(column, *columns)):
+            if any(row[0] != named(*row[1:]) for row in part):
+                return False
+    except _UNREADABLE:
+        return False
+    return True
 
 
 def _misnamed(
@@ -235,9 +271,9 @@ def _orphans(connection: Connection) -> list[str]:
 
 def _nameless(connection: Connection, whose: str, lists: Column[str], parent: Column[str], what: str) -> list[str]:
     """Of a column that holds lists of names: how many rows name something that is not there."""
-    there = set(connection.execute(select(parent)).scalars())
-    named = connection.execute(select(lists), execution_options=_STREAMED).scalars()
-    count = sum(not there.issuperset(_listed(words)) for words in named)
+    there = {name for part in fetched(connection, select(parent)) for (name,) in part}
+    parts = fetched(connection, select(lists))
+    count = sum(not there.issuperset(_listed(words)) for part in parts for (words,) in part)
     return [f"{count} {whose} name {what} that are not on record."] if count else []
 
 
@@ -249,8 +285,15 @@ def _pictures(connection: Connection) -> set[str]:
 def _listed(words: str, key: str | None = None) -> list[str]:
     """The names in a JSON list, or in the list under a key. What is no such list names nothing that is there."""
     try:
-        found: Any = json.loads(words)
+        found = _parsed(words)
         listed: list[Any] = found if key is None else found[key]
         return [str(name) for name in listed]
     except (ValueError, TypeError, KeyError):
         return [words]
+
+
+def _parsed(words: str) -> Any:
+    try:
+        return orjson.loads(words)
+    except ValueError:
+        return json.loads(words)  # which also takes half a character, as a stranger's text may hold

@@ -28,7 +28,10 @@ class Answer:
 
 def first_choice(choices: object) -> dict[str, Any]:
     """The one of the lowest index: servers may list them in the order in which they were done. Empty without any."""
-    given = [(count(mapping(choice).get("index")), mapping(choice)) for choice in sequence(choices)]
+    listed = sequence(choices)
+    if len(listed) == 1:
+        return mapping(listed[0])
+    given = [(count(mapping(choice).get("index")), mapping(choice)) for choice in listed]
     numbered = [(place if index is None else index, choice) for place, (index, choice) in enumerate(given)]
     return min(numbered, key=lambda one: one[0])[1] if numbered else {}
 
