@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.ledger.links import cover_what_is_there
 from tests.cli.shell import Shell
 from tests.reports.receipt_scene import House, Receipted, receipted
 
@@ -131,6 +132,13 @@ def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shel
     assert "--public-key" in shell.run(*alone, expect=1)[1]
     assert "which is not the one given" in shell.run(*alone, "--public-key", "ab" * 32, expect=1)[0]
     assert "holds no public key" in shell.refused(*alone, "--public-key", shell.file("words.txt", "words"))
+    listed = shell.file("listed.txt", f"{'ab' * 32}  signs now\n{key}  until 2026-01-01T00:00:00Z\n")
+    told = shell.file("told.json", json.dumps({"schema": 1, "public_keys": [{"key": key, "retired": None}]}))
+    assert all(shell.document(*alone, "--public-key", file)["verified"] for file in (listed, told))
+    # What a receipt, or a page with what teams entered, says of a key anybody may have written.
+    page = shell.file("page.html", f"<p>Our model, https://x.invalid/{key}</p>")
+    for file in ("receipt.json", page):
+        assert "holds no public key" in shell.refused(*alone, "--public-key", file)
     receipt: Any = json.loads(json.dumps(made.receipt))
     receipt["row"]["rank"] = 1
     edited = shell.file("edited.json", json.dumps(receipt))
@@ -168,6 +176,28 @@ def test_the_ledger_is_held_against_a_receipt(shell: Shell, made: Receipted):
     out, _ = shell.run("ledger", "check", "--against", "receipt.json", expect=1)
     assert "was changed: its hash is not that of its content." in out
     assert "it is no receipt" in shell.refused("ledger", "check", "--against", shell.file("words.txt", "words")).lower()
+
+
+def test_reports_and_backups_tell_that_the_chain_was_made_anew(shell: Shell, made: Receipted):
+    """By somebody who can write to the whole ledger: nothing in it tells, whatever lies elsewhere does."""
+    shell.run("report", "--out", "report.html")
+    shell.file("report.json", json.dumps(shell.document("report", "--out", "again.html")))
+    shell.file("head.json", json.dumps(shell.document("ledger", "info")))
+    shell.run("ledger", "backup", "safe")
+    elsewhere = ("receipt.json", "report.html", "report.json", "head.json", "safe")
+    against = [word for one in elsewhere for word in ("--against", one)]
+    assert shell.document("ledger", "check", *against)["sound"] is True
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute("UPDATE judgements SET verdict = replace(verdict, '1', '0') WHERE seq = 3")
+        database.execute("DELETE FROM links")
+        database.execute("DELETE FROM tips")
+    with made.house.ledger.writing() as connection:
+        cover_what_is_there(connection)
+    assert shell.document("ledger", "check")["sound"] is True
+    for one in elsewhere:
+        out, _ = shell.run("ledger", "check", "--against", one, expect=1)
+        assert out.startswith(f"{one}: Link ")
+        assert "links were made anew" in out
 
 
 def test_a_large_number_in_a_receipt_is_a_sentence(shell: Shell, made: Receipted):

@@ -7,6 +7,7 @@ import sqlite3
 import struct
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from itertools import product
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -18,6 +19,7 @@ from evenhand.ledger import chain, signing, upkeep
 from evenhand.ledger.growing import find_growing
 from evenhand.ledger.grown import publish
 from evenhand.ledger.links import ERASED, GENESIS, SHAPES, cover_what_is_there, text_digest
+from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.people import erase_name
 from evenhand.ledger.people_changes import give_back, set_people_study
 from evenhand.ledger.people_studies import remove_people_study, take_place
@@ -304,6 +306,39 @@ def test_a_link_that_was_touched_is_found(copied: Path):
             assert chain.check(ledger).broken, statement
 
 
+GARBAGE = ("[" * 100_000, "[1e999]", b"\xff\xfe", 2**62, float("inf"), "x")
+
+
+@pytest.mark.parametrize("table", ["links", "tips", "judgements", "receipts"])
+def test_whatever_stands_where_something_was_written_is_told_and_stops_nothing(copied: Path, table: str):
+    with opened(copied) as ledger, by_hand(copied) as database:
+        names = [name.decode() for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+        for name, value in product(names, GARBAGE):
+            if name in ("seq", "event"):  # what SQLite numbers rows by holds nothing but numbers
+                continue
+            put = f'UPDATE {table} SET "{name}" = ? WHERE rowid = ?'
+            row, whole = database.execute(f'SELECT max(rowid), "{name}" FROM {table}').fetchone()
+            database.execute(put, (value, row))
+            found = chain.check(ledger)
+            assert [*found.problems, *upkeep.check(ledger)], (name, value)
+            assert json.dumps(found.as_json())
+            database.execute(put.replace("?", "CAST(? AS TEXT)", 1) if isinstance(whole, bytes) else put, (whole, row))
+        assert problems(ledger) == []
+
+
+def test_keys_that_were_damaged_are_a_sentence(ledger: Ledger):
+    signing.rotate(ledger)
+    for name, value in product(("signing_key", "retired_keys"), ("x", "[[1]]", "[" * 100_000, "5")):
+        with ledger.writing() as connection:
+            before = connection.execute(text("SELECT value FROM meta WHERE name = :n"), {"n": name}).scalar()
+            set_value = text("UPDATE meta SET value = :v WHERE name = :n")
+            connection.execute(set_value, {"n": name, "v": value})
+        with pytest.raises(LedgerError, match="The keys that sign receipts are not as they were written"):
+            signing.public_keys(ledger)
+        with ledger.writing() as connection:
+            connection.execute(set_value, {"n": name, "v": before})
+
+
 def test_an_edited_head_is_refused(copied: Path, tmp_path: Path):
     with opened(copied) as ledger:
         document: Any = chain.head(ledger).as_json()
@@ -317,6 +352,18 @@ def test_an_edited_head_is_refused(copied: Path, tmp_path: Path):
         published_head(path)
     with pytest.raises(chain.HeadError, match="cannot be read"):
         published_head(tmp_path / "nowhere")
+    for words in ("[" * 100_000, '{"chain": {"tips": [["a", Infinity, "b"]], "ledger": "x", "head": "y"}}', "5"):
+        path.write_text(words, encoding="utf-8")
+        with pytest.raises(chain.HeadError, match=r"edited\.json: It (is no receipt|carries no head)"):
+            published_head(path)
+
+
+def test_a_backup_is_found_under_any_name_that_a_ledger_can_have(copied: Path, tmp_path: Path):
+    with opened(copied) as ledger:
+        upkeep.backup(ledger, tmp_path / "100% #1")
+        assert published_head(tmp_path / "100% #1") == chain.head(ledger)
+        with pytest.raises(LedgerError, match="for the question mark"):
+            upkeep.backup(ledger, tmp_path / "why?")
 
 
 def test_what_may_change_leaves_the_chain_whole(ledger: Ledger):

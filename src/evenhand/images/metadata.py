@@ -20,7 +20,9 @@ _WEBP_KEPT = frozenset({b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"
 _WEBP_EXIF, _WEBP_XMP = 0x08, 0x04
 _GIF_LOOPS = frozenset({b"NETSCAPE2.0", b"ANIMEXTS1.0"})
 _JPEG_EMPTY = frozenset({0x01, *range(0xD0, 0xD8)})
-_SOI, _EOI, _SOS, _APP0, _APP1, _APP2, _APP14, _APP15, _COM = 0xD8, 0xD9, 0xDA, 0xE0, 0xE1, 0xE2, 0xEE, 0xEF, 0xFE
+_JPEG_KEPT = _JPEG_EMPTY | frozenset(range(0xC0, 0xE0))
+"""What a picture is decoded by: frames, scans, tables."""
+_EOI, _SOS, _APP0, _APP2, _APP14 = 0xD9, 0xDA, 0xE0, 0xE2, 0xEE
 
 
 def without_metadata(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> bytes:
@@ -67,7 +69,7 @@ def _jpeg_kept(marker: int, part: bytes) -> bytes:
         return part if part[4:16] == b"ICC_PROFILE\0" else b""
     if marker == _APP14:
         return part if part[4:9] == b"Adobe" else b""  # how the colours are to be turned to RGB
-    return b"" if marker == _COM or _APP1 <= marker <= _APP15 else part
+    return part if marker in _JPEG_KEPT else b""
 
 
 def _jpeg_parts(data: bytes) -> Iterator[tuple[int, bytes]]:

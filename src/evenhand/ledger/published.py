@@ -2,9 +2,11 @@
 
 import json
 import re
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -37,7 +39,7 @@ def _document(text: str) -> Any:
         text = found[1]
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise HeadError(
             "It is no receipt, no report's page or JSON document, and no backup that carries a head."
         ) from None
@@ -54,7 +56,8 @@ def _in_folder(folder: Path) -> Head:
 def _in_database(path: Path) -> Head:
     """Without a byte written: a backup may lie where nobody can write, and of an older version."""
     lasting = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
-    engine = create_engine(f"sqlite:///file:{path}?{lasting}&uri=true", poolclass=NullPool)
+    uri = f"file:{quote(str(path.absolute()))}?{lasting}"
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True), poolclass=NullPool)
     try:
         with closing(engine.connect()) as connection:
             return head_of(connection)

@@ -11,7 +11,7 @@ from evenhand.ledger.columns import fetched
 from evenhand.ledger.submission_schema import receipts, submissions
 
 _CHUNK = 500
-_DAMAGED = (TypeError, ValueError, KeyError, AttributeError)
+_DAMAGED = (TypeError, ValueError, KeyError, AttributeError, RecursionError)
 
 
 class Row:

@@ -9,18 +9,23 @@ import secrets
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert, select, update
 
 from evenhand.domain.identity import Json
 from evenhand.ledger import schema
 from evenhand.ledger.chain import utc
+from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 ALGORITHM = "ed25519"
 _PRIVATE, _RETIRED = "signing_key", "retired_keys"
-_KEY = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_KEY = re.compile(r"[0-9a-f]{64}")
+_DAMAGED = "The keys that sign receipts are not as they were written in this ledger; restore a backup from before."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +42,7 @@ class PublicKey:
 def public_keys(ledger: Ledger) -> list[PublicKey]:
     """The one that signs now, then those before it, the last first."""
     with ledger.reading() as connection:
-        now = PublicKey(key=_public(_stored(connection, _PRIVATE) or ""), retired=None)
+        now = PublicKey(key=_public(_private(connection)), retired=None)
         return [now, *_retired(connection)]
 
 
@@ -45,7 +50,7 @@ def rotate(ledger: Ledger) -> PublicKey:
     """Lets a new key sign from now on; what the old one signed still verifies. The old private key is gone then."""
     table = schema.meta
     with ledger.writing() as connection:
-        old = _public(_stored(connection, _PRIVATE) or "")
+        old = _public(_private(connection))
         known = [
             {"key": old, "retired": time.time()},
             *({"key": k.key, "retired": k.retired} for k in _retired(connection)),
@@ -55,16 +60,13 @@ def rotate(ledger: Ledger) -> PublicKey:
         if _stored(connection, _RETIRED) is None:
             connection.execute(insert(table), [{"name": _RETIRED, "value": "[]"}])
         connection.execute(update(table).where(table.c.name == _RETIRED).values(value=json.dumps(known)))
-    return PublicKey(key=_public(fresh), retired=None)
+        return PublicKey(key=_public(_private(connection)), retired=None)
 
 
 def sign(ledger: Ledger, content: bytes) -> dict[str, Json]:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     with ledger.reading() as connection:
-        private = _stored(connection, _PRIVATE) or ""
-    value = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(private)).sign(content)
-    return {"algorithm": ALGORITHM, "public_key": _public(private), "value": value.hex()}
+        private = _private(connection)
+    return {"algorithm": ALGORITHM, "public_key": _public(private), "value": private.sign(content).hex()}
 
 
 def signed_by(signature: Any, content: bytes) -> str | None:
@@ -83,14 +85,29 @@ def signed_by(signature: Any, content: bytes) -> str | None:
 
 
 def keys_in(text: str) -> Collection[str]:
-    """Public keys in a text: one in hex, a list of them, or what a page or `ledger info --json` tells."""
-    return list(dict.fromkeys(_KEY.findall(text.lower())))
+    """Public keys in a text: at the start of a line, as `ledger keys list` tells them, or a document's `public_keys`.
+
+    Nowhere else: in a receipt, or on a page that repeats what teams entered, anybody may have put one.
+    """
+    try:
+        document: Any = json.loads(text)
+        words = [str(one["key"]) for one in document["public_keys"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        words = [line.split()[0] for line in text.splitlines() if line.strip()]
+    return list(dict.fromkeys(word.lower() for word in words if _KEY.fullmatch(word.lower())))
 
 
-def _public(private: str) -> str:
+def _private(connection: Connection) -> "Ed25519PrivateKey":
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(private)).public_key().public_bytes_raw().hex()
+    try:
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(_stored(connection, _PRIVATE) or ""))
+    except (TypeError, ValueError):
+        raise LedgerError(_DAMAGED) from None
+
+
+def _public(private: "Ed25519PrivateKey") -> str:
+    return private.public_key().public_bytes_raw().hex()
 
 
 def _stored(connection: Connection, name: str) -> str | None:
@@ -98,4 +115,8 @@ def _stored(connection: Connection, name: str) -> str | None:
 
 
 def _retired(connection: Connection) -> list[PublicKey]:
-    return [PublicKey(**one) for one in json.loads(_stored(connection, _RETIRED) or "[]")]
+    try:
+        known = json.loads(_stored(connection, _RETIRED) or "[]")
+        return [PublicKey(key=str(one["key"]), retired=float(one["retired"])) for one in known]
+    except (TypeError, ValueError, KeyError, RecursionError):
+        raise LedgerError(_DAMAGED) from None

@@ -26,7 +26,7 @@ from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
 
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What reading raises of something that is not even of the form it was written in."""
 _COUNTED = ("benchmarks", "items", "responses", "raters", "studies", "trials", "runs", "calls", "judgements", "claims")
 
@@ -87,6 +87,10 @@ def backup(ledger: Ledger, folder: Path) -> Path:
     if source is None:
         raise LedgerError("`ledger backup` copies SQLite ledgers; for PostgreSQL use pg_dump.")
     target = folder / source.name
+    if "?" in str(target):  # in the URL of a ledger it ends the path
+        raise LedgerError(
+            f"A ledger in {folder} could not be opened again, for the question mark; name another folder."
+        )
     if target.exists():
         raise LedgerError(f"{target} exists already; choose another folder: a backup never overwrites one.")
     with explained(folder):
@@ -288,7 +292,7 @@ def _listed(words: str, key: str | None = None) -> list[str]:
         found = _parsed(words)
         listed: list[Any] = found if key is None else found[key]
         return [str(name) for name in listed]
-    except (ValueError, TypeError, KeyError):
+    except _UNREADABLE:
         return [words]
 
 
