@@ -18,7 +18,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, tex
 from evenhand.domain.identity import Json, canonical_hash, content_hash
 from evenhand.ledger import rows, schema
 from evenhand.ledger.columns import fetched
-from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, unmoved
+from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, strange_tables, unmoved
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import files_kept, submissions_on_record
 from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
@@ -121,7 +121,7 @@ def check(ledger: Ledger) -> list[str]:
     Verdicts, costs and times have no name to be held against: `chain.check` holds them against what was written.
     """
     with ledger.reading() as connection, unmoved(connection):
-        problems = _damage(connection)
+        problems = [*_damage(connection), *strange_tables(connection)]
         problems += _altered(connection)
         problems += _orphans(connection)
         problems += _nameless(connection, "trials", schema.trials.c.responses, schema.responses.c.digest, "responses")
