@@ -243,6 +243,19 @@ def test_a_link_where_the_ledger_usually_lies_does_not_lead_out(victim: Victim, 
     assert [one.name for one in victim.home.iterdir()] == ["precious"]
 
 
+@pytest.mark.parametrize("store", ["", 'store = "sqlite:///.evenhand/ledger.db"'])
+def test_a_link_among_the_images_does_not_lead_out(victim: Victim, store: str) -> None:
+    (victim.folder / "evenhand.toml").write_text(store)
+    images = victim.folder / ".evenhand" / "images"
+    images.mkdir(parents=True)
+    for number in range(256):
+        (images / f"{number:02x}").symlink_to(victim.home)
+    ran = victim.run("sample", "visit-bench-sample")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "but a link leads to" in " ".join(ran.stderr.split())
+    assert [one.name for one in victim.home.iterdir()] == ["precious"]
+
+
 def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim: Victim) -> None:
     marker = victim.home / "ran"
     for name in ("evenhand", "click", "runpy"):

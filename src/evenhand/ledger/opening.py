@@ -103,8 +103,9 @@ def _make_own(path: Path) -> None:
         if not path.exists():
             with suppress(FileExistsError):  # by another process, or a link to nowhere, which SQLite follows
                 make_empty(path)
-    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-        tighten(path.with_name(name))
+    real = path.resolve()  # where SQLite puts the two beside it
+    for name in (real.name, f"{real.name}-wal", f"{real.name}-shm"):
+        tighten(real.with_name(name))
 
 
 def _server_engine(url: str) -> Engine:

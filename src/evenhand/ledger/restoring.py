@@ -11,7 +11,7 @@ from evenhand.images.originals import FILE_NAME as ORIGINALS
 from evenhand.ledger import chain, upkeep
 from evenhand.ledger.opening import LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
-from evenhand.private_files import append_line, copy, make_durable, make_folder, make_temporary_folder
+from evenhand.private_files import append_line, copy, make_durable, make_folder, make_temporary_folder, stay_within
 
 _MAGIC = b"SQLite format 3\0"
 _BESIDE = ("images", "submitted")
@@ -63,10 +63,10 @@ def _begins(path: Path) -> bytes:
 
 def _through(staged: Path, source: Path, target: Path) -> upkeep.LedgerInfo:
     copied = staged / source.name
-    copy(source, copied)
+    copy(source, copied, within=staged)
     log = source.with_name(f"{source.name}-wal")
     if log.exists():
-        copy(log, copied.with_name(f"{copied.name}-wal"))
+        copy(log, copied.with_name(f"{copied.name}-wal"), within=staged)
     for name in _BESIDE:
         upkeep.copy_files(source.parent / name, staged / name)
     found = _sound(copied, source)
@@ -124,7 +124,8 @@ def _move_files(source: Path, target: Path) -> None:
             # What was noted since stays noted; of two that name the same the last counts, which is the backup's.
             for line in path.read_bytes().split(b"\n"):
                 if line:
-                    append_line(there, line)
+                    append_line(there, line, within=target.parent)
         else:
+            stay_within(there, target.parent)
             make_folder(there.parent)
             path.replace(there)

@@ -111,8 +111,8 @@ def copy_files(source: Path, target: Path) -> None:
     """Of a folder beside a ledger, if it is there."""
     for path in sorted(source.rglob("*")):
         # A file that is being written has no name in the ledger yet, and may be gone at any moment.
-        if path.is_file() and not path.name.endswith(UNFINISHED):
-            copy(path, target / path.relative_to(source))
+        if path.is_file() and not path.is_symlink() and not path.name.endswith(UNFINISHED):
+            copy(path, target / path.relative_to(source), within=target.parent)
 
 
 def check(ledger: Ledger) -> list[str]:
