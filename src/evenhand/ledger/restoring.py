@@ -11,9 +11,16 @@ from evenhand.images.originals import FILE_NAME as ORIGINALS
 from evenhand.ledger import chain, upkeep
 from evenhand.ledger.opening import LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
-from evenhand.private_files import append_line, copy, make_durable, make_folder, make_temporary_folder, stay_within
+from evenhand.private_files import (
+    UNFINISHED,
+    append_line,
+    copy,
+    make_durable,
+    make_folder,
+    make_temporary_folder,
+    stay_within,
+)
 
-_MAGIC = b"SQLite format 3\0"
 _BESIDE = ("images", "submitted")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _TOLD = 5
@@ -49,16 +56,11 @@ def restore(backup: Path, url: str, *, force: bool) -> upkeep.LedgerInfo:
 def _ledger_in(backup: Path) -> Path:
     if backup.is_file():
         return backup
-    found = [path for path in sorted(backup.iterdir()) if path.is_file() and _begins(path) == _MAGIC]
+    found = [path for path in sorted(backup.iterdir()) if upkeep.is_sqlite(path) and not path.name.endswith(UNFINISHED)]
     if len(found) != 1:
         what = f"several ledgers ({', '.join(path.name for path in found)}); name one" if found else "no ledger"
         raise LedgerError(f"{backup} holds {what}. `evenhand ledger backup FOLDER` makes what can be restored.")
     return found[0]
-
-
-def _begins(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC))
 
 
 def _through(staged: Path, source: Path, target: Path) -> upkeep.LedgerInfo:

@@ -4,6 +4,8 @@ Whether a verdict is what its reply says is not asked here: that takes the proto
 """
 
 import json
+import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -21,8 +23,9 @@ from evenhand.ledger.columns import fetched
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, strange_tables, unmoved
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.submissions import files_kept, submissions_on_record
-from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
+from evenhand.private_files import UNFINISHED, copy, make_durable, make_empty, make_folder
 
+_MAGIC = b"SQLite format 3\0"
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
 
@@ -91,20 +94,41 @@ def backup(ledger: Ledger, folder: Path) -> Path:
         raise LedgerError(
             f"A ledger in {folder} could not be opened again, for the question mark; name another folder."
         )
-    if target.exists():
+    if os.path.lexists(target):
         raise LedgerError(f"{target} exists already; choose another folder: a backup never overwrites one.")
     with explained(folder):
         make_folder(folder)
-        unfinished = target.with_suffix(".part")
-        unfinished.unlink(missing_ok=True)
+        _refuse_what_is_not_ours(folder, (ledger.images.root.name, ledger.submitted.root.name))
+        unfinished = folder / f".{source.name}.{secrets.token_hex(8)}{UNFINISHED}"
         make_empty(unfinished)
-        with ledger.engine.connect() as here, closing(sqlite3.connect(unfinished)) as there:
-            driver: Any = here.connection.dbapi_connection
-            driver.backup(there)
-        for beside in (ledger.images.root, ledger.submitted.root):
-            copy_files(beside, folder / beside.name)
-        unfinished.rename(target)
+        try:
+            with ledger.engine.connect() as here, closing(sqlite3.connect(unfinished)) as there:
+                driver: Any = here.connection.dbapi_connection
+                driver.backup(there)
+            for beside in (ledger.images.root, ledger.submitted.root):
+                copy_files(beside, folder / beside.name)
+            make_empty(target)  # which refuses what came there meanwhile
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        make_durable(folder)
     return target
+
+
+def _refuse_what_is_not_ours(folder: Path, beside: tuple[str, ...]) -> None:
+    """A folder takes a backup that is empty, or holds backups of ledgers under other names and what was cut short."""
+    for path in sorted(folder.iterdir()):
+        ours = path.is_dir() if path.name in beside else path.name.endswith(UNFINISHED) or is_sqlite(path)
+        if path.is_symlink() or not ours:
+            raise LedgerError(f"{folder} holds '{path.name}', which is no backup's; choose a new or an empty folder.")
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether the file begins as a SQLite database does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def copy_files(source: Path, target: Path) -> None:
