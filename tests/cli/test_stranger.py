@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -276,6 +277,20 @@ def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim
         finally:
             serving.terminate()
     assert "The worker has no" in heard
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("-P",)])
+def test_modules_in_the_folder_do_not_run_by_python_m(victim: Victim, flags: tuple[str, ...]) -> None:
+    marker = victim.home / "ran"
+    for name in ("platformdirs", "click", "typing", "re", "difflib", "email", "tomllib", "sqlalchemy", "csv"):
+        (victim.folder / f"{name}.py").write_text(f"open({str(marker)!r}, 'w')\n")
+    ran = subprocess.run(
+        [sys.executable, *flags, "-m", "evenhand", "report", "--no-such"], cwd=victim.folder, capture_output=True,
+        text=True, env={"PATH": os.environ["PATH"], "HOME": str(victim.home)}, timeout=120,
+    )  # fmt: skip
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("Usage: evenhand report [OPTIONS]")
     assert not marker.exists()
 
 
