@@ -46,7 +46,7 @@ def _sentences(sentences: Sequence[str], form: Format) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def _csv(sheet: Sheet) -> str:
