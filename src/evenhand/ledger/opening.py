@@ -39,6 +39,22 @@ class LedgerError(Exception):
     """The ledger cannot be opened, read or written. A sentence."""
 
 
+class DamagedRow(LedgerError, ValueError):
+    """A row that does not hold what any version of Evenhand writes."""
+
+
+@contextmanager
+def of_row(kind: str, name: object) -> Generator[None]:
+    """Turns what reading a row raises into a sentence that names the row."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DamagedRow(
+            f"The {kind} '{name}' on record cannot be read: it is not as it was written. `evenhand ledger check` tells "
+            "what else was changed and what rests on it; `evenhand ledger restore` brings back a backup."
+        ) from error
+
+
 def sqlite_path(url: str) -> Path | None:
     """The file behind a sqlite URL, or None for another database."""
     parsed = _parsed(url)

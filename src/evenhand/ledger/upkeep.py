@@ -22,6 +22,8 @@ from evenhand.ledger import rows, schema
 from evenhand.ledger.columns import fetched
 from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, strange_tables, unmoved
 from evenhand.ledger.record import Ledger, chunks
+from evenhand.ledger.signing import public_keys
+from evenhand.ledger.submission_schema import receipts
 from evenhand.ledger.submissions import files_kept, submissions_on_record
 from evenhand.private_files import UNFINISHED, copy, make_durable, make_empty, make_folder
 
@@ -160,7 +162,31 @@ def check(ledger: Ledger) -> list[str]:
         problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
     with explained(ledger.submitted.root):
         problems += _submitted(ledger)
-    return problems
+    return [*problems, *_unknown_keys(ledger)]
+
+
+def _unknown_keys(ledger: Ledger) -> list[str]:
+    """The keys are in no link, but what they signed is."""
+    try:
+        known = {one.key for one in public_keys(ledger)}
+    except LedgerError as error:
+        return [str(error)]
+    with ledger.reading() as connection, unmoved(connection):
+        found = [(row.submission, _signer(row.content)) for row in connection.execute(select(receipts))]
+    return [
+        f"The receipt of submission {submission} was signed with the key {key}, which is none of this ledger's: its "
+        "keys were exchanged. Restore a backup from before."
+        for submission, key in found
+        if key is not None and key not in known
+    ]
+
+
+def _signer(receipt: Any) -> str | None:
+    """None of what is no receipt, and of one from before receipts were signed."""
+    try:
+        return str(json.loads(receipt)["signature"]["public_key"])
+    except _UNREADABLE:
+        return None
 
 
 def _submitted(ledger: Ledger) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from evenhand.domain.printable import printable
+
 Format: TypeAlias = Literal["table", "csv", "md", "latex"]
 
 MISSING = "–"
