@@ -1,10 +1,12 @@
 """Ranks multimodal language models with judges, human or model, and measures whether the judges can be trusted."""
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+# Not typing's: under `python -m` this is run while the current folder could still give a module of that name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
     from evenhand.benchmarks.responses_file import read_responses
     from evenhand.domain.rater import Settings
@@ -62,7 +64,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Public names are imported when they are first used: `import evenhand` itself costs nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'evenhand' has no attribute {name!r}")

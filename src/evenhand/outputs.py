@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from evenhand.private_files import make_folder
+
 _STREAM = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
 _REMEMBERED = 2000
 """Files that are remembered at most; beyond that the older half is forgotten, and asks for --force."""
@@ -148,7 +150,7 @@ def _remember(command: str, path: Path, digest: str) -> None:
     noted = {"command": command, "path": str(_real(path)), "sha256": digest}
     # Without a note the file is written all the same; to write over it then takes --force.
     with contextlib.suppress(OSError):
-        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(note.parent)
         part = note.with_name(f"{note.name}.{secrets.token_hex(4)}")
         part.write_text(json.dumps(noted), encoding="utf-8")
         part.replace(note)

@@ -1,9 +1,11 @@
 """Files and folders that are their owner's alone, whatever the umask. What is shared already is made narrower, never
 wider, and only where it is ours."""
 
+import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -15,6 +17,26 @@ UNFINISHED = ".unfinished"
 """How the name of a file ends that is being written."""
 
 _OTHERS = 0o077
+
+
+class WayOut(OSError):
+    """A link leads out of the folder that a file is to lie in."""
+
+    def __init__(self, path: Path, really: Path, within: Path) -> None:
+        sentence = (
+            f"{path} is to lie in {within}, but a link leads to {really}; take the link away, and copy what it leads to"
+        )
+        super().__init__(errno.ELOOP, sentence)
+
+    def __str__(self) -> str:
+        return f"{self.strerror}."
+
+
+def stay_within(path: Path, within: Path) -> None:
+    """Raises WayOut where a link above `path` leads out of the folder `within`."""
+    really = path.parent.resolve()
+    if not really.is_relative_to(within.resolve()):
+        raise WayOut(path, really / path.name, within)
 
 
 def make_folder(path: Path) -> None:
@@ -46,14 +68,16 @@ def make_empty(path: Path) -> None:
     path.chmod(FILE)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """All of the file or none of it, even when the plug is pulled or another process writes the same."""
+def write_whole(path: Path, data: bytes, *, within: Path) -> None:
+    """All of the file or none of it, even when the plug is pulled or another process writes the same. Raises WayOut."""
+    stay_within(path, within)
     with _appearing(path) as file:
         file.write(data)
 
 
-def copy(source: Path, target: Path) -> None:
-    """The bytes, not the rights; in the place of what is there, all of it or none."""
+def copy(source: Path, target: Path, *, within: Path) -> None:
+    """The bytes, not the rights; in the place of what is there, all of it or none. Raises WayOut."""
+    stay_within(target, within)
     with source.open("rb") as data, _appearing(target) as file:
         shutil.copyfileobj(data, file, 1 << 20)
 
@@ -76,9 +100,10 @@ def _appearing(path: Path) -> Generator[BinaryIO]:
     make_durable(path.parent)
 
 
-def append_line(path: Path, line: bytes) -> None:
+def append_line(path: Path, line: bytes, *, within: Path) -> None:
     """On disk when it returns. The line end before it keeps it whole where the line before was cut off; one write keeps
-    two writers apart."""
+    two writers apart. Raises WayOut."""
+    stay_within(path, within)
     make_folder(path.parent)
     with suppress(FileExistsError):
         make_empty(path)
@@ -100,8 +125,9 @@ def make_durable(folder: Path) -> None:
 
 
 def tighten(path: Path) -> None:
-    """Takes the rights of others from what is ours; what is not there, or another's, stays as it is."""
+    """Takes the rights of others from what is ours; what is not there, another's, or led to by a link stays as it
+    is."""
     with suppress(OSError):  # a disk that cannot be written, or has no rights, is no reason not to read it
-        found = path.stat()
-        if found.st_uid == os.geteuid() and found.st_mode & _OTHERS:
+        found = path.lstat()
+        if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & _OTHERS:
             path.chmod(found.st_mode & 0o7777 & ~_OTHERS)

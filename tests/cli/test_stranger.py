@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -243,6 +244,19 @@ def test_a_link_where_the_ledger_usually_lies_does_not_lead_out(victim: Victim, 
     assert [one.name for one in victim.home.iterdir()] == ["precious"]
 
 
+@pytest.mark.parametrize("store", ["", 'store = "sqlite:///.evenhand/ledger.db"'])
+def test_a_link_among_the_images_does_not_lead_out(victim: Victim, store: str) -> None:
+    (victim.folder / "evenhand.toml").write_text(store)
+    images = victim.folder / ".evenhand" / "images"
+    images.mkdir(parents=True)
+    for number in range(256):
+        (images / f"{number:02x}").symlink_to(victim.home)
+    ran = victim.run("sample", "visit-bench-sample")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "but a link leads to" in " ".join(ran.stderr.split())
+    assert [one.name for one in victim.home.iterdir()] == ["precious"]
+
+
 def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim: Victim) -> None:
     marker = victim.home / "ran"
     for name in ("evenhand", "click", "runpy"):
@@ -263,6 +277,20 @@ def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim
         finally:
             serving.terminate()
     assert "The worker has no" in heard
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("-P",)])
+def test_modules_in_the_folder_do_not_run_by_python_m(victim: Victim, flags: tuple[str, ...]) -> None:
+    marker = victim.home / "ran"
+    for name in ("platformdirs", "click", "typing", "re", "difflib", "email", "tomllib", "sqlalchemy", "csv"):
+        (victim.folder / f"{name}.py").write_text(f"open({str(marker)!r}, 'w')\n")
+    ran = subprocess.run(
+        [sys.executable, *flags, "-m", "evenhand", "report", "--no-such"], cwd=victim.folder, capture_output=True,
+        text=True, env={"PATH": os.environ["PATH"], "HOME": str(victim.home)}, timeout=120,
+    )  # fmt: skip
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("Usage: evenhand report [OPTIONS]")
     assert not marker.exists()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.ledger.links import cover_what_is_there
+from evenhand.ledger.links import ERASED, cover_what_is_there, text_digest
 from tests.cli.shell import Shell
 from tests.reports.receipt_scene import House, Receipted, receipted
 
@@ -137,7 +137,8 @@ def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shel
     assert all(shell.document(*alone, "--public-key", file)["verified"] for file in (listed, told))
     # What a receipt, or a page with what teams entered, says of a key anybody may have written.
     page = shell.file("page.html", f"<p>Our model, https://x.invalid/{key}</p>")
-    for file in ("receipt.json", page):
+    notes = shell.file("notes.txt", f"What teams say of keys:\n{key}\n")
+    for file in ("receipt.json", page, notes):
         assert "holds no public key" in shell.refused(*alone, "--public-key", file)
     receipt: Any = json.loads(json.dumps(made.receipt))
     receipt["row"]["rank"] = 1
@@ -176,6 +177,43 @@ def test_the_ledger_is_held_against_a_receipt(shell: Shell, made: Receipted):
     out, _ = shell.run("ledger", "check", "--against", "receipt.json", expect=1)
     assert "was changed: its hash is not that of its content." in out
     assert "it is no receipt" in shell.refused("ledger", "check", "--against", shell.file("words.txt", "words")).lower()
+
+
+def test_keys_that_were_exchanged_are_told_by_the_receipts_on_record(shell: Shell, made: Receipted):
+    shell.run("ledger", "keys", "rotate")
+    assert shell.document("ledger", "check")["sound"] is True
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute("UPDATE meta SET value = '[]' WHERE name = 'retired_keys'")
+    assert "which is none of this ledger's: its keys were exchanged" in shell.run("ledger", "check", expect=1)[0]
+
+
+@pytest.mark.parametrize(
+    ("damage", "command", "told"),
+    [
+        ("UPDATE runs SET settings = '{'", "runs", "The run '"),
+        ("UPDATE run_ends SET outcome = 'x'", "runs", "The run '"),
+        ("UPDATE runs SET settings = '[1]'", "runs", "The run '"),
+        ("UPDATE studies SET content = '[]'", "rank", "The study '"),
+        ("UPDATE studies SET content = '{}'", "rank", "The study '"),
+    ],
+)
+def test_a_damaged_row_is_named(shell: Shell, made: Receipted, damage: str, command: str, told: str):
+    made.house.ledger.end_run(made.house.run, {"known": 0})
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        database.execute(damage)
+    _, said = shell.run(command, expect=1)
+    words = " ".join(said.split())
+    assert told in words
+    assert "`evenhand ledger check` tells what else was changed" in words
+
+
+def test_texts_that_were_taken_away_are_counted(shell: Shell, made: Receipted):
+    with closing(sqlite3.connect(made.house.database)) as database, database:
+        (digest,) = database.execute("SELECT digest FROM responses LIMIT 1").fetchone()
+        (text,) = database.execute("SELECT text FROM responses WHERE digest = ?", (digest,)).fetchone()
+        database.execute("UPDATE responses SET text = ? WHERE digest = ?", (ERASED + text_digest(text), digest))
+    out, _ = shell.run("ledger", "check", expect=1)
+    assert "Texts that were taken away, with only their digest left: 1 of responses." in out
 
 
 def test_reports_and_backups_tell_that_the_chain_was_made_anew(shell: Shell, made: Receipted):

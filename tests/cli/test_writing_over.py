@@ -126,6 +126,17 @@ def test_what_a_command_wrote_it_writes_over_until_somebody_changes_it(
     assert not list(desk.folder.glob(".*.part"))
 
 
+def test_the_state_folder_is_the_users_alone_whatever_the_umask(desk: Victim) -> None:
+    before = os.umask(0)
+    try:
+        assert desk.run("sample", "visit-bench-sample", "--out", "questions.csv").returncode == 0
+    finally:
+        os.umask(before)
+    folders = [path for path in (desk.home / ".local").rglob("*") if path.is_dir()]
+    assert {path.name for path in folders} >= {"evenhand", "written"}
+    assert {path.stat().st_mode & 0o777 for path in [desk.home / ".local", *folders]} == {0o700}
+
+
 def test_another_command_does_not_write_over_it(desk: Victim) -> None:
     assert desk.run("rank", "battles.csv", "--plot", "p.svg").returncode == 0
     assert "is not what `evenhand correlate` wrote there" in desk.refused("correlate", "scores.csv", "--plot", "p.svg")

@@ -4,6 +4,7 @@ import io
 import random
 import re
 import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,45 @@ def test_a_jpeg_that_is_put_together_oddly_is_encoded_anew():
     bare = without_metadata(odd)
     assert told(bare) == []
     assert inspect(bare).media_type == "image/jpeg"
+
+
+def hidden_in_jpeg() -> dict[str, bytes]:
+    """Where a decoder does not look."""
+    plain, words = encoded(photo(), "JPEG"), b"51.5074N"
+    tables, end = plain.index(b"\xff\xdb"), plain.rindex(b"\xff\xd9")
+    segment = struct.pack(">H", len(words) + 2) + words
+    adobe = b"Adobe\0d\0\0\0\0\x01" + words
+    return {
+        "DNL": plain[:tables] + b"\xff\xdc" + segment + plain[tables:],
+        "no end": plain[:end] + words,
+        "APP14": plain[:tables] + app(14, adobe) + plain[tables:],
+    }
+
+
+def hidden_in_png() -> dict[str, bytes]:
+    plain, words = encoded(photo(), "PNG"), b"51.5074N"
+    end, pixels = plain.rindex(b"IEND") - 4, plain.index(b"IDAT") - 4
+    (length,) = struct.unpack_from(">I", plain, pixels)
+    whole = plain[pixels + 8 : pixels + 8 + length]
+    return {
+        "another IDAT": plain[:end] + png_chunk(b"IDAT", words) + plain[end:],
+        "long IDAT": plain[:pixels] + png_chunk(b"IDAT", whole + words) + plain[pixels + 12 + length :],
+        "pHYs": plain[:33] + png_chunk(b"pHYs", struct.pack(">IIB", 1, 1, 1) + words) + plain[33:],
+        "iCCP": plain[:33] + png_chunk(b"iCCP", b"x\0\0" + zlib.compress(b"\0" * 128) + words) + plain[33:],
+    }
+
+
+HIDDEN = {**hidden_in_jpeg(), **hidden_in_png()}
+
+
+@pytest.mark.parametrize("where", HIDDEN)
+def test_words_where_no_decoder_looks_are_not_kept(where: str):
+    data = HIDDEN[where]
+    assert b"51.5074N" in data
+    bare = without_metadata(data)
+    assert b"51.5074N" not in bare
+    with Image.open(io.BytesIO(bare)) as one, Image.open(io.BytesIO(data)) as other:
+        assert one.size == other.size
 
 
 def test_what_is_no_image_is_refused_as_ever():

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Boolean, Float, text
 
 from evenhand.ledger import chain, signing, upkeep
 from evenhand.ledger.growing import find_growing
@@ -392,10 +392,66 @@ def test_an_erased_text_is_told_apart_from_a_changed_one(ledger: Ledger):
     with ledger.writing() as connection:
         connection.execute(text("UPDATE calls SET text = :gone"), {"gone": ERASED + text_digest(scene.REPLY.text)})
     assert problems(ledger) == []
+    assert chain.check(ledger).erased == {"calls": 1}
     assert ledger.find_calls([scene.asked().key])[scene.asked().key].reply.text.startswith("erased, SHA-256 ")
     with ledger.writing() as connection:
         connection.execute(text("UPDATE calls SET text = :gone"), {"gone": ERASED + text_digest("something else")})
     assert chain.check(ledger).problems
+
+
+NUMBERS = [(t.name, c.name) for t, s in SHAPES.items() for c in s.columns if isinstance(c.type, Float | Boolean)]
+
+
+@pytest.mark.parametrize(("table", "column"), NUMBERS)
+def test_a_number_that_only_python_reads_as_the_one_written_is_found(copied: Path, table: str, column: str):
+    with opened(copied) as ledger, by_hand(copied) as database:
+        where = f'{table} WHERE "{column}" IS NOT NULL'
+        row = database.execute(f'SELECT rowid, "{column}" FROM {where} LIMIT 1').fetchone()
+        if row is None:
+            pytest.skip("no row has it")
+        digits = repr(float(row[1]))
+        for value in (f"0_{digits}", digits.encode(), row[1] + 0.5):
+            database.execute(f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?', (value, row[0]))
+            assert chain.check(ledger).findings, value
+        database.execute(f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?', (row[1], row[0]))
+        assert not chain.check(ledger).findings
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        (("CREATE TRIGGER odd BEFORE INSERT ON judgements BEGIN SELECT RAISE(IGNORE); END",), ["trigger 'odd'"]),
+        (
+            ("ALTER TABLE judgements RENAME TO others", "CREATE VIEW judgements AS SELECT * FROM others"),
+            ["view 'judgements'", "table 'others'", "table 'judgements'"],
+        ),
+        (("CREATE TABLE extra (x)", "CREATE INDEX mine ON extra (x)"), ["table 'extra'", "index 'mine'"]),
+        (("DROP INDEX ix_judgements_trial_reader",), ["index 'ix_judgements_trial_reader'"]),
+        (("ALTER TABLE runs ADD COLUMN more TEXT",), ["table 'runs' is not as Evenhand made it: added is more text"]),
+        (
+            (
+                "PRAGMA writable_schema = ON",
+                "UPDATE sqlite_master SET sql = replace(sql, 'PRIMARY KEY (\"key\")', "
+                "'PRIMARY KEY (\"key\") ON CONFLICT IGNORE') WHERE name = 'calls'",
+            ),
+            ["added is conflict ignore on"],
+        ),
+    ],
+)
+def test_tables_that_are_not_as_they_were_made_are_found(copied: Path, statements: tuple[str, ...], told: list[str]):
+    with by_hand(copied) as database:
+        for statement in statements:
+            database.execute(statement)
+    with opened(copied) as ledger:
+        found = "\n".join(problems(ledger))
+    assert [words for words in told if words not in found] == []
+
+
+def test_what_sqlite_makes_for_itself_is_no_stranger(copied: Path):
+    with by_hand(copied) as database:
+        database.execute("ANALYZE")
+    with opened(copied) as ledger:
+        assert problems(ledger) == []
 
 
 def test_what_two_writers_put_down_twice_is_no_tampering(tmp_path: Path):

@@ -4,6 +4,8 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,53 @@ def test_a_ledger_that_others_could_read_is_theirs_no_more_once_it_is_opened(tmp
     ledger.close()
 
 
+def digest_of(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def everything(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): mode(path) for path in [folder, *folder.rglob("*")]}
+
+
+@pytest.mark.parametrize("link", ["images", "submitted", "images/{name}"])
+def test_a_link_beside_the_ledger_leads_nothing_out_of_its_folder(tmp_path: Path, link: str):
+    elsewhere, picture = tmp_path / "elsewhere", encoded(photo(), "PNG")
+    elsewhere.mkdir(0o755)
+    elsewhere.chmod(0o755)
+    name = digest_of(picture)
+    (elsewhere / digest_of(b"a,b\n")).write_bytes(b"theirs")
+    before = everything(elsewhere)
+    path = tmp_path / "mine" / link.format(name=name[:2])
+    path.parent.mkdir(parents=True)
+    path.symlink_to(elsewhere)
+    with closing(Ledger(scene.url_in(tmp_path / "mine"))) as ledger:
+        if link == "submitted":
+            with pytest.raises(private_files.WayOut, match="a link leads to"):
+                ledger.submitted.add(b"a,b\n")
+            with pytest.raises(private_files.WayOut):
+                ledger.submitted.remove(digest_of(b"a,b\n"))
+        else:
+            with pytest.raises(private_files.WayOut, match="a link leads to"):
+                ledger.images.put(picture)
+        if link == "images":
+            with pytest.raises(private_files.WayOut):
+                ledger.images.addresses.add(FetchedAddress(url="https://e.org/a", digest=name, at=0.0))
+            with pytest.raises(private_files.WayOut):
+                ledger.images.originals.add(name, name)
+    assert everything(elsewhere) == before
+
+
+def test_a_ledger_that_lies_behind_a_link_is_the_owners_alone_with_what_is_beside_it(tmp_path: Path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "way").symlink_to(tmp_path / "disk")
+    with closing(Ledger(scene.url_in(tmp_path / "way"))) as ledger:
+        ledger.images.put(encoded(photo(), "PNG"))
+        (tmp_path / "disk" / "ledger.db").chmod(0o644)
+        Ledger(scene.url_in(tmp_path / "way")).close()
+    assert mode(tmp_path / "disk" / "ledger.db") == 0o600
+    assert mode(tmp_path / "disk" / "images") == 0o700
+
+
 def test_rights_are_never_given(tmp_path: Path):
     path = tmp_path / "file"
     path.touch()
@@ -109,9 +158,9 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path):
 def test_a_copy_that_is_cut_off_leaves_what_was_there(tmp_path: Path):
     (tmp_path / "there").write_bytes(b"whole")
     with pytest.raises(FileNotFoundError):
-        private_files.copy(tmp_path / "gone", tmp_path / "there")
+        private_files.copy(tmp_path / "gone", tmp_path / "there", within=tmp_path)
     with pytest.raises(IsADirectoryError):
-        private_files.copy(tmp_path, tmp_path / "there")
+        private_files.copy(tmp_path, tmp_path / "there", within=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
     assert (tmp_path / "there").read_bytes() == b"whole"
 

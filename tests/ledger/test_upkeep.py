@@ -15,6 +15,7 @@ from evenhand.images import digest
 from evenhand.ledger import upkeep
 from evenhand.ledger.opening import HEAD, LedgerError
 from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.restoring import restore
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
@@ -196,10 +197,34 @@ def test_a_backup_never_overwrites_one(filled: Ledger, tmp_path: Path):
 
 
 def test_a_backup_cut_short_is_done_again(filled: Ledger, tmp_path: Path):
+    """Before the ledger has its name, when its images may have theirs already."""
+    safe = tmp_path / "safe"
+    upkeep.backup(filled, safe).rename(safe / ".ledger.db.0123.unfinished")
+    assert upkeep.backup(filled, safe) == safe / "ledger.db"
+    with pytest.raises(LedgerError, match="exists already"):
+        upkeep.backup(filled, safe)
+    assert restore(safe, scene.url_in(tmp_path / "again"), force=False).counts == upkeep.info(filled).counts
+
+
+@pytest.mark.parametrize("name", ["ledger.part", "notes.txt", "images.txt", "images", "submitted"])
+def test_a_backup_touches_nothing_of_the_users(filled: Ledger, tmp_path: Path, name: str):
     (tmp_path / "safe").mkdir()
-    (tmp_path / "safe" / "ledger.part").write_bytes(b"half a backup")
-    target = upkeep.backup(filled, tmp_path / "safe")
-    assert [file.name for file in target.parent.iterdir() if file.is_file()] == ["ledger.db"]
+    (tmp_path / "safe" / name).write_text("precious")
+    with pytest.raises(LedgerError, match=f"holds '{name}', which is no backup's; choose a new or an empty folder"):
+        upkeep.backup(filled, tmp_path / "safe")
+    assert {path.name: path.read_text() for path in (tmp_path / "safe").iterdir()} == {name: "precious"}
+
+
+@pytest.mark.parametrize("name", ["images", "submitted", "ledger.db", "images/{part}"])
+def test_a_backup_follows_no_link(filled: Ledger, tmp_path: Path, name: str):
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "safe" / name.format(part=next(filled.images.digests())[:2])
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere / "new.db" if name == "ledger.db" else elsewhere)
+    with pytest.raises(LedgerError, match=r"exists already|is no backup's|a link leads to"):
+        upkeep.backup(filled, tmp_path / "safe")
+    assert (list(elsewhere.iterdir()), link.is_symlink()) == ([], True)
+    assert not [path for path in (tmp_path / "safe").rglob("*") if path.name.endswith(".unfinished")]
 
 
 def test_a_backup_leaves_out_pictures_that_are_being_written(filled: Ledger, tmp_path: Path):

@@ -186,3 +186,11 @@ def test_notes_stand_under_the_tables_of_a_text():
     assert written([SHEET], "md", notes) == written([SHEET], "md") + "\n- 95 % of a\\_b, on two lines\n- Second.\n"
     assert written([SHEET], "latex", notes) == written([SHEET], "latex") + "\n% 95 % of a_b, on two lines\n% Second.\n"
     assert written([SHEET], "csv", notes) == written([SHEET], "csv")
+
+
+@pytest.mark.parametrize("form", ["md", "latex"])
+def test_no_control_character_is_written(form: Format):
+    sheet = Sheet(title="a\x1b[31m", headings=("model\x1b[31m", "n"), rows=(("b\x1b[2J\u202e", "1"),))
+    told = written([sheet], form, opening=("c\x1b[31m",), notes=("d\x07",))
+    assert all(letter.isprintable() or letter == "\n" for letter in told)
+    assert "x1b" in told

@@ -130,6 +130,12 @@ def _covered(found: "ChainReport") -> list[str]:
     if found.genesis is not None:
         since = found.as_json()["covered_since"]
         lines.append(f"The chain was begun on {since}; what was on record before is covered as it was then.")
+    if found.erased:
+        counts = ", ".join(f"{count:,} of {table}" for table, count in found.erased.items())
+        lines.append(
+            f"Texts that were taken away, with only their digest left: {counts}. What a verdict rests on cannot be "
+            "read in them any more. No command of Evenhand takes such a text away: ask who did."
+        )
     return lines
 
 

@@ -95,7 +95,7 @@ def evenhand(ctx: click.Context) -> None:
 def main() -> None:
     """Never shows a traceback: an unexpected error is written to a file that the sentence names."""
     try:
-        code = evenhand.main(standalone_mode=False)
+        code = evenhand.main(prog_name="evenhand", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.ClickException as error:

@@ -10,6 +10,7 @@ from evenhand.ledger.opening import LedgerError
 from evenhand.models.errors import CallFailure, Misuse
 from evenhand.models.local_weights import FetchFailed
 from evenhand.outputs import OutputRefused
+from evenhand.private_files import WayOut
 from evenhand.protocols.protocol import ProtocolError
 from evenhand.reports.charts import ChartError
 from evenhand.reports.choosing import MixedError
@@ -40,6 +41,6 @@ def exit_code_of(error: Exception) -> int | None:
         return INCOMPLETE
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
-    if isinstance(error, LedgerError | CallFailure | FetchFailed):
+    if isinstance(error, LedgerError | CallFailure | FetchFailed | WayOut):
         return FAILED
     return None

@@ -112,8 +112,8 @@ def _keys(given: str) -> "Collection[str]":
     found = keys_in(given) or keys_in(_bytes(Path(given)).decode("utf-8", "replace"))
     if not found:
         raise WrongUse(
-            f"{given} holds no public key: it is 64 characters of 0 to 9 and a to f, alone or at the start of a line, "
-            "or under public_keys in what the board's /api/receipt-keys gives."
+            f"{given} holds no public key: it is 64 characters of 0 to 9 and a to f, alone in the file, or what "
+            "the board's /api/receipt-keys or `evenhand ledger keys list` gives."
         )
     return found
 

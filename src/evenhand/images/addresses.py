@@ -46,7 +46,7 @@ class ImageAddresses:
     def add(self, fetched: FetchedAddress) -> None:
         """On disk when it returns."""
         fields = {"url": fetched.url, "sha256": fetched.digest, "at": fetched.at, "licence": fetched.licence}
-        append_line(self.path, json.dumps(fields).encode("ascii"))
+        append_line(self.path, json.dumps(fields).encode("ascii"), within=self.path.parent.parent)
 
 
 def _parsed(line: bytes) -> tuple[str, str, str | None] | None:

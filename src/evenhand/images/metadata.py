@@ -6,7 +6,7 @@ on is kept: which way is up, transparency, the frames of an animation, the colou
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from evenhand.images.gif_blocks import after_sub_blocks, palette_bytes
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageLimits
@@ -16,12 +16,19 @@ from evenhand.images.sniffing import sniff
 _PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT mDCV cLLI bKGD pHYs acTL fcTL fdAT".split()
 )
+_PNG_LONGEST = {
+    b"IHDR": 13, b"PLTE": 768, b"IEND": 0, b"tRNS": 256, b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"cICP": 4, b"sBIT": 4,
+    b"mDCV": 24, b"cLLI": 8, b"bKGD": 6, b"pHYs": 9, b"acTL": 8, b"fcTL": 26,
+}  # fmt: skip
+"""Bytes of what such a chunk says."""
 _WEBP_KEPT = frozenset({b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP"})
 _WEBP_EXIF, _WEBP_XMP = 0x08, 0x04
 _GIF_LOOPS = frozenset({b"NETSCAPE2.0", b"ANIMEXTS1.0"})
 _JPEG_EMPTY = frozenset({0x01, *range(0xD0, 0xD8)})
 _JPEG_KEPT = _JPEG_EMPTY | frozenset(range(0xC0, 0xE0))
 """What a picture is decoded by: frames, scans, tables."""
+_JPEG_ODD = frozenset({0xC8, 0xDC, 0xDE, 0xDF})
+"""Such too, but seldom met, and decoders pass over what stands in them."""
 _EOI, _SOS, _APP0, _APP2, _APP14 = 0xD9, 0xDA, 0xE0, 0xE2, 0xEE
 
 
@@ -68,7 +75,10 @@ def _jpeg_kept(marker: int, part: bytes) -> bytes:
     if marker == _APP2:
         return part if part[4:16] == b"ICC_PROFILE\0" else b""
     if marker == _APP14:
-        return part if part[4:9] == b"Adobe" else b""  # how the colours are to be turned to RGB
+        # How the colours are to be turned to RGB.
+        return b"\xff\xee\0\x0e" + part[4:16] if part[4:9] == b"Adobe" and len(part) >= 16 else b""
+    if marker in _JPEG_ODD:
+        raise ValueError("a marker whose bytes no decoder looks at")
     return part if marker in _JPEG_KEPT else b""
 
 
@@ -89,6 +99,7 @@ def _jpeg_parts(data: bytes) -> Iterator[tuple[int, bytes]]:
         yield marker, data[begun:at]
         if marker == _EOI:
             return
+    raise ValueError("it does not end")
 
 
 def _after_scan(data: bytes, at: int) -> int:
@@ -101,7 +112,7 @@ def _after_scan(data: bytes, at: int) -> int:
 
 
 def _png(data: bytes, turned: int) -> bytes:
-    kept, at = [data[:8]], 8
+    kept, at, pixels = [data[:8]], 8, list[bytes]()
     exif = _only_orientation(turned)
     while at < len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -109,17 +120,39 @@ def _png(data: bytes, turned: int) -> bytes:
         if len(chunk) != 12 + length:
             raise ValueError("a chunk is cut short")
         at += len(chunk)
+        if length > _PNG_LONGEST.get(kind, length):
+            raise ValueError("a chunk is longer than what it says")
+        if kind == b"IDAT":
+            pixels.append(chunk[8:-4])
         if kind == b"IDAT" and exif:
             kept.append(_png_chunk(b"eXIf", exif))
             exif = b""
         if kind == b"iCCP":
             _, named, profile = chunk[8:-4].partition(b"\0")
+            _one_stream([profile[1:]])
             chunk = _png_chunk(kind, b"ICC profile" + named + profile)
         if kind in _PNG_KEPT:
             kept.append(chunk)
         if kind == b"IEND":
             break
+    _one_stream(pixels)
     return b"".join(kept)
+
+
+def _one_stream(parts: Iterable[bytes]) -> None:
+    """Raises ValueError where there is something after what is compressed: no decoder looks at it."""
+    reading = zlib.decompressobj()
+    for part in parts:
+        if reading.eof and part:
+            raise ValueError("there is more than the picture")
+        try:
+            while part and not reading.eof:
+                reading.decompress(part, 1 << 20)
+                part = reading.unconsumed_tail
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+    if reading.unused_data:
+        raise ValueError("there is more than the picture")
 
 
 def _png_chunk(kind: bytes, content: bytes) -> bytes:

@@ -24,7 +24,7 @@ class Originals:
         """On disk when it returns; again is no change."""
         if (digest, original) not in self._pairs():
             line = json.dumps({"sha256": digest, "original": original, "at": time.time()})
-            append_line(self.path, line.encode("ascii"))
+            append_line(self.path, line.encode("ascii"), within=self.path.parent.parent)
 
     def _pairs(self) -> set[tuple[str, str]]:
         try:

@@ -56,7 +56,7 @@ class ImageStore:
         info = self._inspected(data, limits or self._limits)
         path = self.path(info.digest)
         if _bytes_at(path) != data:
-            write_whole(path, data)
+            write_whole(path, data, within=self.root.parent)
         return info
 
     def put_without_metadata(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:

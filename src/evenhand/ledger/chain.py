@@ -6,6 +6,7 @@ report or a backup, tells that.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -118,6 +119,8 @@ class ChainReport:
     findings: tuple[Finding, ...]
     rests: tuple[str, ...]
     """What rests on rows that are not as they were written, by name."""
+    erased: Mapping[str, int]
+    """Texts that were taken away and left their digest, by table: what they said cannot be checked any more."""
 
     @property
     def problems(self) -> list[str]:
@@ -133,6 +136,7 @@ class ChainReport:
             "broken": [*self.broken],
             "findings": [one.as_json() for one in self.findings],
             "rests": [*self.rests],
+            "erased": dict(self.erased),
         }
 
 
@@ -159,6 +163,7 @@ def check(ledger: Ledger) -> ChainReport:
             broken=tuple(walk.broken),
             findings=tuple(findings),
             rests=tuple(rests),
+            erased=dict(walk.erased),
         )
 
 
@@ -189,6 +194,7 @@ class _Walk:
         self.broken: list[str] = []
         self.covered = 0
         self.genesis: float | None = None
+        self.erased = Counter[str]()
         self._joined: dict[tuple[str, int], str] = {}
         self._tokens: dict[str, list[tuple[int, bytes]]] = {}
         """By table, or '-' and table: the number of the link in the walk, and its tokens side by side."""
@@ -294,10 +300,13 @@ def _held(connection: Connection, table: Table, walk: _Walk) -> tuple[list[Findi
     """What is wrong with a table, the rows that no link has, and the tokens that no row has."""
     missing = walk.expected(table.name)
     strange: list[Row] = []
-    names = [column.name for column in SHAPES[table].columns]
+    shape = SHAPES[table]
+    names = [column.name for column in shape.columns]
     for values, token in _tokens(connection, table):
         if token in missing:
             missing.discard(token)
+            if erased := shape.erased(values):
+                walk.erased[table.name] += erased
         else:
             strange.append(Row(names, values))
     if not missing and not strange:

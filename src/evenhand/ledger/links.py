@@ -72,7 +72,7 @@ _TEXTS = {schema.items.c.content, schema.responses.c.text, schema.calls.c.text, 
 
 def text_digest(stored: str) -> str:
     """SHA-256 of a text, also of one that was erased; of none, none."""
-    if not stored:
+    if stored == "":
         return ""
     if stored.startswith(ERASED):
         return stored[len(ERASED) :]
@@ -80,14 +80,25 @@ def text_digest(stored: str) -> str:
 
 
 def _number(value: Any) -> str | None:
-    """Exact, and the same from whatever database: 0 and 0.0 are one number."""
-    return None if value is None else float(value).hex()
+    """Exact, and the same from whatever database: 0 and 0.0 are one number. Text is none, though Python reads one in
+    `1_0.5`: a database adds it up as another."""
+    if value is None:
+        return None
+    if not isinstance(value, int | float):
+        raise TypeError(value)
+    return float(value).hex()
+
+
+def _truth(value: Any) -> int:
+    if value not in (0, 1):
+        raise ValueError(value)
+    return int(value)
 
 
 def _way(column: Column[Any]) -> Callable[[Any], Any] | None:
     if column in _TEXTS:
         return text_digest
-    return int if isinstance(column.type, Boolean) else None
+    return _truth if isinstance(column.type, Boolean) else None
 
 
 class Shape:
@@ -112,6 +123,10 @@ class Shape:
         for place, way in self._ways:
             values[place] = way(values[place])
         return hashlib.sha256(self._name + orjson.dumps(values)).digest()[:TOKEN]
+
+    def erased(self, stored: tuple[Any, ...]) -> int:
+        """How many texts of a row that has a token were taken away."""
+        return sum(way is text_digest and stored[place].startswith(ERASED) for place, way in self._ways)
 
     def among(self, rows: Iterable[Sequence[Any]]) -> ColumnElement[bool]:
         """The rows of these keys."""

@@ -1,12 +1,14 @@
 """Opening a ledger: its address, its engine, its version. The one place that knows SQLite's pragmas."""
 
 import errno
+import re
 import secrets
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -35,6 +37,22 @@ _MAKING = Lock()
 
 class LedgerError(Exception):
     """The ledger cannot be opened, read or written. A sentence."""
+
+
+class DamagedRow(LedgerError, ValueError):
+    """A row that does not hold what any version of Evenhand writes."""
+
+
+@contextmanager
+def of_row(kind: str, name: object) -> Generator[None]:
+    """Turns what reading a row raises into a sentence that names the row."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DamagedRow(
+            f"The {kind} '{name}' on record cannot be read: it is not as it was written. `evenhand ledger check` tells "
+            "what else was changed and what rests on it; `evenhand ledger restore` brings back a backup."
+        ) from error
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -101,8 +119,9 @@ def _make_own(path: Path) -> None:
         if not path.exists():
             with suppress(FileExistsError):  # by another process, or a link to nowhere, which SQLite follows
                 make_empty(path)
-    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-        tighten(path.with_name(name))
+    real = path.resolve()  # where SQLite puts the two beside it
+    for name in (real.name, f"{real.name}-wal", f"{real.name}-shm"):
+        tighten(real.with_name(name))
 
 
 def _server_engine(url: str) -> Engine:
@@ -283,3 +302,51 @@ def _first_words(connection: Connection) -> None:
     rows = [{"name": name, "value": value} for name, value in fresh.items() if name not in known]
     if rows:
         connection.execute(insert(schema.meta), rows)
+
+
+def strange_tables(connection: Connection) -> list[str]:
+    """Sentences about what is in a SQLite file beside or instead of the tables that the migrations make.
+
+    A trigger can leave rows out as they are written, and a view in a table's place show others than were written.
+    """
+    if connection.dialect.name != "sqlite":
+        return []
+    made, found = _as_made(), _made_of(connection)
+    beside = [f"The ledger's file holds a {kind} '{name}', which Evenhand did not make." for kind, name in found]
+    gone = [f"The {kind} '{name}' of the ledger is not in its file." for kind, name in made]
+    return [
+        *(words for words, what in zip(beside, found, strict=True) if what not in made),
+        *(words for words, what in zip(gone, made, strict=True) if what not in found),
+        *(
+            f"The {kind} '{name}' is not as Evenhand made it: {_told(words, found[kind, name])}."
+            for (kind, name), words in made.items()
+            if found.get((kind, name), words) != words
+        ),
+    ]
+
+
+def _told(made: Counter[str], found: Counter[str]) -> str:
+    more, less = (" ".join(sorted(words))[:200] for words in (found - made, made - found))
+    return "; ".join(f"{what} {words}" for what, words in (("added is", more), ("missing is", less)) if words)
+
+
+@cache
+def _as_made() -> dict[tuple[str, str], Counter[str]]:
+    """As the schema says, which is what the migrations make: a test holds the two together."""
+    engine = create_engine("sqlite://")
+    schema.metadata.create_all(engine)
+    with engine.connect() as connection:
+        found = _made_of(connection)
+    engine.dispose()
+    return found
+
+
+def _made_of(connection: Connection) -> dict[tuple[str, str], Counter[str]]:
+    """Tables, indexes and whatever else, each with the words that it was made with, in whatever order and quotes."""
+    query = text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
+    own = ("sqlite_autoindex_", "sqlite_sequence", "sqlite_stat", "alembic_version")  # of SQLite and of the migrations
+    return {
+        (str(kind), str(name)): Counter(re.findall(r"[\w.]+", str(words).lower()))
+        for kind, name, words in connection.execute(query)
+        if kind not in ("table", "index") or not str(name).startswith(own)
+    }

@@ -15,6 +15,7 @@ from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import UNDECIDED
 from evenhand.ledger import rows, schema
 from evenhand.ledger.answers import response_models
+from evenhand.ledger.opening import of_row
 from evenhand.ledger.people_boards import left_out
 from evenhand.ledger.record import Ledger, chunks
 from evenhand.ledger.results import results_of
@@ -109,8 +110,16 @@ def studies(
             )
             for row in connection.execute(query)
             if row.key not in without
-            for content in [json.loads(row.content)]
+            for content in [_content(row)]
         ]
+
+
+def _content(row: Row[Any]) -> Mapping[str, Any]:
+    with of_row("study", row.key):
+        content: Mapping[str, Any] = json.loads(row.content)
+        for name in ("variant", "against", "orders", "replicates"):
+            content[name]
+        return content
 
 
 def _links_by_study() -> Select[str, int]:

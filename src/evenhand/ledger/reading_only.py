@@ -58,8 +58,8 @@ def _copied(path: Path, log: Path) -> Path:
     folder = make_temporary_folder()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     target = folder / path.name
-    copy(path, target)
-    copy(log, folder / log.name)
+    copy(path, target, within=folder)
+    copy(log, folder / log.name, within=folder)
     with closing(sqlite3.connect(target)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")  # the log's commits go into the file
     return target

@@ -32,7 +32,7 @@ from evenhand.ledger.opening import (
 )
 from evenhand.ledger.reading_only import only_readable
 from evenhand.ledger.submitted_files import SubmittedFiles
-from evenhand.private_files import tighten
+from evenhand.private_files import stay_within, tighten
 
 Key = TypeVar("Key", str, int)
 
@@ -118,6 +118,9 @@ class Ledger:
             self.close()
             raise
         beside = path.parent if path else Path(".evenhand")
+        if path is None:
+            with explained(self.where):
+                stay_within(beside / "images", Path())
         self.images = ImageStore(beside / "images")
         self.submitted = SubmittedFiles(beside / "submitted")
         for kept in () if self.read_only else (self.images.root, self.submitted.root):

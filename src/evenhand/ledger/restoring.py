@@ -11,9 +11,16 @@ from evenhand.images.originals import FILE_NAME as ORIGINALS
 from evenhand.ledger import chain, upkeep
 from evenhand.ledger.opening import LedgerError, explained, sqlite_path
 from evenhand.ledger.record import Ledger
-from evenhand.private_files import append_line, copy, make_durable, make_folder, make_temporary_folder
+from evenhand.private_files import (
+    UNFINISHED,
+    append_line,
+    copy,
+    make_durable,
+    make_folder,
+    make_temporary_folder,
+    stay_within,
+)
 
-_MAGIC = b"SQLite format 3\0"
 _BESIDE = ("images", "submitted")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _TOLD = 5
@@ -49,24 +56,19 @@ def restore(backup: Path, url: str, *, force: bool) -> upkeep.LedgerInfo:
 def _ledger_in(backup: Path) -> Path:
     if backup.is_file():
         return backup
-    found = [path for path in sorted(backup.iterdir()) if path.is_file() and _begins(path) == _MAGIC]
+    found = [path for path in sorted(backup.iterdir()) if upkeep.is_sqlite(path) and not path.name.endswith(UNFINISHED)]
     if len(found) != 1:
         what = f"several ledgers ({', '.join(path.name for path in found)}); name one" if found else "no ledger"
         raise LedgerError(f"{backup} holds {what}. `evenhand ledger backup FOLDER` makes what can be restored.")
     return found[0]
 
 
-def _begins(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC))
-
-
 def _through(staged: Path, source: Path, target: Path) -> upkeep.LedgerInfo:
     copied = staged / source.name
-    copy(source, copied)
+    copy(source, copied, within=staged)
     log = source.with_name(f"{source.name}-wal")
     if log.exists():
-        copy(log, copied.with_name(f"{copied.name}-wal"))
+        copy(log, copied.with_name(f"{copied.name}-wal"), within=staged)
     for name in _BESIDE:
         upkeep.copy_files(source.parent / name, staged / name)
     found = _sound(copied, source)
@@ -124,7 +126,8 @@ def _move_files(source: Path, target: Path) -> None:
             # What was noted since stays noted; of two that name the same the last counts, which is the backup's.
             for line in path.read_bytes().split(b"\n"):
                 if line:
-                    append_line(there, line)
+                    append_line(there, line, within=target.parent)
         else:
+            stay_within(there, target.parent)
             make_folder(there.parent)
             path.replace(there)

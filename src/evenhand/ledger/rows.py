@@ -15,6 +15,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json, verdict_json
+from evenhand.ledger.opening import of_row
 
 Fields = dict[str, Any]
 
@@ -88,11 +89,12 @@ def condition_from(row: Row[Any]) -> Condition:
 
 
 def study_from(content: str) -> Study:
-    fields: Fields = json.loads(content)
-    fields["items"], fields["models"] = tuple(fields["items"]), tuple(fields["models"])
-    if "showings" in fields:
-        fields["showings"] = tuple((item, first, second) for item, first, second in fields["showings"])
-    return Study(**fields)
+    with of_row("study with the content", str(content)[:40]):
+        fields: Fields = json.loads(content)
+        fields["items"], fields["models"] = tuple(fields["items"]), tuple(fields["models"])
+        if "showings" in fields:
+            fields["showings"] = tuple((item, first, second) for item, first, second in fields["showings"])
+        return Study(**fields)
 
 
 def trial_row(trial: Trial) -> Fields:

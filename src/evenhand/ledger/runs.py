@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from evenhand.ledger import schema
-from evenhand.ledger.opening import LedgerError
+from evenhand.ledger.opening import LedgerError, of_row
 from evenhand.ledger.record import Ledger, chunks
 
 CHARGED = "charged_usd"
@@ -87,13 +87,14 @@ def _query() -> Select[Any]:
 
 
 def _run(row: Row[Any]) -> RunOnRecord:
-    return RunOnRecord(
-        id=row.id,
-        command=row.command,
-        study=row.study,
-        settings=json.loads(row.settings),
-        version=row.version,
-        at=row.at,
-        outcome=None if row.outcome is None else json.loads(row.outcome),
-        ended_at=row.ended_at,
-    )
+    with of_row("run", row.id):
+        return RunOnRecord(
+            id=row.id,
+            command=row.command,
+            study=row.study,
+            settings=dict(json.loads(row.settings)),
+            version=row.version,
+            at=row.at,
+            outcome=None if row.outcome is None else dict(json.loads(row.outcome)),
+            ended_at=row.ended_at,
+        )

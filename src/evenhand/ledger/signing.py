@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ALGORITHM = "ed25519"
 _PRIVATE, _RETIRED = "signing_key", "retired_keys"
 _KEY = re.compile(r"[0-9a-f]{64}")
+_LINE = re.compile(r"[0-9a-f]{64}(\s+(signs now|until [0-9tz:.+-]+))?")
 _DAMAGED = "The keys that sign receipts are not as they were written in this ledger; restore a backup from before."
 
 
@@ -85,15 +86,18 @@ def signed_by(signature: Any, content: bytes) -> str | None:
 
 
 def keys_in(text: str) -> Collection[str]:
-    """Public keys in a text: at the start of a line, as `ledger keys list` tells them, or a document's `public_keys`.
+    """Public keys of a text that is nothing else: a key, the lines of `ledger keys list`, or a document with
+    `public_keys`.
 
-    Nowhere else: in a receipt, or on a page that repeats what teams entered, anybody may have put one.
+    In a receipt, or on a page that repeats what teams entered, anybody may have put one.
     """
     try:
         document: Any = json.loads(text)
         words = [str(one["key"]) for one in document["public_keys"]]
     except (ValueError, TypeError, KeyError, RecursionError):
         words = [line.split()[0] for line in text.splitlines() if line.strip()]
+        if not all(_LINE.fullmatch(line.strip().lower()) for line in text.splitlines() if line.strip()):
+            return []
     return list(dict.fromkeys(word.lower() for word in words if _KEY.fullmatch(word.lower())))
 
 

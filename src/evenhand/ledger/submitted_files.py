@@ -4,7 +4,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from evenhand.private_files import write_whole
+from evenhand.private_files import stay_within, write_whole
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -20,7 +20,7 @@ class SubmittedFiles:
         digest = hashlib.sha256(data).hexdigest()
         path = self._path(digest)
         if not path.exists() or path.read_bytes() != data:
-            write_whole(path, data)
+            write_whole(path, data, within=self.root.parent)
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -39,7 +39,9 @@ class SubmittedFiles:
 
     def remove(self, digest: str) -> None:
         """Again is no change."""
-        self._path(digest).unlink(missing_ok=True)
+        path = self._path(digest)
+        stay_within(path, self.root.parent)
+        path.unlink(missing_ok=True)
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):

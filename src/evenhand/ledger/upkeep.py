@@ -4,6 +4,8 @@ Whether a verdict is what its reply says is not asked here: that takes the proto
 """
 
 import json
+import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -18,11 +20,14 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, tex
 from evenhand.domain.identity import Json, canonical_hash, content_hash
 from evenhand.ledger import rows, schema
 from evenhand.ledger.columns import fetched
-from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, unmoved
+from evenhand.ledger.opening import HEAD, LedgerError, explained, sqlite_path, strange_tables, unmoved
 from evenhand.ledger.record import Ledger, chunks
+from evenhand.ledger.signing import public_keys
+from evenhand.ledger.submission_schema import receipts
 from evenhand.ledger.submissions import files_kept, submissions_on_record
-from evenhand.private_files import UNFINISHED, copy, make_empty, make_folder
+from evenhand.private_files import UNFINISHED, copy, make_durable, make_empty, make_folder
 
+_MAGIC = b"SQLite format 3\0"
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
 
@@ -91,28 +96,49 @@ def backup(ledger: Ledger, folder: Path) -> Path:
         raise LedgerError(
             f"A ledger in {folder} could not be opened again, for the question mark; name another folder."
         )
-    if target.exists():
+    if os.path.lexists(target):
         raise LedgerError(f"{target} exists already; choose another folder: a backup never overwrites one.")
     with explained(folder):
         make_folder(folder)
-        unfinished = target.with_suffix(".part")
-        unfinished.unlink(missing_ok=True)
+        _refuse_what_is_not_ours(folder, (ledger.images.root.name, ledger.submitted.root.name))
+        unfinished = folder / f".{source.name}.{secrets.token_hex(8)}{UNFINISHED}"
         make_empty(unfinished)
-        with ledger.engine.connect() as here, closing(sqlite3.connect(unfinished)) as there:
-            driver: Any = here.connection.dbapi_connection
-            driver.backup(there)
-        for beside in (ledger.images.root, ledger.submitted.root):
-            copy_files(beside, folder / beside.name)
-        unfinished.rename(target)
+        try:
+            with ledger.engine.connect() as here, closing(sqlite3.connect(unfinished)) as there:
+                driver: Any = here.connection.dbapi_connection
+                driver.backup(there)
+            for beside in (ledger.images.root, ledger.submitted.root):
+                copy_files(beside, folder / beside.name)
+            make_empty(target)  # which refuses what came there meanwhile
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        make_durable(folder)
     return target
+
+
+def _refuse_what_is_not_ours(folder: Path, beside: tuple[str, ...]) -> None:
+    """A folder takes a backup that is empty, or holds backups of ledgers under other names and what was cut short."""
+    for path in sorted(folder.iterdir()):
+        ours = path.is_dir() if path.name in beside else path.name.endswith(UNFINISHED) or is_sqlite(path)
+        if path.is_symlink() or not ours:
+            raise LedgerError(f"{folder} holds '{path.name}', which is no backup's; choose a new or an empty folder.")
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether the file begins as a SQLite database does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def copy_files(source: Path, target: Path) -> None:
     """Of a folder beside a ledger, if it is there."""
     for path in sorted(source.rglob("*")):
         # A file that is being written has no name in the ledger yet, and may be gone at any moment.
-        if path.is_file() and not path.name.endswith(UNFINISHED):
-            copy(path, target / path.relative_to(source))
+        if path.is_file() and not path.is_symlink() and not path.name.endswith(UNFINISHED):
+            copy(path, target / path.relative_to(source), within=target.parent)
 
 
 def check(ledger: Ledger) -> list[str]:
@@ -121,7 +147,7 @@ def check(ledger: Ledger) -> list[str]:
     Verdicts, costs and times have no name to be held against: `chain.check` holds them against what was written.
     """
     with ledger.reading() as connection, unmoved(connection):
-        problems = _damage(connection)
+        problems = [*_damage(connection), *strange_tables(connection)]
         problems += _altered(connection)
         problems += _orphans(connection)
         problems += _nameless(connection, "trials", schema.trials.c.responses, schema.responses.c.digest, "responses")
@@ -136,7 +162,31 @@ def check(ledger: Ledger) -> list[str]:
         problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
     with explained(ledger.submitted.root):
         problems += _submitted(ledger)
-    return problems
+    return [*problems, *_unknown_keys(ledger)]
+
+
+def _unknown_keys(ledger: Ledger) -> list[str]:
+    """The keys are in no link, but what they signed is."""
+    try:
+        known = {one.key for one in public_keys(ledger)}
+    except LedgerError as error:
+        return [str(error)]
+    with ledger.reading() as connection, unmoved(connection):
+        found = [(row.submission, _signer(row.content)) for row in connection.execute(select(receipts))]
+    return [
+        f"The receipt of submission {submission} was signed with the key {key}, which is none of this ledger's: its "
+        "keys were exchanged. Restore a backup from before."
+        for submission, key in found
+        if key is not None and key not in known
+    ]
+
+
+def _signer(receipt: Any) -> str | None:
+    """None of what is no receipt, and of one from before receipts were signed."""
+    try:
+        return str(json.loads(receipt)["signature"]["public_key"])
+    except _UNREADABLE:
+        return None
 
 
 def _submitted(ledger: Ledger) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from evenhand.domain.printable import printable
+
 Format: TypeAlias = Literal["table", "csv", "md", "latex"]
 
 MISSING = "–"
@@ -46,7 +48,7 @@ def _sentences(sentences: Sequence[str], form: Format) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def _csv(sheet: Sheet) -> str:
