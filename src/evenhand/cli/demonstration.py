@@ -104,7 +104,7 @@ class Demonstration:
 
     def _where(self) -> str:
         if self.report is None:
-            return "All of it as a page with every verdict needs an extra: pip install 'evenhand\\[report]'."
+            return "All of it as a page with every verdict needs an extra: from the clone: pip install '.\\[report]'."
         return f"All of it as a page, with every verdict to look at: [bold]{escape(str(self.report))}[/bold]"
 
     def _example(self) -> str | None:
