@@ -119,6 +119,8 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
             click.echo(printable(problem))
         if not problems:
             click.echo("The ledger is sound.")
+            for path in against:
+                click.echo(printable(f"It continues the ledger that {path} was made from."))
         for line in _covered(found):
             click.echo(line)
     ctx.exit(1 if problems else 0)
