@@ -247,8 +247,12 @@ def _fewer_battles(placing: Placing | None, matching: Matching) -> Iterator[str]
         )
 
 
+def compares_two(protocol: Protocol) -> bool:
+    return protocol.kind != "choice" and protocol.responses == 2
+
+
 def _refuse_protocol(protocol: Protocol, matching: Matching) -> None:
-    if protocol.kind == "choice" or protocol.responses != 2:
+    if not compares_two(protocol):
         raise Misuse(
             f"Protocol {protocol.name} does not compare two responses, so it cannot judge pairs; "
             "its prompt needs the slots response_1 and response_2 and its kind must be preference or grades."
