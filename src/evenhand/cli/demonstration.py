@@ -82,7 +82,7 @@ class Demonstration:
         if self.outcome.exit_code:
             self.outcome.print_summary()
         print_board(self.board, console)
-        print_latest_audit(self.ledger, self.board.origin, console)
+        print_latest_audit(self.ledger, self.board.origin, console, program=_program())
         example = self._example()
         if example:
             console.print("\n[bold]One of its contradictions[/bold]")
