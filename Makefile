@@ -48,7 +48,7 @@ soak: $(INSTALLED)
 
 $(INSTALLED): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Evenhand needs Python 3.11 or newer; say which with make PYTHON=python3.12.")'
-	@echo "Installing into .venv, about two minutes …"
+	@echo "Installing into .venv, two to five minutes …"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -2,10 +2,14 @@
 
 import re
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from evenhand.ledger.record import Ledger
+from evenhand.reports.audit_hint import audit_command
+from evenhand.reports.evidence import Origin
 from tests.cli.shell import Shell
 from tests.docs.pages import text_of, write_files_of
 from tests.scripted_server import server_process
@@ -45,3 +49,9 @@ def test_what_audit_takes_by_itself_is_not_in_the_command(shell: Shell):
     with server_process("--judge", "prefers-longer") as base_url:
         shell.run("judge", "visit-bench-sample", "--judge", "openai/j", "--base-url", base_url, "--limit", "2")
         assert hint(shell) == ["audit", "--judge", "openai/j", "--judge-base-url", base_url, "--budget", "100"]
+
+
+def test_the_command_begins_with_the_program_as_it_was_run(tmp_path: Path):
+    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger:
+        command = audit_command(ledger, Origin(judge="openai/j"), program=".venv/bin/evenhand")
+    assert command.startswith(".venv/bin/evenhand audit --judge openai/j ")

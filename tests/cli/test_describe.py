@@ -153,13 +153,13 @@ def test_without_the_language_model_all_but_the_verbs_is_told(shell: Shell, monk
     made = shell.document("describe", "visit-bench-sample")
     (one,) = made["benchmarks"]
     assert (one["items"], one["verbs"], one["without_verb"]) == (22, None, None)
-    assert any("pip install 'evenhand[describe]'" in note for note in made["notes"])
+    assert any("from the clone: pip install '.[describe]'" in note for note in made["notes"])
 
 
 def test_without_onnxruntime_a_detector_gets_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     said = shell.refused("describe", "visit-bench-sample", "--detector", "d.onnx")
-    assert "pip install 'evenhand[describe]'" in said
+    assert "from the clone: pip install '.[describe]'" in said
 
 
 def test_the_commands_of_the_reference_page_run(shell: Shell):

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.cli.outcome import Outcome
+from evenhand.engine.session import Ended
+from evenhand.engine.tally import Tally
 from tests.cli.test_commands import EVENHAND, Desk
 from tests.e2e.workplace import until
 from tests.scripted_server import server_process
@@ -108,3 +111,30 @@ def test_ctrl_c_says_at_once_what_it_waits_for(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
         assert process.returncode == 130
+
+
+def test_the_program_alone_prints_its_help_once_and_no_error(server: str, tmp_path: Path) -> None:
+    said = Desk(tmp_path, server).run(expect=2).stderr
+    assert said.startswith("Usage: evenhand")
+    assert said.count("Usage: evenhand") == 1
+    assert "Error" not in said
+
+
+def test_only_protocols_that_judge_takes_are_offered(server: str, tmp_path: Path) -> None:
+    desk = Desk(tmp_path, server)
+    (tmp_path / "astro.jsonl").write_text('{"item": 1, "instruction": "What is a star?"}\n')
+    rows = "".join(f'{{"item": 1, "model": "{model}", "response": "{model}"}}\n' for model in "xy")
+    (tmp_path / "answers.jsonl").write_text(rows)
+    said = desk.run("judge", "astro.jsonl", "--responses", "answers.jsonl", "--judge", "openai/m", expect=2).stderr
+    assert "pairwise" in said
+    assert "visit_extraction" not in said
+    assert "option_selection" not in said
+
+
+def test_with_a_price_replies_without_usage_have_no_unknown_price() -> None:
+    tally = Tally()
+    tally.called = tally.cost_unknown = 2
+    ended = Ended(run="r", tally=tally, interrupted=False, over_budget=False, error=None)
+    said = " ".join(Outcome(ended=ended, known_price=True).sentences())
+    assert "cost unknown: 2 replies do not tell how many tokens were used" in said
+    assert "price unknown" in " ".join(Outcome(ended=ended, known_price=False).sentences())

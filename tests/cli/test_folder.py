@@ -39,6 +39,30 @@ def test_dotenv_sets_flags_below_the_environment_and_above_toml(tmp_path: Path) 
     assert "demo/ledger.db" in run(tmp_path, "demo", "--help").stdout  # the demo's ledger is always its own
 
 
+def test_an_error_about_a_value_that_a_file_gave_names_the_file(server: str, tmp_path: Path) -> None:
+    (tmp_path / "evenhand.toml").write_text('seed = "abc"\nmax-cost = 100\n')
+    assert "The value is from evenhand.toml in this folder." in run(tmp_path, "rank").stderr.replace("\n", " ")
+    typed = run(tmp_path, "rank", "--seed", "abc").stderr
+    assert "'abc' is not a valid integer" in typed
+    assert "The value is from" not in typed
+    judge = (
+        "judge",
+        "visit-bench-sample",
+        "--judge",
+        "no-such",
+        "--judge-base-url",
+        server,
+        "--seed",
+        "1",
+        "--dry-run",
+    )
+    said = run(tmp_path, *judge, "--trust-folder").stderr.replace("\n", " ")
+    assert "--max-cost needs a price" in said
+    assert "The value is from evenhand.toml in this folder." in said
+    (tmp_path / ".env").write_text("EVENHAND_SEED=xyz\n")
+    assert "The value is from .env in this folder." in run(tmp_path, "rank").stderr.replace("\n", " ")
+
+
 def test_verdicts_on_answers_that_were_replaced_are_left_out_of_the_board(server: str, tmp_path: Path) -> None:
     items = [{"item": n, "instruction": f"What is {n}?", "caption": f"the number {n}"} for n in range(3)]
     (tmp_path / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))

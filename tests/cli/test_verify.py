@@ -165,7 +165,7 @@ def test_a_receipt_verifies_after_its_key_was_rotated(shell: Shell):
 @pytest.mark.usefixtures("made")
 def test_the_ledger_is_held_against_a_receipt(shell: Shell, made: Receipted):
     out, _ = shell.run("ledger", "check", "--against", "receipt.json")
-    assert out.startswith("The ledger is sound.\n")
+    assert out.startswith("The ledger is sound.\nIt continues the ledger that receipt.json was made from.\n")
     with closing(sqlite3.connect(made.house.database)) as database, database:
         database.execute("UPDATE judgements SET verdict = replace(verdict, '1', '0') WHERE seq = 3")
     document = shell.document("ledger", "check", expect=1)

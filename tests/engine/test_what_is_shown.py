@@ -184,6 +184,20 @@ def test_captions_are_asked_for_only_where_the_prompt_shows_one(tmp_path: Path) 
         prepared("visit_pairwise", bare)
 
 
+def test_no_judge_is_told_of_an_image_that_is_not_there() -> None:
+    texts = [Item(label=label, instruction="What is it?") for label in "12"]
+    with pytest.raises(Misuse, match=r"captions, but 2 items have none .*, or choose --see none\."):
+        prepared("visit_pairwise", texts)
+    mixed = [Item(label="3", instruction="?", caption="A house.", images=CASES[0].images), captioned("4", None)]
+    for see in ("images", "both"):
+        with pytest.raises(Misuse, match=r"images, but 1 items have none \(the first is '4'\).* --see caption\."):
+            prepared("visit_pairwise", mixed, see=see)
+    with pytest.raises(Misuse, match=r"images, but 2 items have none .*, or choose --see none\."):
+        prepared("visit_pairwise", texts, see="images")
+    assert prepared("visit_pairwise", texts, see="none").wanted == 4
+    assert prepared("pairwise", texts).wanted == 4, "its words hold with an image and without"
+
+
 async def test_what_is_chosen_otherwise_than_published_stays_with_every_judgement(tmp_path: Path) -> None:
     ledger = Ledger(f"sqlite:///{tmp_path}/ledger.db")
     async with ScriptedServer(Script(judge=creation_judge)) as server:

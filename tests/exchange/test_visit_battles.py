@@ -181,7 +181,8 @@ def test_the_file_gives_the_elo_of_the_board(mixed: Path) -> None:
     file = mixed / "battles.csv"
     done = export(mixed, "--battles", "--with-reference", out=file)
     assert done.code == 0, done.err
-    again = run("rank", file, "--method", "elo", "--json").document
+    # Its paper counts battles without a decision as ties; taken as it is, so does the file.
+    again = run("rank", file, "--method", "elo", "--winner-column", "winner", "--json").document
     ours = {one["model"]: one["elo"] for one in board["models"]}
     assert len(ours) == 4
     assert {one["model"]: one["rating"] for one in again["models"]} == pytest.approx(ours, abs=1e-9)
@@ -196,6 +197,19 @@ def test_battles_without_a_decision_are_ties_with_null_votes_and_half_a_battle_i
         ("s2", "tie", ["Tie", "Tie"])
     ]
     assert not any(row["item"] == "m1" and (row["A_model"], row["B_model"]) == ("ada", "bel") for row in done.rows)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_rank_of_the_file_counts_no_failure_as_a_tie_and_is_the_board_of_battles(mixed: Path, suffix: str) -> None:
+    board = run("rank", "--unit", "battles", "--store", store_in(mixed), "--json").document
+    file = mixed / f"battles.{suffix}"
+    assert export(mixed, "--battles", "--with-reference", out=file).code == 0
+    again = run("rank", file, "--json").document
+    assert "1 battle has no vote and moves no score" in " ".join(again["notes"])
+    assert again["coverage"]["reasons"] == {"unreadable": 1}
+    for fact in ("rating", "wins", "losses", "ties"):
+        ours = {one["model"]: one[fact] for one in board["models"]}
+        assert {one["model"]: one[fact] for one in again["models"]} == pytest.approx(ours, abs=1e-9), fact
 
 
 @pytest.fixture
@@ -232,6 +246,7 @@ def test_replicates_share_their_showings_weight_in_the_file_as_on_the_board(repl
     board = run("score", "visit-bench", "--bootstrap", 0, "--store", store_in(replicated), "--json").document
     file = replicated / "battles.jsonl"
     assert export(replicated, "--battles", "--with-reference", out=file).code == 0
-    again = run("rank", file, "--method", "elo", "--json").document
+    # Its paper counts battles without a decision as ties; taken as it is, so does the file.
+    again = run("rank", file, "--method", "elo", "--winner-column", "winner", "--json").document
     ours = {one["model"]: one["elo"] for one in board["models"]}
     assert {one["model"]: one["rating"] for one in again["models"]} == pytest.approx(ours, abs=1e-9)

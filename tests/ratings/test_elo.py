@@ -222,6 +222,24 @@ def test_intervals_from_few_items_are_called_too_narrow():
     )
 
 
+def test_a_pass_outside_its_interval_is_named_and_the_narrow_interval_explained():
+    battles = played([("a", "b", 1)] * 60 + [("a", "c", 1)] * 60)
+    found = elo_bootstrap(battles, Resampling(rounds=50, seed=1, unit="battles"), k=32)
+    outside = [
+        one.model
+        for one in found.ratings
+        if one.rating.value is not None
+        and one.rating.lower is not None
+        and one.rating.upper is not None
+        and not one.rating.lower <= one.rating.value <= one.rating.upper
+    ]
+    assert "a" in outside
+    (note,) = (note for note in found.notes if "outside its interval" in note)
+    assert all(model in note.split("lies")[0] for model in outside)
+    even = elo_bootstrap(played([("a", "b", 1), ("a", "b", -1)] * 30), Resampling(rounds=50, seed=1, unit="battles"))
+    assert not any("outside its interval" in note for note in even.notes)
+
+
 def test_no_battles_give_no_bootstrap():
     boot = elo_bootstrap(played([], models=["X"]), Resampling(rounds=3))
     assert [one.rating.value for one in boot.ratings] == [None]

@@ -43,20 +43,26 @@ def test_a_consistent_judge_shows_no_trouble_and_is_never_called_right():
     summary = full(judged(60, lambda item: (1, -1) if item % 2 else (-1, 1)))
     assert summary.conclusion == "no sign of trouble in what was measured"
     assert summary.reading[-1] == (
-        "Only order was measured here: not whether the judge likes longer answers, looks at the image or its "
-        "description, or agrees with people."
+        "The board's verdicts measure order only: not whether the judge likes longer answers, looks at the image or "
+        "its description, or agrees with people."
     )
 
 
 def test_a_person_is_not_asked_whether_people_would_agree():
     votes = judged(60, lambda _: (1, -1))
     said = trust(votes, Coverage(wanted=120, with_verdict=120), human=True).reading[-1]
-    assert said == "Only order was measured here: not whether people like longer answers or agree with each other."
+    assert (
+        said
+        == "The board's verdicts measure order only: not whether people like longer answers or agree with each other."
+    )
 
 
 def test_of_a_file_without_images_nothing_is_said_about_looking():
     said = trust(judged(60, lambda _: (1, -1)), Coverage(wanted=120, with_verdict=120), images=False).reading[-1]
-    assert said == "Only order was measured here: not whether the judge likes longer answers or agrees with people."
+    assert (
+        said
+        == "The board's verdicts measure order only: not whether the judge likes longer answers or agrees with people."
+    )
 
 
 def test_ties_that_come_and_go_are_noise_and_no_leaning():

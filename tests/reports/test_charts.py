@@ -139,4 +139,4 @@ def test_without_the_extra_a_sentence_says_what_to_install() -> None:
     )
     root = Path(__file__).parents[2]
     said = subprocess.run([sys.executable, "-I", "-S", "-c", script], cwd=root, capture_output=True, text=True)
-    assert "pip install 'evenhand[report]'" in said.stdout, said.stderr
+    assert "from the clone: pip install '.[report]'" in said.stdout, said.stderr

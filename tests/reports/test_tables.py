@@ -4,11 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.reports.tables import count, excerpt, per_cent, unbroken
+from evenhand.reports.tables import count, excerpt, fitted, per_cent, unbroken
 
 
 def test_no_line_ends_between_a_number_and_its_per_cent_sign():
     assert unbroken("won 50 % of 9") == "won 50\u00a0% of 9"
+
+
+def test_a_line_is_fitted_between_words_and_keeps_numbers_with_what_they_count():
+    line = "position        28.2 % to 82.9 %  n 12, sets not read whole: 2  judgements\u00a0369"
+    for width in range(24, 90):
+        lines = fitted(line, width, margin=8).split("\n")
+        assert all(len(one) <= width for one in lines), width
+        assert " ".join(" ".join(lines).split()) == " ".join(line.replace("\u00a0", " ").split())
+        assert not any(one.lstrip().startswith(("%", "369")) for one in lines)
+    assert fitted(line, 1000) == line.replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(("share", "words"), [(None, "–"), (0.5, "50.0 %"), (1.0, "100.0 %")])

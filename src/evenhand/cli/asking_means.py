@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 from click.core import ParameterSource
 
+from evenhand.cli.folder import said_by
 from evenhand.cli.surroundings import Surroundings, WrongUse, refused_variable
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
@@ -137,7 +138,7 @@ def contact(
     if flags["max_cost"] is not None and not quote.known:
         raise WrongUse(
             f"--max-cost needs a price, and none is known for {model.name}; "
-            "give --price input=DOLLARS,output=DOLLARS (per million tokens)."
+            f"give --price input=DOLLARS,output=DOLLARS (per million tokens). {said_by(ctx, 'max_cost')}".rstrip()
         )
     return Contact(
         model=model,

@@ -82,7 +82,7 @@ class Demonstration:
         if self.outcome.exit_code:
             self.outcome.print_summary()
         print_board(self.board, console)
-        print_latest_audit(self.ledger, self.board.origin, console)
+        print_latest_audit(self.ledger, self.board.origin, console, program=_program())
         example = self._example()
         if example:
             console.print("\n[bold]One of its contradictions[/bold]")
@@ -104,7 +104,7 @@ class Demonstration:
 
     def _where(self) -> str:
         if self.report is None:
-            return "All of it as a page with every verdict needs an extra: pip install 'evenhand\\[report]'."
+            return "All of it as a page with every verdict needs an extra: from the clone: pip install '.\\[report]'."
         return f"All of it as a page, with every verdict to look at: [bold]{escape(str(self.report))}[/bold]"
 
     def _example(self) -> str | None:

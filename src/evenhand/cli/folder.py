@@ -123,6 +123,26 @@ class Setting(click.Option):
             raise WrongUse(refused.sentence)
         return value, source
 
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().process_value(ctx, value)
+        except click.BadParameter as error:
+            said = said_by(ctx, self.name or "")
+            if not said:
+                raise
+            raise click.BadParameter(f"{error.message} {said}", ctx=error.ctx, param=error.param) from error
+
+
+def said_by(ctx: click.Context, name: str) -> str:
+    """A sentence that names the file from which the flag has its value; empty where no file said it."""
+    if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT_MAP:
+        return ""
+    surroundings = cast("Surroundings", ctx.obj)
+    option = next(one for one in settable(ctx.command) if one.name == name)
+    if flag_of(option) != INSECURE and _said(option, surroundings.own) is not None:
+        return f"The value is from {own_file()}."
+    return f"The value is from {DOTENV if str(option.envvar) in surroundings.dotenv else TOML} in this folder."
+
 
 def _refused(value: Any) -> Refused | None:
     first = next(iter(cast("list[Any]", value)), None) if isinstance(value, list) else value

@@ -26,7 +26,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
 from evenhand.engine.deviations import BY_CHOICE
-from evenhand.engine.judging import Matching, Placing, Prepared, Showing, prepare
+from evenhand.engine.judging import Matching, Placing, Prepared, Showing, compares_two, prepare
 from evenhand.engine.pictures import with_fetched
 from evenhand.engine.plan import Retrying
 from evenhand.engine.quote import DryRun, dry_run
@@ -209,7 +209,7 @@ def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:
     """One for each protocol asked for, else for each of the benchmark's own."""
     names = dict.fromkeys(flags["protocol"] or benchmark.protocols)
     if not names:
-        there = ", ".join(protocol_names())
+        there = ", ".join(name for name in protocol_names() if compares_two(load_protocol(name)))
         raise WrongUse(
             f"{benchmark.name} has no protocol of its own; choose one with --protocol: {there}, or a folder of yours."
         )

@@ -25,6 +25,7 @@ def info(store: str, as_json: bool) -> None:
     """How large the ledger is, what it holds and what it cost."""
     from evenhand.ledger import chain, signing, upkeep
     from evenhand.ledger.record import Ledger
+    from evenhand.reports.tables import console, fitted
 
     ledger = Ledger(store, create=False)
     found, head, keys = upkeep.info(ledger), chain.head(ledger), signing.public_keys(ledger)
@@ -34,7 +35,8 @@ def info(store: str, as_json: bool) -> None:
         return
     size = "" if found.size_bytes is None else f", {found.size_bytes / 1e6:.1f} MB"
     click.echo(f"{found.where}{size}, tables at version {found.version}")
-    click.echo("  ".join(f"{name} {count}" for name, count in found.counts.items()))
+    counts = "  ".join(f"{name}\u00a0{count}" for name, count in found.counts.items())
+    click.echo(fitted(counts, console().width))
     click.echo(f"{found.images} images, {found.image_bytes / 1e6:.1f} MB")
     unknown = f"; the price of {found.cost_unknown} calls is unknown" if found.cost_unknown else ""
     click.echo(f"${found.cost_usd:.4f} spent{unknown}")
@@ -119,6 +121,8 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
             click.echo(printable(problem))
         if not problems:
             click.echo("The ledger is sound.")
+            for path in against:
+                click.echo(printable(f"It continues the ledger that {path} was made from."))
         for line in _covered(found):
             click.echo(line)
     ctx.exit(1 if problems else 0)

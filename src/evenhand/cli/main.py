@@ -116,6 +116,9 @@ def _show(error: click.ClickException) -> None:
     """As click does, but folded between words."""
     from evenhand.cli.saying import say
 
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return
     if isinstance(error, click.UsageError) and error.ctx is not None:
         click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help' for help.\n", err=True)
     say(f"Error: {error.format_message()}")

@@ -121,7 +121,8 @@ class Outcome:
         if not tally.cost_unknown and self.known_price:
             return f"${tally.cost_usd:.4f}"
         if not tally.cost_usd:
-            return "price unknown"
+            unsaid = f"cost unknown: {tally.cost_unknown} replies do not tell how many tokens were used"
+            return unsaid if self.known_price else "price unknown"
         return f"${tally.cost_usd:.4f} and {tally.cost_unknown} replies of unknown price"
 
 

@@ -16,6 +16,7 @@ from evenhand.reports.board import Board
 from evenhand.reports.evidence import of_record
 from evenhand.reports.methods import Scoring
 from evenhand.reports.ranking import Ranking, board
+from evenhand.reports.scores import paper_of_benchmark
 from evenhand.reports.scores.creation_choosing import (
     PREFERENCE,
     CreationChoice,
@@ -49,8 +50,8 @@ class Scored:
 
 def score_of(benchmark: str, flags: Mapping[str, Any]) -> Scored:
     """Raises WrongUse for a benchmark without a table of its own, MixedError where one judge must be chosen."""
-    family = benchmark.removesuffix("-sample")
-    if family not in _OF.values():
+    family = paper_of_benchmark(benchmark)
+    if family is None:
         raise WrongUse(
             f"{benchmark} has no paper's table here; `evenhand rank --benchmark {benchmark}` ranks what was judged."
         )

@@ -36,7 +36,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     try:
         from evenhand.web import serving
     except ImportError as error:
-        raise WrongUse(f"`serve` needs {error.name}; install it with: pip install 'evenhand[serve]'.") from error
+        raise WrongUse(f"`serve` needs {error.name}; install it from the clone: pip install '.[serve]'.") from error
     from evenhand.cli.folder import refuse_for
     from evenhand.cli.worker_command import command as worker
     from evenhand.cli.working import worker_beside

@@ -126,7 +126,7 @@ def _session(path: Path) -> Any:
         import onnxruntime
     except ImportError as missing:
         raise DescribeError(
-            "A detector needs the extra `describe` (onnxruntime is missing): pip install 'evenhand[describe]'."
+            "A detector needs the extra `describe` (onnxruntime is missing): from the clone: pip install '.[describe]'."
         ) from missing
     if not path.is_file():
         raise DescribeError(f"{path}: There is no such file.")

@@ -50,7 +50,7 @@ class VerbReader:
         except ImportError as missing:
             raise DescribeError(
                 f"Verbs and nouns were not read: they need the extra `describe` ({missing.name} is missing): "
-                "pip install 'evenhand[describe]'."
+                "from the clone: pip install '.[describe]'."
             ) from missing
         load: Any = vars(model)["load"]
         self._language: Any = load(exclude=["ner"])

@@ -165,7 +165,7 @@ def prepare(
     responses = _playing(responses, asked.items, showing.protocol)
     extraction = showing.extraction(judge, model)
     condition = showing.condition(extraction)
-    _check_items(asked.items, condition, benchmark.addresses)
+    _check_items(asked.items, showing, benchmark.addresses)
     study = _study(benchmark, responses, items=asked.items, rater=judge.key, condition=condition.key, matching=matching)
     asking = Asking(
         study=study.key,
@@ -247,8 +247,12 @@ def _fewer_battles(placing: Placing | None, matching: Matching) -> Iterator[str]
         )
 
 
+def compares_two(protocol: Protocol) -> bool:
+    return protocol.kind != "choice" and protocol.responses == 2
+
+
 def _refuse_protocol(protocol: Protocol, matching: Matching) -> None:
-    if protocol.kind == "choice" or protocol.responses != 2:
+    if not compares_two(protocol):
         raise Misuse(
             f"Protocol {protocol.name} does not compare two responses, so it cannot judge pairs; "
             "its prompt needs the slots response_1 and response_2 and its kind must be preference or grades."
@@ -311,13 +315,21 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))
 
 
-def _check_items(items: Sequence[Item], condition: Condition, addresses: Mapping[str, str]) -> None:
-    if condition.see in ("caption", "both"):
-        blind = [item.label for item in items if not item.caption]
-        if blind:
-            raise Misuse(
-                f"The judge is to see captions, but {len(blind)} items have none (the first is '{blind[0]}'); "
-                "leave them out with --items, or choose --see images."
-            )
-    if condition.see in ("images", "both"):
+def _check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str, str]) -> None:
+    see = showing.see or showing.protocol.seeing.default
+    bare = [item.label for item in items if not item.images]
+    if see in ("caption", "both"):
+        _refuse_blind("captions", [item.label for item in items if not item.caption], "none" if bare else "images")
+    if see in ("images", "both"):
+        # A protocol that shows images by default has words for an item without any; others say that one is attached.
+        if see != showing.protocol.seeing.default:
+            _refuse_blind("images", bare, "none" if len(bare) == len(items) else showing.protocol.seeing.default)
         refuse_addresses(items, addresses)
+
+
+def _refuse_blind(what: str, blind: Sequence[str], instead: str) -> None:
+    if blind:
+        raise Misuse(
+            f"The judge is to see {what}, but {len(blind)} items have none (the first is '{blind[0]}'); "
+            f"leave them out with --items, or choose --see {instead}."
+        )

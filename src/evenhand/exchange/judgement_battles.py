@@ -1,4 +1,4 @@
-"""Judgements as `export --judgements` writes them, as battles: each row one showing, with both models in a list."""
+"""What `export` wrote, as battles: of judgements each row one showing, of battles each row its showings joined."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import cast
 
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Reason
-from evenhand.exchange.battle_layout import BattleColumns
+from evenhand.exchange.battle_layout import JOINED, PAIRS, BattleColumns
 from evenhand.exchange.column_source import ColumnSource
-from evenhand.exchange.peer_battles import PeerBattles, Showing, column_of, of_showings
+from evenhand.exchange.peer_battles import InVain, PeerBattles, Showing, column_of, name_in, of_showings
 from evenhand.exchange.preference_words import EXPECTED, read_preference
 
 _MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
 # What Parquet makes of no verdict where other rows hold one.
 _NOTHING = {"kind": None, "value": None, "levels": None, "values": None}
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+_VOTES = "votes"
 
 
 def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
@@ -33,6 +34,47 @@ def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattle
         showings.setdefault(showing, []).append(one)
     found = of_showings(table, [one for some in showings.values() for one in _counted(some)], item=item, rater=rater)
     return replace(found, verdicts=len(showings) - len(found.in_vain))
+
+
+def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
+    """Battles without any vote move no score: VisIT-Bench's export names them ties, and here they are in vain."""
+    import polars as pl
+
+    if not {*PAIRS[0], "winner", JOINED, _VOTES} <= set(table.names):
+        return None
+    voted = [not _voteless(votes) for votes in table.cells(_VOTES)]
+    if all(voted):
+        return None
+    places = [row for row, kept in enumerate(voted, start=1) if kept]
+    if not places:
+        raise table.fault("No battle has a vote; at least one is needed.")
+    pairs = zip(*map(table.cells, PAIRS[0]), strict=True)
+    in_vain = tuple(
+        # A reply came, else it were no battle; the file does not say more.
+        InVain(models=_names(table, pair, row), reason="unreadable")
+        for row, (pair, kept) in enumerate(zip(pairs, voted, strict=True), start=1)
+        if not kept
+    )
+    some = "1 battle has no vote and moves" if len(in_vain) == 1 else f"{len(in_vain):,} battles have no vote and move"
+    told = pl.Series(voted)
+    return PeerBattles(
+        table=ColumnSource(
+            names=table.names, file=table.file, take=lambda name: table.take(name).filter(told), places=places
+        ),
+        columns=columns,
+        in_vain=in_vain,
+        notes=(f"{some} no score; only VisIT-Bench's own table, and the file, call that a tie.",),
+    )
+
+
+def _voteless(votes: object) -> bool:
+    listed = _listed(votes)
+    return bool(listed) and all(vote is None for vote in listed or ())
+
+
+def _names(table: ColumnSource, pair: Sequence[object], row: int) -> tuple[str, str]:
+    first, second = (name_in(table, column, name, row=row) for column, name in zip(PAIRS[0], pair, strict=True))
+    return first, second
 
 
 def _counted(replicates: Sequence[Showing]) -> Sequence[Showing]:

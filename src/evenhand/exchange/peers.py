@@ -5,7 +5,7 @@ from evenhand.exchange.arena_battles import arena_battles
 from evenhand.exchange.arena_hard_battles import arena_hard_battles
 from evenhand.exchange.battle_layout import BattleColumns
 from evenhand.exchange.column_source import ColumnSource
-from evenhand.exchange.judgement_battles import judgement_battles
+from evenhand.exchange.judgement_battles import exported_battles, judgement_battles
 from evenhand.exchange.mt_bench_battles import mt_bench_battles
 from evenhand.exchange.peer_battles import Peer, PeerBattles
 
@@ -15,6 +15,7 @@ _PEERS: tuple[Peer, ...] = (
     mt_bench_battles,
     arena_hard_battles,
     judgement_battles,
+    exported_battles,
 )
 
 TYPED = ("games", "models", "preference", "g1_winner", "g2_winner")

@@ -26,7 +26,7 @@ Fields: TypeAlias = dict[str, Any]
 
 def require_xllamacpp() -> None:
     if importlib.util.find_spec("xllamacpp") is None:
-        raise Misuse("Embedded models need llama.cpp, which is not installed: pip install 'evenhand[local]'")
+        raise Misuse("Embedded models need llama.cpp, which is not installed: from the clone: pip install '.[local]'")
 
 
 def xllamacpp_version() -> str:

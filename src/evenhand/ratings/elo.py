@@ -10,7 +10,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.intervals import LEVEL
 from evenhand.ratings.comparisons import Comparisons
 from evenhand.ratings.components import BoolArray
-from evenhand.ratings.elo_notes import few_item_notes, provisional_notes
+from evenhand.ratings.elo_notes import few_item_notes, outside_notes, provisional_notes
 from evenhand.ratings.item_blocks import played_and_items
 from evenhand.ratings.notes import counted
 from evenhand.ratings.resampling import Order, Resampling, resampled_orders
@@ -101,6 +101,9 @@ def elo_bootstrap(
     notes = (
         *_about_draws(comparisons, resampling, drawn[:, ~np.isnan(one_pass)]),
         *few_item_notes(comparisons, resampling.unit),
+        *outside_notes(
+            [comparisons.models[place] for place in np.flatnonzero((one_pass < lower) | (one_pass > upper))]
+        ),
     )
     return EloBootstrap(ratings=ratings, notes=notes, draws=drawn)
 

@@ -1,6 +1,6 @@
 """Sentences about what Elo cannot tell of its ratings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evenhand.intervals import FEW_CLUSTERS
 from evenhand.ratings.comparisons import Comparisons
@@ -37,4 +37,15 @@ def few_item_notes(comparisons: Comparisons, unit: Unit) -> tuple[str, ...]:
     return (
         f"{counted(len(scarce), 'model')} met on {met} item{'' if most == 1 else 's'}: "
         "resamples of so few items scatter too little, and the intervals are too narrow.",
+    )
+
+
+def outside_notes(models: Sequence[str]) -> tuple[str, ...]:
+    """`models`: those whose one pass lies outside the percentiles of its resamples."""
+    if not models:
+        return ()
+    return (
+        f"Elo depends on the order of the battles, and resamples have others: the one pass of {listed([*models])} lies "
+        "outside its interval, which tells how resamples scatter. Of a model that won or lost every battle they hardly "
+        "do, however few it played.",
     )

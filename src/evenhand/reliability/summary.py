@@ -35,13 +35,15 @@ _FAIR = "a fair judge gives 50 %."
 _FEW_TO_TELL = "Too few items to tell whether the judge {}"
 
 _UNMEASURED = (
-    "Only order was measured here: not whether the judge likes longer answers, looks at the image or its description, "
-    "or agrees with people."
+    "The board's verdicts measure order only: not whether the judge likes longer answers, looks at the image or its "
+    "description, or agrees with people."
 )
 _UNMEASURED_WITHOUT_IMAGES = (
-    "Only order was measured here: not whether the judge likes longer answers or agrees with people."
+    "The board's verdicts measure order only: not whether the judge likes longer answers or agrees with people."
 )
-_UNMEASURED_OF_PEOPLE = "Only order was measured here: not whether people like longer answers or agree with each other."
+_UNMEASURED_OF_PEOPLE = (
+    "The board's verdicts measure order only: not whether people like longer answers or agree with each other."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

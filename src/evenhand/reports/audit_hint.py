@@ -23,9 +23,9 @@ _KEPT = (
 """Settings of a run of judgements that its judge's audit needs too."""
 
 
-def audit_command(ledger: Ledger, origin: Origin, *, audited: str = "audit") -> str:
+def audit_command(ledger: Ledger, origin: Origin, *, audited: str = "audit", program: str = "evenhand") -> str:
     """As it would be typed here. `audited`: the command under which audits are on record."""
-    words = ["evenhand", "audit", "--judge", origin.judge or ""]
+    words = [program, "audit", "--judge", origin.judge or ""]
     judged = next((run for name in _JUDGING for run in runs(ledger, command=name) if _of_board(run, origin)), None)
     settings: Mapping[str, Any] = {} if judged is None else judged.settings
     words += _flags(_normal(settings, origin))

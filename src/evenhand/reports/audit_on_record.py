@@ -176,12 +176,12 @@ def _other_rater(report: Mapping[str, Any], endpoint: str, settings: Mapping[str
     return words
 
 
-def print_latest_audit(ledger: Ledger, origin: Origin, console: Console) -> None:
+def print_latest_audit(ledger: Ledger, origin: Origin, console: Console, *, program: str = "evenhand") -> None:
     """Under a board: what an audit of its judge found, and how far it was made otherwise than the board."""
     if origin.judge is None or origin.human:
         return
     console.print()
-    command = audit_command(ledger, origin, audited=AUDIT_COMMAND)
+    command = audit_command(ledger, origin, audited=AUDIT_COMMAND, program=program)
     for sentence in audit_sentences(latest_audits(ledger, origin), origin, command=command):
         console.print(unbroken(escape(sentence)))
 

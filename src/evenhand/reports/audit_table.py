@@ -5,9 +5,11 @@ from rich.console import Console
 from evenhand.domain.estimate import Estimate
 from evenhand.reports.audit import AuditReport
 from evenhand.reports.audit_on_record import Unit, told
-from evenhand.reports.tables import count, escape, unbroken
+from evenhand.reports.tables import count, escape, fitted, unbroken
 
 _STYLES = {"met": "green", "not met": "bold red", "undecided": "bold yellow"}
+_VALUES = 41
+"""The column in which bounds and reasons begin."""
 
 
 def print_audit(report: AuditReport, console: Console) -> None:
@@ -29,7 +31,8 @@ def print_audit(report: AuditReport, console: Console) -> None:
         # Ways are long as names and told in words.
         name = f"  {one.way or one.name}" if one.part_of else one.name
         left_out = f", sets not read whole: {one.left_out}" if one.left_out else ""
-        console.out(f"{_line(name, one.estimate, one.unit)}{left_out}", highlight=False)
+        line = f"{_line(name, one.estimate, one.unit)}{left_out}"
+        console.out(fitted(line, console.width, margin=_VALUES), highlight=False)
     console.print()
     _print_costs(report, console)
 

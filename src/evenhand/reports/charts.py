@@ -275,7 +275,9 @@ def stacked(*charts: Any) -> Any:
 def the_altair() -> Any:
     for name in ("altair", "vl_convert"):  # the second writes the file: missed before anything is drawn
         if find_spec(name) is None:
-            raise ChartError(f"Pictures need the extra `report` ({name} is missing): pip install 'evenhand[report]'.")
+            raise ChartError(
+                f"Pictures need the extra `report` ({name} is missing); from the clone: pip install '.[report]'."
+            )
     import altair
 
     return altair

@@ -1,5 +1,6 @@
 """Numbers, words and lists as text for a terminal; plain where the output is not one."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
@@ -27,6 +28,16 @@ def escape(words: str) -> str:
 def unbroken(sentence: str) -> str:
     """With a no-break space before every per cent sign, so that no line ends between a number and it."""
     return sentence.replace(" %", "\u00a0%")
+
+
+def fitted(line: str, width: int, *, margin: int = 0) -> str:
+    """In lines of this width, folded between words and never before a per cent sign; `margin` indents all but one.
+
+    A no-break space stays within its line and becomes a space.
+    """
+    indent = " " * min(margin, width // 2)
+    lines = textwrap.wrap(unbroken(line), width, subsequent_indent=indent, break_on_hyphens=False)
+    return "\n".join(lines).replace("\u00a0", " ")
 
 
 def excerpt(words: str, most: int) -> str:

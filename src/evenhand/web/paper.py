@@ -11,6 +11,7 @@ from evenhand.ledger.record import Ledger
 from evenhand.ratings.notes import counted
 from evenhand.reports.beside import interval
 from evenhand.reports.choosing import MixedError
+from evenhand.reports.scores import paper_of_benchmark
 from evenhand.reports.scores.creation_choosing import (
     FACTUALITY,
     PREFERENCE,
@@ -86,6 +87,8 @@ def paper_scores(
     few items. Raises RankError.
     """
     if board.protocol in VISIT_PROTOCOLS:
+        if paper_of_benchmark(board.benchmark) is None:
+            return ()
         return (_visit(ledger, board, withheld=withheld),)
     if board.protocol in CREATION_PROTOCOLS:
         graded = [study for one in found if one.protocol == FACTUALITY and one.id != board.id for study in one.studies]

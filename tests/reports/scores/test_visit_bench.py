@@ -19,8 +19,12 @@ from evenhand.ratings.joining import joined
 from evenhand.ratings.resampling import Resampling
 from evenhand.reports.errors import RankError
 from evenhand.reports.methods import BY_MEDIAN, Scoring
+from evenhand.reports.page.report import report_of
+from evenhand.reports.page.studies import with_grades
 from evenhand.reports.scores.visit_bench import EQUATION_1, Asked, VisitScore, source_name, visit_score
-from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
+from evenhand.web.listing import boards_on_record
+from evenhand.web.paper import paper_scores
+from tests.reports.scores.visit_scene import BENCHMARK, FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
 
 XYZ = ("X", "Y", "Z")
 BOTH = {label: ("amber", "reference") for label in ITEMS}
@@ -470,3 +474,12 @@ def test_a_judge_that_grades_makes_no_board(ledger: Ledger):
     judge(ledger, {"s1": ("amber", "blue")}, lambda _: Grades(values=(1.0, 2.0)))
     with pytest.raises(RankError, match="does not compare two answers"):
         score(ledger)
+
+
+@pytest.mark.parametrize(("name", "tables"), [("visit-bench", 1), ("visit-bench-sample", 1), ("astro", 0)])
+def test_only_a_papers_benchmark_has_its_table_on_reports_and_pages(ledger: Ledger, name: str, tables: int) -> None:
+    judge(ledger, BOTH, lambda shown: shown.picks("amber"), benchmark=replace(BENCHMARK, name=name))
+    found = studies(ledger)
+    assert len(report_of(ledger, with_grades(found, found)).scores) == tables
+    boards = boards_on_record(ledger)
+    assert len(paper_scores(ledger, boards[0], boards)) == tables

@@ -58,16 +58,22 @@ Says = Callable[[Shown], Verdict | NoVerdict | None]
 
 
 def judge(
-    ledger: Ledger, players: Mapping[str, Sequence[str]], says: Says, *, replicates: int = 1, orders: Orders = "both"
+    ledger: Ledger,
+    players: Mapping[str, Sequence[str]],
+    says: Says,
+    *,
+    replicates: int = 1,
+    orders: Orders = "both",
+    benchmark: Benchmark = BENCHMARK,
 ) -> Study:
     """Puts on record what the judge says where these players meet; `players` by the label of the item."""
-    ledger.register_benchmark(BENCHMARK)
+    ledger.register_benchmark(benchmark)
     named = {label: {model: _answer(label, model) for model in models} for label, models in players.items()}
     ledger.add_responses([one for of_item in named.values() for one in of_item.values()])
     answers = {ITEMS[label].digest: {m: one.digest for m, one in of.items()} for label, of in named.items()}
     study = Study(
-        benchmark=BENCHMARK.name,
-        data=BENCHMARK.digest,
+        benchmark=benchmark.name,
+        data=benchmark.digest,
         items=tuple(answers),
         models=tuple(sorted({model for models in players.values() for model in models})),
         rater=JUDGE.key,

@@ -21,17 +21,15 @@ from evenhand.reports.board import Board
 from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.ranking import rank, showings_of
+from evenhand.reports.scores import paper_of_benchmark
 from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score
-from evenhand.reports.scores.visit_bench import Asked, VisitScore, visit_score
+from evenhand.reports.scores.visit_bench import VISIT_PROTOCOLS, Asked, VisitScore, visit_score
 from evenhand.reports.win_rates_by import by_category
 
 Score: TypeAlias = CreationScore | VisitScore
 
 ONE_PERSON = "person 1"
 """Who judged alone."""
-
-VISIT = ("visit_pairwise", "visit_pairwise_reference", "visit_people")
-"""Protocols whose battles make VisIT-Bench's table."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,7 +131,9 @@ def _runs(ledger: Ledger, studies: ReportStudies) -> tuple[RunOnRecord, ...]:
 def _scores(
     ledger: Ledger, studies: ReportStudies, judged: JudgedBattles, items: list[Item], seed: int
 ) -> tuple[Score, ...]:
-    if judged.study.condition.protocol in VISIT:
+    if judged.study.condition.protocol in VISIT_PROTOCOLS:
+        if paper_of_benchmark(judged.study.benchmark) is None:
+            return ()
         asked = Asked(items={item.digest: item for item in items})
         return (visit_score(judged, asked, seed=seed),)
     return tuple(creation_score(creation_evidence(ledger, paper)) for paper in studies.papers)
