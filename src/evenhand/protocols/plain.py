@@ -13,6 +13,8 @@ _LATEX = re.compile(r"\\(?:boxed|text(?:bf|it|tt|rm|sf)?|mathbf|mathrm|mathit|em
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _LINE_SEPARATOR = re.compile("[\u0085\u2028\u2029]")
+_ODD = re.compile("[\u0085\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ud800-\udfff\ufeff]")
+"""Any of the three before."""
 _NEWLINE = re.compile("\r\n?|[\v\f]")
 _BLANKS = re.compile(r"[^\S\n]+")
 
@@ -22,7 +24,7 @@ def plain(text: str) -> str:
     # A million replies are read: each step is taken only where its character occurs.
     if "&" in text:
         text = _ENTITY.sub(_unescaped, text)
-    if not text.isascii():
+    if not text.isascii() and _ODD.search(text):
         text = _INVISIBLE.sub("", _LINE_SEPARATOR.sub("\n", _SURROGATE.sub("\ufffd", text)))
     if "<" in text:
         text = _HTML_EMPHASIS.sub("", text)

@@ -18,6 +18,7 @@ _DOUBLE = '"“”„«»‹›「」『』'
 _SINGLE = "'‘’"
 _PARENTHESES = "()（）"
 _CODE = re.compile("`+|~~~+|</?(?:code|pre|blockquote|q|quote)>", re.IGNORECASE)
+_CLOSER = re.compile("[\"'’“”»«›」』)）`~<]")
 _OPENS_AFTER = re.compile(r"[\s(\[{<:;,/—–\-\"'“‘|]")
 
 _OPENERS = r"(?:<\w{1,20}>|[\s\"'“‘«»(\[`*_~>|{<-])*"
@@ -150,11 +151,14 @@ class Quoting:
 
     def quotes(self, start: int, end: int) -> bool:
         """In quotation marks, code, a block quote or parentheses."""
+        if self.in_block_quote(start):
+            return True
+        if len(self.plain) - end < _WINDOW and not _CLOSER.search(self.plain, end):
+            return False  # at the reply's end, where nothing is closed any more
         if not self._found:
             self._find_marks()
         return (
-            self.in_block_quote(start)
-            or self._in_code(start, end)
+            self._in_code(start, end)
             or self._between(self._double, start, end)
             or self._between(self._single, start, end)
             or self._in_parentheses(start, end)
@@ -197,6 +201,10 @@ class Quoting:
         before, after = self.plain[max(0, opener - 1) : opener], self.plain[opener + 1 : opener + 2]
         opens = (not before or _OPENS_AFTER.match(before) is not None) and not after.isspace()
         return opens and self.plain[marks[right]] in _CLOSERS.get(self.plain[opener], "")
+
+    def is_bare(self, start: int, end: int) -> bool:
+        """Neither in marks nor behind words that lead to it."""
+        return not self._announcement(start) and not self.quotes(start, end)
 
     def announced(self, start: int) -> bool:
         """As a candidate's text, by what stands right before it: "Response B says:", "a string that decodes to"."""

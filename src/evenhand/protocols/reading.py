@@ -157,7 +157,7 @@ class _Standing:
     """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Decided:
     value: _Value
     captured: str
@@ -187,7 +187,10 @@ class _Origin:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
         start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
         quoting = self._quoting
-        if any(begin <= start and end <= stop for begin, stop in self._fenced) or quoting.announced(start):
+        fenced = self._is_fenced(start, end)
+        if alone and closing and not fenced and quoting.is_bare(start, end):  # as nearly every reply ends
+            return _Standing(_Rank.OWN)
+        if fenced or quoting.announced(start):
             return _Standing(_Rank.ANOTHERS)
         quoted, spoken_of = quoting.quotes(start, end), quoting.spoken_of(start, end)
         introduced, spoken_of = quoting.introduced(start), spoken_of or quoting.follows(start)
@@ -215,6 +218,9 @@ class _Origin:
         # What was captured to be seen not to be offered is spoken of in quotation marks.
         unsure = quoted and not closes and not isinstance(decided.value, _NotOffered)
         return _Standing(_Rank.QUOTED if unsure else _Rank.OWN)
+
+    def _is_fenced(self, start: int, end: int) -> bool:
+        return any(begin <= start and end <= stop for begin, stop in self._fenced)
 
     def closing(self, decided: Sequence[_Decided]) -> frozenset[_Decided]:
         """Those at the reply's end with nothing else in their paragraph: the judge's, known without any candidate."""
