@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
-from evenhand.protocols.candidates import LONG, SHORTEST, Candidates, prose
+from evenhand.protocols.candidates import LONG, SHORTEST, VERY_LONG, Candidates, prose
 from evenhand.protocols.closing import said_after
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.patterns import Found, Pattern
@@ -213,7 +213,7 @@ class _Origin:
             return _Standing(_Rank.ANOTHERS)
         if introduced or spoken_of:
             return _Standing(_Rank.SPOKEN_OF, disputed=not (quoted or meant))
-        if meant:
+        if meant or self._below_a_candidates(start):
             return _Standing(_Rank.WRITTEN)
         # What was captured to be seen not to be offered is spoken of in quotation marks.
         unsure = quoted and not closes and not isinstance(decided.value, _NotOffered)
@@ -262,6 +262,15 @@ class _Origin:
             return decided.value in self._candidates.grades()
         side = decided.value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(decided.value > 0) - (decided.value < 0)]
         return side in self._candidates.sides()
+
+    def _below_a_candidates(self, start: int) -> bool:
+        """Whether nothing but decisions stands between it and a paragraph that a candidate wrote: an answer restated
+        whole, and what the judge made of its last line."""
+        begin = self._unquoted.rfind("\n\n", 0, start)
+        if begin < 0 or prose(self._unquoted[begin:start]):
+            return False
+        above = self._unquoted[self._unquoted.rfind("\n\n", 0, begin) + 1 : begin]
+        return prose(above) >= VERY_LONG and self._candidates.wrote(above)
 
     def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
