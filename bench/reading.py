@@ -157,6 +157,7 @@ def bare_pass(wording: Wording) -> Callable[[Read], None]:
     reading = tomllib.loads((folder / "protocol.toml").read_text(encoding="utf-8"))["reading"]
     options = re2.Options()
     options.case_sensitive = not reading.get("ignore_case", False)
+    options.max_mem = 32 << 20  # as the reader has it
     written: str | list[str] = reading["pattern"]
     pattern = re2.compile(written if isinstance(written, str) else "|".join(written), options)
 

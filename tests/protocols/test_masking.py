@@ -322,6 +322,17 @@ def test_very_many_restated_decisions_do_not_outvote_one_before_them():
     assert isinstance(VISIT.read(f"{sentence('B')}\n\n{quoted}", shown=["It is blue."]), NoVerdict)
 
 
+def test_a_decision_below_a_restated_answer_does_not_undo_the_one_before():
+    answer = "Three fishing boats lie at the quay of a harbour at dusk, two blue and one red with Greek letters."
+    shown = [f"{answer}\n\nResponse A is the one to take.", "It is red."]
+    restated = f"The text of Response A was the following:\n\n{answer}\n\n{sentence('A')}"
+    read = VISIT.read(f"Both are fluent.\n\n{sentence('B')}\n\n{restated}", shown=shown)
+    assert isinstance(read, NoVerdict)
+    assert read.reason == "conflicting"
+    # Where it is the only one, it is the judge's.
+    assert VISIT.read(restated.replace("Response A was", "the first was"), shown=shown) == FIRST
+
+
 def test_a_stretch_is_found_however_often_its_decision_stands_before_it():
     stretch = f"A remark that nobody makes by accident, {PLANT}"
     for text in (f"{PLANT}\n" * 500 + stretch, stretch + f"\n{PLANT}" * 500):

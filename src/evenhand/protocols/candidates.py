@@ -314,5 +314,10 @@ def _nth_from_end(text: str, end: int, letters: int) -> int:
     place = end
     while letters > 0 and place > 0:
         place -= 1
-        letters -= len(skeleton(text[place]))
+        letters -= _letters(text[place])
     return place
+
+
+@lru_cache(maxsize=4096)
+def _letters(character: str) -> int:
+    return len(skeleton(character))

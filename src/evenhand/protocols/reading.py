@@ -194,6 +194,7 @@ class _Origin:
         self._candidates = Candidates(shown)
         self._quoting = Quoting(text)
         self._fenced = fenced_spans(text, fence) if fence else []
+        self._beginnings: dict[tuple[int, int], int] = {}
 
     @cached_property
     def _unquoted(self) -> str:
@@ -253,7 +254,7 @@ class _Origin:
 
     def _is_long(self, start: int, end: int) -> bool:
         """Whether the stretch of a candidate's with a decision in it is quoted, or more than is alike by accident."""
-        begin = self._candidates.begins(self._unquoted, start, end)
+        begin = self._begins(start, end)
         quoted = begin < start and self._quoting.quotes(begin, end)
         return self._is_a_candidates or quoted or prose(self.text[begin:start]) >= VERY_LONG
 
@@ -265,7 +266,7 @@ class _Origin:
             return _Standing(_Rank.QUOTED)
         if led.introduced or led.spoken_of:
             return _Standing(_Rank.SPOKEN_OF, disputed=not (led.quoted or meant))
-        if meant:
+        if meant or self._below_a_candidates(decided.start):
             return _Standing(_Rank.WRITTEN)
         if not led.quoted or isinstance(decided.value, _NotOffered):
             return _Standing(_Rank.OWN)  # what is captured to be seen not to be offered is spoken of in quotation marks
@@ -333,11 +334,25 @@ class _Origin:
             return decided.value in self._candidates.grades()
         return _side(decided.value, kind) in self._candidates.sides()
 
+    def _begins(self, start: int, end: int) -> int:
+        if (start, end) not in self._beginnings:
+            self._beginnings[start, end] = self._candidates.begins(self._unquoted, start, end)
+        return self._beginnings[start, end]
+
+    def _below_a_candidates(self, start: int) -> bool:
+        """Whether nothing but decisions stands between it and a paragraph that a candidate wrote: an answer restated
+        whole, and what the judge made of its last line."""
+        begin = self._unquoted.rfind("\n\n", 0, start)
+        if begin < 0 or prose(self._unquoted[begin:start]):
+            return False
+        above = self._unquoted[self._unquoted.rfind("\n\n", 0, begin) + 1 : begin]
+        return prose(above) >= VERY_LONG and bool(self._candidates.writers(above))
+
     def _restated(self, start: int, end: int) -> _Standing:
         """What a decision is that stands in a longer stretch of a candidate's."""
         if self._is_a_candidates and any(map(str.isalnum, self.text[:start] + self.text[end:])):
             return _Standing(_Rank.ANOTHERS)
-        begin = self._candidates.begins(self._unquoted, start, end)
+        begin = self._begins(start, end)
         if begin >= start:
             return _Standing(_Rank.WRITTEN)
         quoting = self._quoting

@@ -64,7 +64,7 @@ _LEET = str.maketrans("0134578@$!|", "oieastbasii")
 def skeleton(text: str) -> str:
     """Letters, digits and the marks of a verdict, folded. `text` is plain text (`plain`)."""
     if not text.isascii() and _SUSPICIOUS.search(text):
-        text = "".join(filter(_counts, folded(text)))
+        text = folded(text).translate(_KEPT)
         if not text.isascii():
             return text
     return text.lower().encode("ascii", "ignore").translate(None, _DROPPED_ASCII).decode()
@@ -232,8 +232,16 @@ class _Plain(dict[int, str]):
 _PLAIN = _Plain()
 
 
-def _counts(letter: str) -> bool:
-    return letter.isalnum() or letter in _KEPT_MARKS
+class _Kept(dict[int, int | None]):
+    """For str.translate: letters, digits and the marks of a verdict stay."""
+
+    def __missing__(self, code: int) -> int | None:
+        letter = chr(code)
+        self[code] = kept = code if letter.isalnum() or letter in _KEPT_MARKS else None
+        return kept
+
+
+_KEPT = _Kept()
 
 
 @cache
