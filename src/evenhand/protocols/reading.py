@@ -255,8 +255,9 @@ class _Origin:
     def _is_long(self, start: int, end: int) -> bool:
         """Whether the stretch of a candidate's with a decision in it is quoted, or more than is alike by accident."""
         begin = self._begins(start, end)
-        quoted = begin < start and self._quoting.quotes(begin, end)
-        return self._is_a_candidates or quoted or prose(self.text[begin:start]) >= VERY_LONG
+        goes_on = any(map(str.isalnum, self.text[end : end + 200]))
+        marked = self._quoting.quotes(begin, end) or (goes_on and self._quoting.after_a_colon(begin))
+        return self._is_a_candidates or prose(self.text[begin:start]) >= (LONG if marked else VERY_LONG)
 
     def _unwritten(self, decided: _Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> _Standing:
         """Of a decision that no candidate wrote; `meant`: one declared the same in other words."""
