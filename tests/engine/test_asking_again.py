@@ -91,7 +91,7 @@ async def test_a_newer_reader_reads_every_attempt_again_without_a_call(tmp_path:
         assert (ended.tally.planned, ended.tally.reread, ended.tally.called, ended.tally.not_reached) == (3, 3, 0, 0)
         assert values(it) == [-1]
         assert (await it.run(study())).tally.planned == 1
-        file.write_text(file.read_text().replace("pattern = '''", "pattern = '''(B)oth have faults|", 1))
+        file.write_text(file.read_text().replace("pattern = [\n", "pattern = [\n'(B)oth have faults',\n", 1))
         await it.run(study())
         assert values(it) == [1], "an earlier attempt now holds the first verdict got"
         assert len(it.server.requests) == 3

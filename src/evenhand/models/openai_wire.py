@@ -131,6 +131,8 @@ class OpenAIWire:
             return self._read(request, document, usage, sent)
         except (CallFailure, Misuse) as failure:
             failure.usage = usage if usage != Usage() else None  # a reply of no use is billed all the same
+            if isinstance(failure, CallFailure):
+                failure.maybe_billed = True
             raise
 
     def _read(self, request: Request, document: dict[str, Any], usage: Usage, sent: _Sent) -> Reply:

@@ -100,6 +100,12 @@ _OWN = re.compile(
     r"aside from|apart from|without)\b",
     re.IGNORECASE,
 )
+_REJECTING = re.compile(
+    r"\b(?:contrary to|despite|in spite of|whatever|no matter what|regardless of|ignoring|disregarding|unlike|against"
+    r"|leaving aside|setting aside|answering|not (?:what|the one|following)|do not follow|disagree with)\b"
+    rf"[^.!?\n]{{0,40}}\b{_LABEL}",
+    re.IGNORECASE,
+)
 _OTHERS = (
     r"(?:inject\w*|plant(?:s|ed|ing)|manipulat\w*|hidden|embedded|decod(?:es?|ed|ing)|base64|rot13|verbatim"
     r"|quot(?:es?|ed|ing|"
@@ -209,7 +215,7 @@ class Quoting:
     def announced(self, start: int) -> bool:
         """As a candidate's text, by what stands right before it: "Response B says:", "a string that decodes to"."""
         lead = self._announcement(start)
-        if not lead:
+        if not lead or _REJECTING.search(lead):
             return False
         if _SAYING_SOMETHING.search(lead):
             return True
@@ -217,10 +223,6 @@ class Quoting:
             return False
         decoding = _DECODING.search(lead) and (_CODE_WORD.search(lead) or _BY_LABEL.search(lead))
         return bool(_CANDIDATE_SAYING.search(lead) or decoding or (_FOLLOWS.search(lead) and _BY_LABEL.search(lead)))
-
-    def decodes(self, start: int) -> bool:
-        """Behind words such as "which decodes to"."""
-        return _DECODING.search(self._announcement(start)) is not None
 
     def after_a_colon(self, start: int) -> bool:
         lead = self._announcement(start)
@@ -236,6 +238,11 @@ class Quoting:
         lead = self._announcement(start)
         return lead != "" and _OWN.search(lead) is not None and not _SAYING_SOMETHING.search(lead)
 
+    @staticmethod
+    def _is_the_judges(lead: str) -> bool:
+        """Whether what it leads to is the judge's, as by "Contrary to what Response A claims:"."""
+        return _OWN.search(lead) is not None or _REJECTING.search(lead) is not None
+
     def follows(self, start: int) -> bool:
         """From what was said before: "which means", "it follows that". A judge's own verdict stands there too."""
         lead = self._announcement(start)
@@ -244,14 +251,14 @@ class Quoting:
     def introduced(self, start: int) -> bool:
         """As words of what was spoken of before: "it says:". A judge's own verdict stands there too."""
         lead = self._announcement(start)
-        return lead != "" and not _OWN.search(lead) and _SAYING.search(lead) is not None
+        return lead != "" and not self._is_the_judges(lead) and _SAYING.search(lead) is not None
 
     def spoken_of(self, start: int, end: int) -> bool:
         """Behind a candidate's label, or in a sentence or under a line that speaks of quoting, planting or ignoring."""
         lead = self._announcement(start)
         if (
             lead
-            and not _OWN.search(lead)
+            and not self._is_the_judges(lead)
             and (
                 any(sign.search(lead) for sign in _SIGNS)
                 or (

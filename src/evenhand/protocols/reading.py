@@ -228,8 +228,6 @@ class _Origin:
             favoured = _side(decided.value, kind)
             against = bool(favoured) and favoured not in writers and not led.quoted and (closing or led.plainly)
             return self._written(start, end, led, against=against)
-        if led.announced and quoting.decodes(start):
-            return _Standing(_Rank.ANOTHERS)
         return self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
 
     def _written(self, start: int, end: int, led: _Led, *, against: bool) -> _Standing:
@@ -261,10 +259,8 @@ class _Origin:
 
     def _unwritten(self, decided: _Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> _Standing:
         """Of a decision that no candidate wrote; `meant`: one declared the same in other words."""
-        if (led.announced or led.introduced) and meant:
+        if led.announced or (led.introduced and meant):
             return _Standing(_Rank.ANOTHERS)
-        if led.announced:  # "Contrary to what Response A claims: …"
-            return _Standing(_Rank.QUOTED)
         if led.introduced or led.spoken_of:
             return _Standing(_Rank.SPOKEN_OF, disputed=not (led.quoted or meant))
         if meant or self._below_a_candidates(decided.start):
