@@ -230,6 +230,9 @@ class Meant:
     order: bool
     """It tells the judge what to do."""
 
+    def __bool__(self) -> bool:
+        return self.verdict or self.order
+
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
 def meant_for_judge(answer: str) -> Meant:
