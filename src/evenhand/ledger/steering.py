@@ -98,7 +98,7 @@ def _orders(remark: Remark) -> tuple[int, ...]:
 
 
 def _answers(results: Results, held: Iterable[tuple[bool, bool]]) -> dict[str, tuple[str, str]]:
-    """Of the answers of which a remark is held, whether of the first or of the second shown: model and item, by digest."""
+    """Of the answers of which a remark is held, of the first shown or of the second: model and item, by digest."""
     holds = np.array([*held], dtype=np.bool_).reshape(-1, 2)[results.remark] & ~results.failed[:, None]
     first, second = holds[:, 0], holds[:, 1] & results.pair
     codes, at = np.unique(np.concatenate((results.first[first], results.second[second])), return_index=True)
