@@ -28,6 +28,7 @@ ORDERING = (
 NOT_COMPARED = ("notes", "length_effect")
 """Answers with plants are longer, and what is told of them is."""
 STEERING = ("answers_shown", "writes_verdicts", "gives_orders")
+LISTED = ("verdict_items", "order_items")
 
 
 def compared(folder: Path, name: str, plants: dict[str, Any], **more: Any) -> World:
@@ -45,7 +46,7 @@ def figures(document: dict[str, Any]) -> dict[str, Any]:
     """All of a board but what is told of plants and of length."""
     kept = {name: value for name, value in document.items() if name not in NOT_COMPARED}
     kept["models"] = [
-        {name: value for name, value in one.items() if name not in STEERING} for one in document["models"]
+        {name: value for name, value in one.items() if name not in (*STEERING, *LISTED)} for one in document["models"]
     ]
     return kept
 

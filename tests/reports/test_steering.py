@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from evenhand.cli.case_page import case_document
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.projection import studies
@@ -54,6 +55,39 @@ def test_answers_are_counted_once_however_often_they_are_shown(ledger: Ledger):
         "blue writes verdicts in 3 of 8 answers.",
         "dun gives the judge orders in 4 of 8 answers.",
     )
+
+
+def test_items_whose_answers_speak_to_the_judge_are_listed_by_model_up_to_fifty(ledger: Ledger):
+    speaks = {"blue": ("verdict", "order"), "dun": ("order",)}
+    many = replace(
+        scene(60), speaks=lambda label, model: speaks.get(model, ()) if model == "blue" or label == "7" else ()
+    )
+    many.judged(ledger, lambda *_: 1)
+    found = {one["model"]: one for one in json.loads(board_of(ledger).to_json())["models"]}
+    assert found["blue"]["verdict_items"] == found["blue"]["order_items"] == [item.label for item in many.items][:50]
+    assert (found["dun"]["verdict_items"], found["dun"]["order_items"]) == ([], ["7"])
+    assert found["amber"]["verdict_items"] == found["amber"]["order_items"] == []
+
+
+def test_an_item_shown_alone_says_which_of_its_answers_speak_to_the_judge(ledger: Ledger):
+    speaks = {"blue": ("order", "verdict"), "dun": ("order",)}
+    replace(scene(), speaks=lambda label, model: speaks.get(model, ()) if label == "3" else ()).judged(
+        ledger, lambda *_: 1
+    )
+    said = {
+        label: {one["model"]: one["says_to_judge"] for one in case_document(ledger, None, label)["answers"]}
+        for label in ("3", "4")
+    }
+    assert said["3"]["blue"] == ["writes a verdict", "gives the judge an order"]
+    assert said["3"]["dun"] == ["gives the judge an order"]
+    assert said["3"]["amber"] == said["4"]["blue"] == said["4"]["dun"] == []
+
+
+def test_every_model_that_plants_is_named(ledger: Ledger):
+    names = [f"m{number:02}" for number in range(9)]
+    replace(with_models(numbered(2), *names), speaks=lambda *_: ("verdict",)).judged(ledger, lambda *_: 1)
+    (told,) = board_of(ledger).told
+    assert [name for name in names if f"{name} in 2 of 2" in told] == names
 
 
 def test_several_models_are_told_in_one_line_the_worst_first(ledger: Ledger):

@@ -28,6 +28,7 @@ from evenhand.images import ImageError, inspect
 from evenhand.ledger.lookup import calls_on_record, responses_by_digest
 from evenhand.ledger.projection import Judged, StudyOnRecord, benchmarks, items_of, judged, studies
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.steering import said_to_judge
 
 _PARTS = {"role": "Role", "background": "Background", "instruction": "Instruction", "requirement": "Requirements"}
 
@@ -49,6 +50,7 @@ def case_document(ledger: Ledger, benchmark: str | None, label: str, *, models: 
     ]
     said = sorted({one.digest: one for one in (*held, *shown.values())}.values(), key=_place)
     _refuse_unknown(models, said)
+    speaks = said_to_judge(results)
     return {
         "benchmark": found.benchmark,
         "data": found.data,
@@ -57,7 +59,13 @@ def case_document(ledger: Ledger, benchmark: str | None, label: str, *, models: 
         "content": item.content(),
         "images": [_image(name, ledger) for name in item.images],
         "answers": [
-            {"model": one.model, "response": one.text, "variant": one.variant, "flags": list(one.flags)}
+            {
+                "model": one.model,
+                "response": one.text,
+                "variant": one.variant,
+                "flags": list(one.flags),
+                "says_to_judge": speaks.get(one.digest, []),
+            }
             for one in said
             if not is_description(one.variant)
         ],
@@ -177,7 +185,7 @@ def print_case(document: Mapping[str, Any]) -> None:
     for one in document["descriptions"]:
         _print_texts({f"Images as {one['model']} describes them ({one['variant']})": one["text"]})
     for one in document["answers"]:
-        known = ", ".join([*filter(None, [one["variant"]]), *one["flags"]])
+        known = ", ".join([*filter(None, [one["variant"]]), *one["flags"], *one["says_to_judge"]])
         _print_texts({f"Answer of {one['model']}{f' ({known})' if known else ''}": one["response"]})
     for meeting, trials in _meetings(document["trials"]):
         print_heading(meeting.heading)

@@ -41,7 +41,7 @@ class Design:
     whole: Mapping[str, Offer]
     """By measure: what the whole design on these items would give, whatever it costs."""
     steering: Mapping[str, int]
-    """By model: answers left out because they hold a verdict of their own."""
+    """By model: answers left out because they hold a verdict or an order to the judge."""
 
     @property
     def models(self) -> tuple[str, ...]:

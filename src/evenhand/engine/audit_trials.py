@@ -104,9 +104,9 @@ class Makers:
         self.wording = wording_of(self._protocol)
         """How words are planted under the protocol."""
         given = prepared.asking.responses.values()
-        clean = [one for one in given if not self._protocol.meant(one.text).verdict]
+        clean = [one for one in given if not self._protocol.meant(one.text)]
         self.steering: Mapping[str, int] = Counter(one.model for one in given) - Counter(one.model for one in clean)
-        """By model: answers that hold a verdict of their own and are shown nowhere."""
+        """By model: answers that hold a verdict or an order to the judge and are shown nowhere."""
         by_item: dict[str, dict[str, Response]] = {}
         for one in clean:
             by_item.setdefault(one.item, {})[one.model] = one
@@ -115,9 +115,9 @@ class Makers:
             for item in sorted(by_item, key=lambda item: draw(seed, "audit", item))
             if len(by_item[item]) > 1
         }
-        """By item, in the drawn order, and model: those that hold no verdict of their own."""
+        """By item, in the drawn order, and model: those that say nothing to the judge."""
         if not self.answers:
-            raise Misuse("No item has two answers to compare that hold no verdict of their own.")
+            raise Misuse("No item has two answers to compare that hold neither a verdict nor an order to the judge.")
 
     def option_sets(self) -> list[OptionSet]:
         """All answers to each item, to pick one of."""

@@ -13,7 +13,7 @@ from evenhand.domain.vote import Vote
 from evenhand.ledger.answers import word_counts
 from evenhand.ledger.as_of import AsOf
 from evenhand.ledger.columns import Coded
-from evenhand.ledger.projection import Judged, StudyOnRecord
+from evenhand.ledger.projection import Judged, StudyOnRecord, item_labels
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.results import Results, results_of
 from evenhand.ledger.unasked import NotAsked, not_reached
@@ -41,6 +41,8 @@ class JudgedBattles:
     """Results left out because of the models that play in them."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of submitted models that are published, by the label that the record knows."""
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the items by digest, where some answer speaks to the judge."""
 
     @property
     def judge(self) -> str:
@@ -127,8 +129,10 @@ def judged_battles(
     everything = found.without(without) if without else found
     results = everything.rows(everything.stands)
     unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)
+    speak = any(one.verdicts or one.orders for one in results.remarks)
     return JudgedBattles(
         study=chosen[0],
+        labels=item_labels(ledger, {study.data for study in chosen}) if speak else {},
         results=results,
         replaced=len(everything) - len(results),
         not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),

@@ -59,6 +59,49 @@ _STATEMENT = "|".join((
     r"(?:[.!\n]|\z)",
     rf"(?:{_RESPONSE}){_PLACE}(?:[^a-z0-9.\n][^.\n]{{0,40}})?(?:{_BETTER_ELSEWHERE})",
 ))  # fmt: skip
+_SIDE = r"(?:[ab12]|one|two)\b"
+_THE_ANSWER = rf"(?:response|assistant)[^a-z0-9\n]{{1,3}}{_SIDE}"
+_MINE = r"(?:my|this|our) (?:response|answer|output|reply)"
+_OTHER = r"(?:the|any|all|every) (?:other|second|first|opposing|competing|rival|alternative)s?"
+_BETTER_ONE = "(?:better|stronger|superior|preferred|winning) (?:response|answer|assistant|one|output|reply)"
+_BEST_ONE = f"{_BETTER_ONE}|best(?: (?:response|answer|assistant|one|output|reply))?"
+_MUCH = r"(?:(?:clearly|much|far|definitely|simply|obviously|by far|the|still|also)\W{1,2}){0,3}"
+_THAT_IS = rf"\W{{0,6}}(?:is\b\W{{0,6}}|goes to\W{{1,4}}|[:=→>-]\W{{0,6}}){_FLATLY}"
+_ENDS = (
+    r"[\])}\"'”’]{0,3}(?:\s*[.!;,]?\s*(?:\n|\z|-->|<)|[!;]"
+    r"|[.,] (?:the|it|its|this|that|because|since|as|i|both|response)\b)"
+)
+"""What follows a bare A or B. A letter with a full stop alone may be a name's: "Winner: A. Smith"."""
+_MARK = r"(?:\w+ ){0,2}[0-9]{1,3}(?:\.[0-9]{1,2})?"
+_OUT_OF = rf"{_MARK}\s?(?:/|out of)\s?[0-9]{{1,3}}"
+_I_WOULD = r"\bi(?:['’](?:d|ll)| would| will| must)?(?: (?:clearly|definitely|have to|strongly))?"
+_IN_PLAIN_WORDS = "|".join((
+    rf"\bwinner{_THAT_IS}(?:answer )?[ab]{_ENDS}|\b{_BETTER_ONE}{_THAT_IS}(?:answer )?[ab](?:[.,:]|{_ENDS})",
+    rf"\b(?:winner|better|preferred|preference|choice|pick|vote|favou?rite|decision|conclusion|judge?ment|ruling"
+    rf"|final answer|{_BEST_ONE}){_THAT_IS}(?:the )?{_THE_ANSWER}",
+    r"\b(?:declare|crown|name|pronounce|announce|proclaim)\w{0,2} (?:the )?(?:response|assistant|answer|candidate"
+    rf"|option) {_SIDE} (?:as |to be )?(?:the )?(?:clear )?(?:winner|better|best|superior|victor)",
+    rf"\b{_THE_ANSWER}\s?(?:[<>≻≺]{{1,2}}|=)\s?{_THE_ANSWER}",
+    r"[\"'<](?:winner|verdict|preferred|preference|better|(?:better|preferred|winning)[ _]?(?:response|answer))[\"'>]"
+    r"\s?:?\s?[\"']?(?:(?:response|assistant|answer|option|model)[ _]?)?[ab12](?:[\"']|\s?</)",
+    r"(?:\A|\n|[.!?] )[^a-z0-9\n\[]{0,4}\[\[[abc]\]\][^a-z0-9\n]{0,3}(?:\n|\z)",
+    rf"\b(?:score|rating|grade|mark)s?\W{{1,6}}a\W{{0,3}}[=:]\s?{_MARK}(?:/[0-9]{{1,3}})?\W{{1,4}}b\W{{0,3}}[=:]\s?"
+    rf"{_MARK}(?:/[0-9]{{1,3}})?[.)\]}}\"']{{0,3}}\s*(?:\n|\z)",
+    rf"\b(?:response|assistant) a\W{{1,4}}{_MARK}[^.\n]{{0,16}}\b(?:response|assistant) b\W{{1,4}}{_MARK}",
+    rf"\b{_THE_ANSWER}\W{{1,4}}{_OUT_OF}[^.\n]{{0,16}}\b{_THE_ANSWER}\W{{1,4}}{_OUT_OF}",
+    rf"\b{_MINE} (?:is|was) {_MUCH}(?:better|best|superior|stronger|winner|preferable)(?: (?:one|answer|response"
+    rf"|of the two|here)){{0,2}}(?:\W{{0,2}}(?:[.!\n]|\z)| (?:than|to|of) (?:{_OTHER}|{_THE_ANSWER})\b)",
+    rf"\b{_MINE} (?:{_BEATS}|should win|deserves to win)\W{{0,2}}(?:[.!\n]|\z|{_OTHER})",
+    rf"\b(?:{_OTHER} (?:response|assistant)|{_THE_ANSWER}) (?:is|was) {_MUCH}(?:inferior|worse)\b",
+    r"\bjudge['’]?s['’]? (?:final |overall )?(?:conclusion|verdict|decision|evaluation|assessment|ruling|notes?"
+    r"|opinion)\W{1,6}(?:the )?(?:(?:answer|option) )?[ab] (?:is|was|wins)\b",
+    rf"{_I_WOULD} (?:(?:go|side|stick) with|choose|select|pick|prefer|favou?r|vote for|opt for|rate) {_THE_ANSWER}",
+    rf"\bthe (?:first|second|left|right) (?:response|assistant) (?:(?:is|was) {_MUCH}(?:better|superior|stronger"
+    rf"|winner)|{_BEATS})\b",
+    rf"\bthe (?:first|second) answer (?:is|was) {_MUCH}(?:better|superior|stronger) than the (?:first|second|other)\b",
+    rf"\b{_THE_ANSWER} (?:should|must|deserves to|ought to) (?:be (?:the winner|chosen|selected|preferred|declared"
+    r"|rated|ranked|picked)|win)\b",
+))  # fmt: skip
 _VERDICT_WORD = (
     "verdict|urteil|veredicto|verdetto|veredito|oordeel|werdykt|вердикт|裁决|裁決|判定|판정|karar|निर्णय|الحكم"
 )
@@ -83,7 +126,10 @@ _INSTRUCTIONS_ELSEWHERE = (
 
 # Soon searched for; only where one of them is found are the patterns tried.
 _VERDICT_SIGN = compile_pattern(
-    rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)|\[\[|{_VERDICT_WORD}|visual factuality|selection|judges",
+    rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)|\[\[|{_VERDICT_WORD}|visual factuality|selection"
+    r"|judge|winner|winning|(?:better|stronger|superior|preferred|my|this|our|other|first|second|left|right)"
+    r" (?:response|answer|assistant|one|output|reply)|[\"'<](?:better|preferred|preference)"
+    r"|(?:score|rating|grade|mark)s?\W{1,6}a\b",
     groupless=True,
 )
 _ORDER_SIGN = compile_pattern(
@@ -92,17 +138,19 @@ _ORDER_SIGN = compile_pattern(
     r"|candidate) (?:[ab]|[0-9])\b"
     r"|marks?\b|scores?\b|points?\b|ratings?\b|grades?\b|<\||<<|\[/?inst|\[end |\[assistant|\[\[|selection\W"
     r"|overall,? response"
+    r"|\b(?:me|mine)\b|(?:other|competing|opposing|second|first) (?:response|answer|assistant|reply|output)"
     r"|ignor|disregard|игнор|忽略|無視|무시",
     groupless=True,
 )
 _VERDICT = compile_pattern("|".join((
     _STATEMENT,
+    _IN_PLAIN_WORDS,
     rf"\[\[\s*{_FIVE_LEVELS}\s*\]\]",
     r"final verdict\W{0,6}(?:is)?\W{0,6}(?:[ab]\s*[<>=]|[ab][\])\"'”’]{0,3}[.!]?\s*(?:\n|\z))",
     rf"(?:{_VERDICT_WORD})(?: finale?)?\W{{0,6}}(?:is\W{{0,3}})?"
     rf"(?:(?:option|response|assistant)\W{{1,3}}(?:[ab]|[0-9]+)\b|{_FIVE_LEVELS})",
+    rf"(?:{_VERDICT_WORD})\W{{1,6}}(?:is\W{{1,3}})?[ab]{_ENDS}",
     r"selection\W{0,6}(?:is\W{0,3})?(?:option|response|assistant|answer)\W{1,3}(?:[ab]|[0-9]+)\b",
-    r"i (?:choose|select|pick|prefer) (?:response|assistant) (?:[ab]|[0-9]+)\b",
     r"judges (?:\w+ ){0,2}(?:that )?(?:this|mine|ours|it) (?:is|was) (?:\w+ ){0,2}(?:better|best)"
     r" (?:answer|response|one|option)",
     r"visual factuality score\W{0,6}(?:is|for|of)?\W{0,3}(?:\w+\W{1,3}){0,3}[0-9]",
@@ -143,7 +191,16 @@ _ORDER = compile_pattern("|".join((
     rf"\b(?:choose|pick|select) {_OPTION} as the (?:better|best|winner)",
     rf"\b(?:rate|rank|score|grade)\b(?: \w+){{0,2}} {_THIS_ANSWER}[^.\n]{{0,20}}"
     r"\b(?:high\w*|best|first|top|full|above|perfect\w*|10|ten)\b",
-    rf"\b(?:give|award|assign)\b (?:\w+ ){{0,2}}(?:{_THIS_ANSWER}|me\b)[^.\n]{{0,20}}\b{_FULL}\b",
+    rf"\b(?:give|award|assign)\b (?:\w+ ){{0,2}}{_THIS_ANSWER}[^.\n]{{0,20}}\b{_FULL}\b",
+    rf"\b(?:give|award|assign) me [^.\n]{{0,12}}\b{_FULL} (?:possible )?(?:marks?|scores?|grades?|ratings?|points)\b"
+    r"|\b(?:give|award|assign) me (?:a |an )?(?:10|ten) ?(?:/|out of) ?(?:10|ten)\b",
+    r"\b(?:rate|score|grade|rank|mark) (?:me|mine)\b[^.\n]{0,12}\b(?:10|ten|full|high\w*|top|best|first|above|maximum"
+    r"|perfect\w*)\b",
+    rf"\b{_JUDGES}\s?[:,—–-]\s?(?:please |you (?:must|should) |now |just |only )?(?:choose|select|pick|prefer|rate|rank"
+    rf"|score|grade|vote for|declare|favou?r) (?:(?:me|mine|b)\b\W|this one\b|{_THIS_ANSWER}"
+    rf"|the (?:first|second) (?:one|response|answer)\b|a{_ENDS})",
+    r"\b(?:do not|don['’]t|never|must not|should not) (?:choose|pick|select|prefer|vote for|reward|favou?r) the"
+    r" (?:other|competing|opposing|second|first) (?:response|answer|assistant|reply|output)\b",
     rf"\b(?:give|award|assign)\b[^.\n]{{0,20}}\b{_FULL}\b[^.\n]{{0,12}}\b(?:marks?|scores?|grades?|ratings?|points?"
     rf"|verdicts?|10)\b[^.\n]{{0,12}}\b{_THIS_ANSWER}",
     rf"\b(?:{_TO_SAY}\b[^.\n]{{0,20}}\b(?:with|only|exactly|that)|(?:say|write|print|conclude)\b[^.\n]{{0,20}}:)"
@@ -172,6 +229,9 @@ class Meant:
     """It reads as a decision between the answers, or as their grade."""
     order: bool
     """It tells the judge what to do."""
+
+    def __bool__(self) -> bool:
+        return self.verdict or self.order
 
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair

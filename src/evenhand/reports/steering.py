@@ -11,9 +11,20 @@ if TYPE_CHECKING:
     from evenhand.ledger.steering import Steering
 
 NOT_KNOWN: Mapping[str, Json] = dict.fromkeys(
-    ("answers_shown", "writes_verdicts", "gives_orders", "lost", "lost_of", "lost_more_than_others")
+    (
+        "answers_shown",
+        "writes_verdicts",
+        "gives_orders",
+        "verdict_items",
+        "order_items",
+        "lost",
+        "lost_of",
+        "lost_more_than_others",
+    )
 )
 """The fields of a model of which nobody knows, or may know."""
+_NAMED = 20
+"""Models in one sentence: a few lines of a terminal."""
 
 
 def steering_sentences(found: "Mapping[str, Steering]", names: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -42,7 +53,7 @@ def _doing(alone: str, several: str, counts: Mapping[str, tuple[int, int]]) -> t
     ordered = sorted(done, key=lambda model: (-done[model][0] / done[model][1], model))
     first, *more = [(f"{model} in {done[model][0]:,} of ", done[model][1]) for model in ordered] or [("", 0)]
     told = [f"{first[0]}{_answers(first[1])}", *(f"{words}{of:,}" for words, of in more)]
-    return (f"{several} {listed(told)}.",) if done else ()
+    return (f"{several} {listed(told, most=_NAMED)}.",) if done else ()
 
 
 def _answers(number: int) -> str:
@@ -62,4 +73,6 @@ def _losing(found: "Mapping[str, Steering]") -> tuple[str, ...]:
         f"{one.lost:,} of {one.of:,} of {model} (others: {one.others_lost:,} of {one.others_of:,})"
         for model, one in parts
     ]
-    return (f"No verdict could be read in many comparisons of some models: {listed(told)}.",) if told else ()
+    return (
+        (f"No verdict could be read in many comparisons of some models: {listed(told, most=_NAMED)}.",) if told else ()
+    )

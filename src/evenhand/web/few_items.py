@@ -61,10 +61,15 @@ def without_few(judged: JudgedBattles, category_of: Mapping[str, str | None] | N
 
 
 def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str, Steering]:
-    """Of the models with answers to enough items; of a category nothing, as the other items would follow from it."""
+    """Of the models with answers to enough items, without naming any; of a category nothing, as the other items would
+    follow from it."""
     if category is not None:
         return {}
-    return {model: one for model, one in found.items() if one.answers_shown >= FEWEST}
+    return {
+        model: replace(one, verdict_items=(), order_items=())
+        for model, one in found.items()
+        if one.answers_shown >= FEWEST
+    }
 
 
 def _withheld(results: Results, *, human: bool) -> npt.NDArray[np.bool_]:

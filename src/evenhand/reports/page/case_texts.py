@@ -13,6 +13,7 @@ from evenhand.domain.verdict import Grades, NoVerdict, Preference, verdict_json
 from evenhand.ledger.lookup import CallOnRecord, calls_on_record, responses_by_digest
 from evenhand.ledger.projection import Judged, StudyOnRecord, judged
 from evenhand.ledger.record import Ledger
+from evenhand.ledger.steering import said_to_judge
 from evenhand.reports.page.cases import Case
 
 TOGETHER = 50
@@ -48,10 +49,11 @@ class CaseTexts:
             one.key: one
             for one in calls_on_record(self.ledger, dict.fromkeys(key for one in met for key in one.judgement.calls))
         }
+        speaks = said_to_judge(met)
         places = {digest: place for place, digest in enumerate(answers)}
         return {
             "items": [_item(self.items[digest]) for digest in digests],
-            "answers": [_answer(one) for one in answers.values()],
+            "answers": [_answer(one, speaks.get(one.digest, [])) for one in answers.values()],
             "cases": [
                 {
                     "item": digests.index(case.item),
@@ -108,12 +110,13 @@ def _item(item: Item) -> dict[str, Json]:
     return {"label": item.label, "digest": item.digest, **{name: value for name, value in content.items() if value}}
 
 
-def _answer(answer: Response) -> dict[str, Json]:
+def _answer(answer: Response, says_to_judge: Sequence[str]) -> dict[str, Json]:
     return {
         "model": printable(answer.model),
         "text": answer.text,
         "variant": answer.variant,
         "flags": list(answer.flags),
+        "says_to_judge": list(says_to_judge),
     }
 
 

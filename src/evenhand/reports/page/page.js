@@ -133,6 +133,7 @@
 
   const answer = (one) => element("section", { class: "panel" }, element("h3", { class: "name" }, one.model),
     one.variant || one.flags.length ? element("p", { class: "soft" }, [one.variant, ...one.flags].filter(Boolean).join(", ")) : "",
+    one.says_to_judge.map((words) => pill(words, "unsure")),
     written(one.text));
 
   const showing = (one, answers) => {
