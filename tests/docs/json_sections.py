@@ -260,8 +260,8 @@ DOCUMENTS = (
         commands=("evenhand ledger check --json",),
         says="What was looked at, and what is missing or changed; [what the chain tells](record.md). In `findings[]` "
         "are, by table, how many rows were changed, put in or taken out, the keys of those on record, and when those "
-        "were written that are not; `rests` is what rests on them; `erased` counts, by table, texts that were taken away "
-        "and left their digest.",
+        "were written that are not; `rests` is what rests on them; `erased` counts, by table, texts that were taken "
+        "away and left their digest.",
     ),
     Document(
         name="show RUN",

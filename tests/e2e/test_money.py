@@ -96,3 +96,12 @@ def test_a_dry_run_asks_nothing_writes_nothing_and_tells_what_the_run_then_does(
         assert dry.document["known"] == ran.document["known"]
         assert dry.document["calls_at_least"] == ran.document["requests"] == ran.document["called"]
         assert ran.document["cost_usd"] <= dry.document["cost_usd"]
+
+
+@pytest.mark.parametrize("dollars", ["nan", "inf"])
+def test_a_budget_that_is_no_number_is_refused_before_a_call(here: Workplace, dollars: str) -> None:
+    with server_process() as url:
+        ran = here.judge(url, *drawn(2), *PRICE, "--max-cost", dollars)
+        assert stats(url)["requests"] == 0
+    assert ran.code == 2
+    assert f"--max-cost is a number of dollars, not {dollars}." in ran.err

@@ -1,6 +1,7 @@
 """What the flags of a command that asks a model come to: settings, pace, price, and which key may go where."""
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,6 +136,10 @@ def contact(
     guard(ctx, name, model, surroundings, flags, url_flag=url_flag, key_flag=key_flag)
     given = given_settings(flags)
     quote = Quote(model.endpoint, PriceList([parse_price(text) for text in flags["price"]]), image)
+    if flags["max_cost"] is not None and not math.isfinite(flags["max_cost"]):
+        raise WrongUse(
+            f"--max-cost is a number of dollars, not {flags['max_cost']}. {said_by(ctx, 'max_cost')}".rstrip()
+        )
     if flags["max_cost"] is not None and not quote.known:
         raise WrongUse(
             f"--max-cost needs a price, and none is known for {model.name}; "
