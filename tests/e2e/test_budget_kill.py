@@ -135,7 +135,7 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         assert billed(url) - spent < budget / 8
         spent = billed(url)
         assert spent <= budget
-        assert spent > budget / 4, "else it says nothing"
+        assert spent > budget / 8, "else it says nothing"  # kills cut off what is set aside at its most
 
         shown = json.loads(here.run("runs", "--json", "--last", "999").out)["runs"]
         cut_off = sum(one["cut_off_usd"] for one in shown)
@@ -165,7 +165,7 @@ def worker_killed(here: Workplace, *, kills: int, budget: float, battles: int, s
         assert {entry.stands.stage for entry in entries} == {"stopped"}
         assert all(entry.spent() <= budget for entry in entries)
         assert spent <= sum(entry.spent() for entry in entries) + 1e-6
-        assert spent > 2 * budget / 3, "else it says nothing"
+        assert spent > budget / 2, "else it says nothing"
         raised(entries[0], url, here, given, budget + 10, spent)
         return f"worker: {told.kills} kills, ${spent:.2f} billed of ${2 * budget:.2f}"
 
@@ -180,7 +180,7 @@ def raised(entry: Entry, url: str, here: Workplace, given: list[str], budget: fl
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_command_killed_now_and_then_keeps_its_budget(here: Workplace, name: str) -> None:
-    command_killed(here, name, kills=2, budget=60.0, size=200, seed=1)
+    command_killed(here, name, kills=4, budget=60.0, size=200, seed=1)
 
 
 def test_workers_killed_now_and_then_keep_the_budgets_of_submissions(here: Workplace) -> None:
