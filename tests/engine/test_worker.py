@@ -191,27 +191,20 @@ async def test_the_budget_of_a_benchmark_holds_over_all_runs(plot: Plot):
     assert plot.stages() == ["verify"] * 6
 
 
-async def test_answers_of_no_use_count_towards_the_budget_of_a_benchmark(plot: Plot):
+@pytest.mark.parametrize(
+    ("prompt_tokens", "requests", "charged"),
+    [
+        pytest.param(1, 2, (2.0, 2.0), id="told: $1 each, and the next may cost $2.25"),
+        pytest.param(0, 1, (2.0, 4.0), id="not told: charged as the most it can have cost"),
+    ],
+)
+async def test_answers_of_no_use_count_towards_the_budget_of_a_benchmark(
+    plot: Plot, prompt_tokens: int, requests: int, charged: tuple[float, float]
+):
     for number in range(6):
         plot.caption(f"{number} dots.")
-    usage = {"prompt_tokens": 1, "completion_tokens": 999}  # $1 each
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 999}
     message = {"role": "assistant", "content": ""}
-    empty = Canned(body={"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
-    set_terms(plot.ledger, plot.growing, terms(max_cost=4.0), by="owner")  # the next may cost $2.25
-    async with ScriptedServer() as model:
-        model.then(*[empty] * 6)
-        asked = reference_answers(plot.ledger, model.base_url, price=PRICE)
-        for later in range(5):
-            await asked.act(asked.plan(time.time() + 1e9 * later), Stopping())
-        assert model.stats()["requests"] == 2
-    assert charged_to(plot.ledger, run_command(plot.growing)) == pytest.approx(2.0)
-
-
-async def test_answers_of_no_use_that_do_not_say_what_they_cost_are_charged_as_the_most(plot: Plot):
-    for number in range(6):
-        plot.caption(f"{number} dots.")
-    message = {"role": "assistant", "content": ""}
-    usage = {"prompt_tokens": 0, "completion_tokens": 1000}
     empty = Canned(body={"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
     set_terms(plot.ledger, plot.growing, terms(max_cost=4.0), by="owner")
     async with ScriptedServer() as model:
@@ -219,8 +212,9 @@ async def test_answers_of_no_use_that_do_not_say_what_they_cost_are_charged_as_t
         asked = reference_answers(plot.ledger, model.base_url, price=PRICE)
         for later in range(5):
             await asked.act(asked.plan(time.time() + 1e9 * later), Stopping())
-        assert model.stats()["requests"] == 1
-    assert 2.0 < charged_to(plot.ledger, run_command(plot.growing)) <= 4.0
+        assert model.stats()["requests"] == requests
+    least, most = charged
+    assert least - 1e-6 <= charged_to(plot.ledger, run_command(plot.growing)) <= most + 1e-6
 
 
 async def test_a_budget_without_a_price_is_refused_in_a_sentence(plot: Plot):

@@ -1,0 +1,262 @@
+"""Whose words a decision in a reply is: the judge's own, quoted, a candidate's too, spoken of, or another's."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from evenhand.protocols.candidates import LONG, VERY_LONG, Candidates, prose
+from evenhand.protocols.fence import fenced_spans
+from evenhand.protocols.quoting import Quoting
+
+Kind: TypeAlias = Literal["preference", "grades", "choice"]
+
+_MOST_MARKS = 20
+_QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
+_END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
+
+
+@dataclass(frozen=True, slots=True)
+class NotOffered:
+    text: str
+
+
+Value: TypeAlias = float | NotOffered
+
+
+def _blank(sign: re.Match[str]) -> str:
+    return " " * len(sign.group())
+
+
+class Rank(IntEnum):
+    """How surely a decision is the judge's own; a surer one beats the others wherever they stand."""
+
+    OWN = 1
+    QUOTED = 2
+    """In quotation marks, code, a block quote or parentheses, where judges put their own verdict too."""
+    WRITTEN = 3
+    """A candidate wrote the same."""
+    SPOKEN_OF = 4
+    """The judge speaks of quoting, planting or ignoring it: a decision only where there is no other."""
+    ANOTHERS = 5
+    """A candidate wrote it and it stands in quotation, or it is announced as another's text: never a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    rank: Rank
+    disputed: bool = False
+    """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    value: Value
+    captured: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Led:
+    """How a decision is led up to."""
+
+    quoted: bool
+    announced: bool
+    introduced: bool
+    spoken_of: bool
+
+    @property
+    def plainly(self) -> bool:
+        return not (self.quoted or self.announced or self.introduced or self.spoken_of)
+
+
+def _side(value: Value, kind: Kind) -> float | None:
+    """Which answer a value finds the better: 1, 2, … as shown, 0 for a tie; None where it finds none so."""
+    if kind == "grades" or isinstance(value, NotOffered):
+        return None
+    return value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(value > 0) - (value < 0)]
+
+
+class Origin:
+    """Whose words a decision in a reply is. `text` is the reply's plain text."""
+
+    def __init__(self, text: str, shown: Sequence[str], *, fence: str | None) -> None:
+        self.text = text
+        self._candidates = Candidates(shown)
+        self._quoting = Quoting(text)
+        self._fenced = fenced_spans(text, fence) if fence else []
+        self._beginnings: dict[tuple[int, int], int] = {}
+
+    @cached_property
+    def _unquoted(self) -> str:
+        return _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
+
+    @cached_property
+    def _is_a_candidates(self) -> bool:
+        """Whether the whole reply is what one candidate wrote."""
+        return self._candidates.is_one(self._unquoted)
+
+    def rank(self, decided: Decided, *, kind: Kind, alone: bool, closing: bool) -> Standing:
+        """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
+        start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
+        quoting = self._quoting
+        if self._is_fenced(start, end):
+            return Standing(Rank.ANOTHERS)
+        if alone and closing and quoting.is_bare(start, end):  # as nearly every reply ends
+            return Standing(Rank.OWN)
+        led = _Led(
+            quoted=quoting.quotes(start, end),
+            announced=quoting.announced(start),
+            introduced=quoting.introduced(start),
+            spoken_of=quoting.spoken_of(start, end) or quoting.follows(start),
+        )
+        if alone and led.plainly and closing:
+            return Standing(Rank.OWN)
+        writers = self._writers(decided, end)
+        if alone and led.plainly and not writers:
+            return Standing(Rank.OWN)
+        if writers:
+            favoured = _side(decided.value, kind)
+            against = bool(favoured) and favoured not in writers and not led.quoted and (closing or led.plainly)
+            return self._written(start, end, led, against=against)
+        return self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
+
+    def _written(self, start: int, end: int, led: _Led, *, against: bool) -> Standing:
+        """Of a decision that a candidate wrote too; `against`: one that finds another better than its writers, and that
+        nothing tells to be theirs, or that closes the reply."""
+        quoting = self._quoting
+        if not (led.announced or against) and self._closes(start, end, led):
+            return Standing(Rank.WRITTEN)
+        restated = self._restated(start, end)
+        if led.announced or led.quoted or led.introduced or quoting.labelled(start):
+            told = led.announced or led.introduced or led.spoken_of or restated.rank > Rank.WRITTEN
+            told = told or (led.quoted and quoting.in_prose_of_another(start))
+            standing = Standing(Rank.ANOTHERS, disputed=not told)
+        elif restated.rank > Rank.SPOKEN_OF or not led.spoken_of:
+            standing = restated
+        else:
+            standing = Standing(Rank.SPOKEN_OF)
+        if against and standing.rank >= Rank.SPOKEN_OF and not self._is_long(start, end):
+            # Who writes a verdict against itself wants the judge not to be heard.
+            return Standing(Rank.SPOKEN_OF, disputed=True)
+        return standing
+
+    def _is_long(self, start: int, end: int) -> bool:
+        """Whether the stretch of a candidate's with a decision in it is quoted, or more than is alike by accident."""
+        begin = self._begins(start, end)
+        goes_on = any(map(str.isalnum, self.text[end : end + 200]))
+        marked = self._quoting.quotes(begin, end) or (goes_on and self._quoting.after_a_colon(begin))
+        return self._is_a_candidates or prose(self.text[begin:start]) >= (LONG if marked else VERY_LONG)
+
+    def _unwritten(self, decided: Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> Standing:
+        """Of a decision that no candidate wrote; `meant`: one declared the same in other words."""
+        if led.announced or (led.introduced and meant):
+            return Standing(Rank.ANOTHERS)
+        if led.introduced or led.spoken_of:
+            return Standing(Rank.SPOKEN_OF, disputed=not (led.quoted or meant))
+        if meant or self._below_a_candidates(decided.start):
+            return Standing(Rank.WRITTEN)
+        if not led.quoted or isinstance(decided.value, NotOffered):
+            return Standing(Rank.OWN)  # what is captured to be seen not to be offered is spoken of in quotation marks
+        closes = self._closes(decided.start, end, led)
+        own = closes and (alone or self._quoting.in_parentheses(decided.start, end))
+        return Standing(Rank.OWN) if own else Standing(Rank.QUOTED, disputed=closes)
+
+    def _closes(self, start: int, end: int, led: _Led) -> bool:
+        quoting = self._quoting
+        told = led.spoken_of or led.introduced or quoting.in_block_quote(start)
+        return led.quoted and not told and quoting.closes(start, end)
+
+    def declares_another(self, value: Value, kind: Kind, decided: Sequence[Decided]) -> bool:
+        """Whether the reply finds another side the better, or gives another grade, in words that are no decision."""
+        parts: list[str] = []
+        at = 0
+        for one in sorted(decided, key=lambda one: one.start):
+            parts.append(self.text[at : one.start])
+            at = max(at, one.end)
+        rest = Candidates([". ".join([*parts, self.text[at:]])])
+        if kind == "grades":
+            return bool(rest.grades() - {value})
+        return bool(rest.sides() - {_side(value, kind)})
+
+    def _is_fenced(self, start: int, end: int) -> bool:
+        return any(begin <= start and end <= stop for begin, stop in self._fenced)
+
+    def closing(self, decided: Sequence[Decided]) -> frozenset[Decided]:
+        """Those at the reply's end with nothing else in their paragraph: the judge's, known without any candidate."""
+        run: list[Decided] = []
+        after = len(self.text)
+        for one in reversed(decided):
+            if after - one.end > _MOST_MARKS or any(map(str.isalnum, self.text[one.end : after])):
+                break
+            run.append(one)
+            after = one.start
+        begins = after == 0 or self.text[after - 2 : after] == "\n\n"
+        return frozenset(run) if begins or (run and self._quoting.is_own(after)) else frozenset()
+
+    def continues(self, before: Decided, decided: Decided, *, lines: int) -> bool:
+        """Whether nothing stands between the two but so many line breaks."""
+        between = self.text[before.end : decided.start]
+        breaks = self.text[before.start : decided.start].count("\n", -len(between) - 2)
+        return max(breaks, between.count("\n")) <= lines and not any(map(str.isalnum, between))
+
+    def _writers(self, decided: Decided, end: int) -> frozenset[int]:
+        if writers := self._candidates.writers(self.text[decided.start : end]):
+            return writers
+        # The bare value with the brackets that it stands in, below a heading of the judge's own.
+        at = self.text.rfind(decided.captured, decided.start, decided.end)
+        if at < 0 or not any(mark in decided.captured for mark in "<>="):
+            return frozenset()
+        left, right = at, at + len(decided.captured)
+        while left > 0 and self.text[left - 1] in "[ ":
+            left -= 1
+        while right < len(self.text) and self.text[right] in "] ":
+            right += 1
+        return self._candidates.writers(self.text[left:right])
+
+    def _meant(self, decided: Decided, kind: Kind) -> bool:
+        """Whether a candidate declared the same in other words."""
+        if isinstance(decided.value, NotOffered):
+            return self._candidates.said_sides(decided.captured)
+        if kind == "grades":
+            return decided.value in self._candidates.grades()
+        return _side(decided.value, kind) in self._candidates.sides()
+
+    def _begins(self, start: int, end: int) -> int:
+        if (start, end) not in self._beginnings:
+            self._beginnings[start, end] = self._candidates.begins(self._unquoted, start, end)
+        return self._beginnings[start, end]
+
+    def _below_a_candidates(self, start: int) -> bool:
+        """Whether nothing but decisions stands between it and a paragraph that a candidate wrote: an answer restated
+        whole, and what the judge made of its last line."""
+        begin = self._unquoted.rfind("\n\n", 0, start)
+        if begin < 0 or prose(self._unquoted[begin:start]):
+            return False
+        above = self._unquoted[self._unquoted.rfind("\n\n", 0, begin) + 1 : begin]
+        return prose(above) >= VERY_LONG and bool(self._candidates.writers(above))
+
+    def _restated(self, start: int, end: int) -> Standing:
+        """What a decision is that stands in a longer stretch of a candidate's."""
+        if self._is_a_candidates and any(map(str.isalnum, self.text[:start] + self.text[end:])):
+            return Standing(Rank.ANOTHERS)
+        begin = self._begins(start, end)
+        if begin >= start:
+            return Standing(Rank.WRITTEN)
+        quoting = self._quoting
+        quoted = quoting.quotes(begin, end)
+        # A few words over several lines, or a sentence that is neither quoted nor follows a colon, may be the judge's,
+        # and the candidate's by foresight.
+        own = prose(self.text[begin:start])
+        if quoted or quoting.after_a_colon(begin):
+            doubtful = own < LONG and "\n" in self.text[begin:start]
+        else:
+            doubtful = 0 < own < VERY_LONG or (own == 0 and "\n" in self.text[begin:start])
+        told = quoting.announced(begin) or quoting.introduced(begin) or quoting.labelled(begin)
+        if told or quoted:
+            return Standing(Rank.ANOTHERS, disputed=doubtful)
+        spoken_of = quoting.spoken_of(begin, end)
+        return Standing(Rank.SPOKEN_OF, disputed=doubtful) if spoken_of else Standing(Rank.WRITTEN)
