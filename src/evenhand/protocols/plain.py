@@ -13,8 +13,6 @@ _LATEX = re.compile(r"\\(?:boxed|text(?:bf|it|tt|rm|sf)?|mathbf|mathrm|mathit|em
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _LINE_SEPARATOR = re.compile("[\u0085\u2028\u2029]")
-_ODD = re.compile("[\u0085\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ud800-\udfff\ufeff]")
-"""Any of the three before."""
 _NEWLINE = re.compile("\r\n?|[\v\f]")
 _BLANKS = re.compile(r"[^\S\n]+")
 
@@ -24,7 +22,10 @@ def plain(text: str) -> str:
     # A million replies are read: each step is taken only where its character occurs.
     if "&" in text:
         text = _ENTITY.sub(_unescaped, text)
-    if not text.isascii() and _ODD.search(text):
+    # No white space but the plain blank counts as printable, nor does anything unseen; patterns would take ten times as
+    # long to look for them.
+    unprintable = not text.replace("\n", "").isprintable()
+    if unprintable and not text.isascii():
         text = _INVISIBLE.sub("", _LINE_SEPARATOR.sub("\n", _SURROGATE.sub("\ufffd", text)))
     if "<" in text:
         text = _HTML_EMPHASIS.sub("", text)
@@ -36,8 +37,7 @@ def plain(text: str) -> str:
         text = _CODE_LETTER.sub(r"\1", text)
     if "\\" in text and _LATEX.search(text):
         text = _LATEX.sub("", text).replace("}", "").replace("$", "")
-    # No white space but the plain blank counts as printable; a pattern would take ten times as long to look for it.
-    if "  " in text or not text.replace("\n", "").isprintable():
+    if unprintable or "  " in text:
         text = _BLANKS.sub(" ", _NEWLINE.sub("\n", text))
     return text
 

@@ -13,9 +13,8 @@ from evenhand.protocols.candidates import Meant, meant_for_judge
 from evenhand.protocols.closing import token_notice
 from evenhand.protocols.fence import fence_notice, fenced
 from evenhand.protocols.offered import Constrained, Reading
-from evenhand.protocols.plain import plain
 from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, has_form_of_decision, read
-from evenhand.protocols.skeleton import decoded, unmasked
+from evenhand.protocols.skeleton import decoded, plain_answer, unmasked
 
 CANDIDATE_SLOT = "response_"
 """Slots response_1, response_2 ... hold what the candidates wrote, in the order shown."""
@@ -243,7 +242,7 @@ class Protocol:
         meant = meant_for_judge(answer)
         if meant.verdict:
             return meant
-        texts = [unmasked(plain(text)) for text in (answer, *decoded(answer))]
+        texts = [unmasked(plain_answer(text)) for text in (answer, *decoded(answer))]
         verdict = any(has_form_of_decision(self.rule, one) for text in texts for one in (text, text[::-1]))
         return replace(meant, verdict=verdict)
 

@@ -22,11 +22,13 @@ MOST_DECODED = 200_000
 
 _KEPT_MARKS = "<>=[]"
 _DROPPED_ASCII = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in _KEPT_MARKS))
-_SUSPICIOUS = re.compile("[^\x00-\x7f\xa0-\xbf\u2010-\u2027\u2030-\u205e]")
+_SUSPICIOUS = compile_pattern("[^\x00-\x7f\xa0-\xbf\u2010-\u2027\u2030-\u205e]", groupless=True)
 """Anything but ASCII and the typographer's marks, which look like no letter."""
 _LETTER_BY_NAME = re.compile(r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
 _TAGS = range(0xE0020, 0xE007F)
 """Invisible twins of the printable ASCII characters."""
+_TAGS_BEGIN = b"\xf3\xa0"
+"""So do they in UTF-8, which is searched many times faster."""
 
 _BASE64 = re.compile(r"={0,2}[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s:,;-]{0,2}){10,}")
@@ -63,11 +65,23 @@ _LEET = str.maketrans("0134578@$!|", "oieastbasii")
 
 def skeleton(text: str) -> str:
     """Letters, digits and the marks of a verdict, folded. `text` is plain text (`plain`)."""
-    if not text.isascii() and _SUSPICIOUS.search(text):
+    if _is_suspicious(text):
         text = folded(text).translate(_KEPT)
         if not text.isascii():
             return text
-    return text.lower().encode("ascii", "ignore").translate(None, _DROPPED_ASCII).decode()
+    return text.encode("ascii", "ignore").lower().translate(None, _DROPPED_ASCII).decode()
+
+
+def _is_suspicious(text: str) -> bool:
+    return not text.isascii() and _has_a_suspicious(text)
+
+
+@lru_cache(maxsize=256)  # one answer is asked for its skeleton, its letters unmasked, and these in lower case
+def _has_a_suspicious(text: str) -> bool:
+    try:
+        return _SUSPICIOUS.regexp.search(text.encode()) is not None
+    except UnicodeEncodeError:  # a lone surrogate
+        return True
 
 
 def folded(text: str) -> str:
@@ -77,7 +91,7 @@ def folded(text: str) -> str:
 
 def unmasked(text: str) -> str:
     """`text` with look-alike letters as plain Latin ones, without what cannot be seen; case, space and marks stay."""
-    if text.isascii() or not _SUSPICIOUS.search(text):
+    if not _is_suspicious(text):
         return text
     import regex  # knows Unicode's properties, which the standard library does not
 
@@ -87,8 +101,13 @@ def unmasked(text: str) -> str:
 
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
+def plain_answer(text: str) -> str:
+    return plain(text)
+
+
+@lru_cache(maxsize=256)
 def plain_skeleton(text: str) -> str:
-    return skeleton(plain(text))
+    return skeleton(plain_answer(text))
 
 
 def alike(skeleton_: str) -> str:
@@ -121,9 +140,9 @@ def _forms(text: str) -> tuple[str, ...]:
         return (text,)
     found = dict.fromkeys([text])
     text = _ends(text)
-    hidden = any(ord(letter) in _TAGS for letter in text) if not text.isascii() else False
-    if hidden:
-        found["".join(chr(ord(letter) - 0xE0000) for letter in text if ord(letter) in _TAGS)] = None
+    if _TAGS_BEGIN in text.encode("utf-8", "replace"):
+        hidden = "".join(chr(ord(letter) - 0xE0000) for letter in text if ord(letter) in _TAGS)
+        found |= {hidden: None} if hidden else {}
     layer = [text]
     if "<" in text:
         found[_TAG.sub("", text)] = None
