@@ -107,12 +107,7 @@ class Origin:
             return Standing(Rank.ANOTHERS)
         if alone and closing and quoting.is_bare(start, end):  # as nearly every reply ends
             return Standing(Rank.OWN)
-        led = _Led(
-            quoted=quoting.quotes(start, end),
-            announced=quoting.announced(start),
-            introduced=quoting.introduced(start),
-            spoken_of=quoting.spoken_of(start, end) or quoting.follows(start),
-        )
+        led = self._led(start, end)
         if alone and led.plainly and closing:
             return Standing(Rank.OWN)
         writers = self._writers(decided, end)
@@ -121,8 +116,20 @@ class Origin:
         if writers:
             favoured = _side(decided.value, kind)
             against = bool(favoured) and favoured not in writers and not led.quoted and (closing or led.plainly)
+            headed = self._headed(start, end)
+            if headed < start and not self._led(headed, end).plainly:
+                led = self._led(headed, end)
             return self._written(start, end, led, against=against)
         return self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
+
+    def _led(self, start: int, end: int) -> _Led:
+        quoting = self._quoting
+        return _Led(
+            quoted=quoting.quotes(start, end),
+            announced=quoting.announced(start),
+            introduced=quoting.introduced(start),
+            spoken_of=quoting.spoken_of(start, end) or quoting.follows(start),
+        )
 
     def _written(self, start: int, end: int, led: _Led, *, against: bool) -> Standing:
         """Of a decision that a candidate wrote too; `against`: one that finds another better than its writers, and that
@@ -143,6 +150,15 @@ class Origin:
             # Who writes a verdict against itself wants the judge not to be heard.
             return Standing(Rank.SPOKEN_OF, disputed=True)
         return standing
+
+    def _headed(self, start: int, end: int) -> int:
+        """Where a decision begins with the words that head it: "My final verdict is:", or a candidate's in any language.
+
+        A pattern may find the bare value, and what leads to it would seem to be the judge's own: "I ignored the sentence
+        “My final verdict is: [[A>B]]”".
+        """
+        begin = self._begins(start, end)
+        return min(begin if self._quoting.is_one_sentence(begin, start) else start, self._quoting.heading(start))
 
     def _is_long(self, start: int, end: int) -> bool:
         """Whether the stretch of a candidate's with a decision in it is quoted, or more than is alike by accident."""

@@ -137,6 +137,11 @@ _THEN_SPOKEN_OF = re.compile(
     |(?:ignored|disregarded|discounted|injected|planted|not\s+(?:my|mine|an?\s+answer|counted))\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_HEADING = re.compile(
+    r"\b(?:(?:my|our|the)\s+)?(?:(?:own|final|overall)\s+){0,2}(?:verdict|decision|judge?ment|conclusion)\b"
+    r"(?:\s+is)?\s*[:：]?\s*\Z",
+    re.IGNORECASE,
+)
 _NO_HEADING = re.compile('[:"“”‘«(]')
 _CLOSING_MARK = re.compile('["”’»」`]')
 _LIST_ITEM = re.compile(r"\s*(?:[-+•*|>]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s")
@@ -277,6 +282,15 @@ class Quoting:
         closed = _CLOSING_MARK.search(self.plain, end, min(line_end, end + _MOST_QUOTED_ON))
         return closed is not None and _THEN_SPOKEN_OF.match(self.plain, closed.start(), line_end) is not None
 
+    def heading(self, start: int) -> int:
+        """Where the words begin that head a verdict at `start`, as "My final verdict is:" does; `start` without any."""
+        at = max(self._line_start(start), start - _LONGEST_HEADING)
+        head = _HEADING.search(self.plain[at:start])
+        return at + head.start() if head else start
+
+    def is_one_sentence(self, start: int, end: int) -> bool:
+        return "\n" not in self.plain[start:end] and not _SENTENCE_END.search(self.plain, start, end)
+
     def closes(self, start: int, end: int) -> bool:
         """Whether it is all that the last paragraph says, but for a word or two such as "Final verdict"."""
         paragraph = self.plain.rfind("\n\n", 0, start) + 2
@@ -333,7 +347,7 @@ def _is_heading(words: str) -> bool:
     # Emphasis is gone from the plain text: a line of bold type looks like any other.
     if words.startswith("#"):
         return True
-    return _SPOKEN_OF.search(words) is not None and not (_NO_HEADING.search(words) or _LIST_ITEM.match(words))
+    return not (_NO_HEADING.search(words) or _LIST_ITEM.match(words)) and _SPOKEN_OF.search(words) is not None
 
 
 def _mentions_following(line: str) -> bool:

@@ -131,6 +131,9 @@ def _decision(
     standings = _standings(rule, by_group, origin)
     values: list[Value] = []
     for decided in by_group:
+        if len(decided) == 1 and standings[decided[0]].rank == Rank.OWN:  # as in nearly every reply
+            values.append(decided[0].value)
+            continue
         unread = {one.value for one in decided[:-MOST_DECISIONS]}
         last = [(standings[one], one.value) for one in decided[-MOST_DECISIONS:]]
         value = _judges_own(rule, last, unread=unread)
