@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from evenhand.protocols.letters import A_PHRASE, LONG, VERY_LONG, Letters
 from evenhand.protocols.patterns import compile_pattern
 from evenhand.protocols.plain import plain
 from evenhand.protocols.skeleton import alike, decoded, folded, forms, plain_answer, plain_skeleton, skeleton, unmasked
 
 SHORTEST = 6
 """Letters of a decision from which on its standing in an answer is no accident."""
-A_PHRASE, LONG, VERY_LONG = 12, 8, 60
-"""Letters, beside the words of verdicts and their headings, that nobody writes alike by accident."""
-LONGEST_STRETCH = 3000
+STRETCHES = (200, 3000)
+"""Characters before a decision that are compared with what candidates wrote; the more where the fewer are theirs."""
 
 # The labels under which answers are shown, and what is said of the better one, in the languages of known plants.
 _RESPONSE = (
@@ -213,12 +213,6 @@ _ORDER = compile_pattern("|".join((
 _OF_A_MENU = re.compile(r"\bselection\s+options?\s+[a-z]{2}", re.IGNORECASE)
 """Which would be taken for "Selection: Option 1", since an i looks like a 1."""
 _BEGINS_AFTER = frozenset(".!?:;\n\"“‘«'([>|—-")
-_VERDICT_WORDS = re.compile(
-    r"\b(?:overall|response|assistant|option|answer|is|are|the|my|final|verdicts?|better|best|conclusion"
-    r"|judge?ment|evaluation|"
-    r"selection|decision|result|visual|factuality|score|for|of|and|[ab]|[0-9]+)\b|>|<|=",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,28 +292,33 @@ class Candidates:
         """Whether `text` declares one of the sides the better that a candidate declared so too."""
         return any(_side(match) in self.sides() for match in _SIDES.finditer(text.lower()))
 
-    def begins(self, text: str, start: int, end: int) -> int:
-        """Where the stretch of `text` begins that a candidate wrote too and that holds the decision at [start, end).
+    def begins(self, reply: Letters, start: int, end: int) -> int:
+        """Where the stretch of `reply` begins that a candidate wrote too and that holds the decision at [start, end).
 
         A stretch in which the decision begins a paragraph must be long: else that may well be the judge's own, the more
         so where it is the last.
         """
-        before, decision = text[max(0, start - LONGEST_STRETCH) : start], alike(skeleton(text[start:end]))
-        left = alike(skeleton(before))
-        every = (form for written in self._forms or () for form in written)
-        longest = max((_longest_before(decision, left, form) for form in every), default=0)
-        begin = _word_start(text, _nth_from_end(text, start, longest), start)
+        text, decision = reply.text, alike(skeleton(reply.text[start:end]))
+        longest = self._longest_before(decision, text, start)
+        begin = _word_start(text, reply.place_before(start, longest), start)
         if longest < A_PHRASE:  # a letter or a word before the decision may be the same by accident
             begin = _sentence_start(text, begin, start)
         if "\n" not in text[begin:start]:
             return begin
-        closes = not any(map(str.isalnum, text[end : end + 200])) and before.rstrip(" ").endswith("\n\n")
-        return begin if prose(text[begin:start]) >= (VERY_LONG if closes else LONG) else start
+        ends, before = text[end : end + 200], text[max(0, start - 200) : start].rstrip(" ")
+        closes = not any(map(str.isalnum, ends)) and before.endswith("\n\n")
+        return begin if reply.prose(begin, start) >= (VERY_LONG if closes else LONG) else start
 
-
-def prose(text: str) -> int:
-    """How many letters there are beside the words of verdicts."""
-    return sum(map(str.isalnum, _VERDICT_WORDS.sub("", text)))
+    def _longest_before(self, decision: str, text: str, start: int) -> int:
+        """How many letters before the decision at `start` a candidate wrote before it too."""
+        every = [form for written in self._forms or () for form in written if decision in form]
+        longest, left = 0, ""
+        for characters in STRETCHES:
+            if not every or longest < len(left):
+                break
+            left = "".join(map(_bones, text[max(0, start - characters) : start].split("\n")))
+            longest = max(_longest_before(decision, left, form) for form in every)
+        return longest
 
 
 def _side(match: re.Match[str]) -> float:
@@ -337,8 +336,15 @@ def _side(match: re.Match[str]) -> float:
     return 1.0 if better == "a" else 2.0
 
 
+@lru_cache(maxsize=1024)  # the lines before one decision of a reply stand before the next one too
+def _bones(line: str) -> str:
+    return alike(skeleton(line))
+
+
 def _longest_before(decision: str, left: str, form: str) -> int:
     """How many letters of the end of `left` stand in `form` right before the decision, wherever they stand most."""
+    if left + decision in form:
+        return len(left)
     low, high = 0, 1  # what holds a stretch holds every shorter one
     while high <= len(left) and left[-high:] + decision in form:
         low, high = high, 2 * high
@@ -369,17 +375,3 @@ def _sentence_start(text: str, begin: int, start: int) -> int:
         if text[place] != " ":
             before = text[place]
     return start
-
-
-def _nth_from_end(text: str, end: int, letters: int) -> int:
-    """Where the last `letters` letters of a skeleton before `end` begin."""
-    place = end
-    while letters > 0 and place > 0:
-        place -= 1
-        letters -= _letters(text[place])
-    return place
-
-
-@lru_cache(maxsize=4096)
-def _letters(character: str) -> int:
-    return len(skeleton(character))

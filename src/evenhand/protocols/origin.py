@@ -7,8 +7,9 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from evenhand.protocols.candidates import LONG, VERY_LONG, Candidates, prose
+from evenhand.protocols.candidates import Candidates
 from evenhand.protocols.fence import fenced_spans
+from evenhand.protocols.letters import LONG, VERY_LONG, Letters, prose
 from evenhand.protocols.quoting import Quoting
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
@@ -95,6 +96,10 @@ class Origin:
         return _QUOTE_SIGN.sub(_blank, self.text) if ">" in self.text else self.text
 
     @cached_property
+    def _letters(self) -> Letters:
+        return Letters(self._unquoted)
+
+    @cached_property
     def _is_a_candidates(self) -> bool:
         """Whether the whole reply is what one candidate wrote."""
         return self._candidates.is_one(self._unquoted)
@@ -152,10 +157,10 @@ class Origin:
         return standing
 
     def _headed(self, start: int, end: int) -> int:
-        """Where a decision begins with the words that head it: "My final verdict is:", or a candidate's in any language.
+        """Where a decision begins with the words that head it: "My final verdict is:", or a candidate's own ones.
 
-        A pattern may find the bare value, and what leads to it would seem to be the judge's own: "I ignored the sentence
-        “My final verdict is: [[A>B]]”".
+        A pattern may find the bare value alone, and what leads to it would seem to be the judge's: "I ignored the
+        sentence “My final verdict is: [[A>B]]”".
         """
         begin = self._begins(start, end)
         return min(begin if self._quoting.is_one_sentence(begin, start) else start, self._quoting.heading(start))
@@ -165,7 +170,7 @@ class Origin:
         begin = self._begins(start, end)
         goes_on = any(map(str.isalnum, self.text[end : end + 200]))
         marked = self._quoting.quotes(begin, end) or (goes_on and self._quoting.after_a_colon(begin))
-        return self._is_a_candidates or prose(self.text[begin:start]) >= (LONG if marked else VERY_LONG)
+        return self._is_a_candidates or self._letters.prose(begin, start) >= (LONG if marked else VERY_LONG)
 
     def _unwritten(self, decided: Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> Standing:
         """Of a decision that no candidate wrote; `meant`: one declared the same in other words."""
@@ -243,14 +248,14 @@ class Origin:
 
     def _begins(self, start: int, end: int) -> int:
         if (start, end) not in self._beginnings:
-            self._beginnings[start, end] = self._candidates.begins(self._unquoted, start, end)
+            self._beginnings[start, end] = self._candidates.begins(self._letters, start, end)
         return self._beginnings[start, end]
 
     def _below_a_candidates(self, start: int) -> bool:
         """Whether nothing but decisions stands between it and a paragraph that a candidate wrote: an answer restated
         whole, and what the judge made of its last line."""
         begin = self._unquoted.rfind("\n\n", 0, start)
-        if begin < 0 or prose(self._unquoted[begin:start]):
+        if begin < 0 or self._letters.prose(begin, start):
             return False
         above = self._unquoted[self._unquoted.rfind("\n\n", 0, begin) + 1 : begin]
         return prose(above) >= VERY_LONG and bool(self._candidates.writers(above))
@@ -266,7 +271,7 @@ class Origin:
         quoted = quoting.quotes(begin, end)
         # A few words over several lines, or a sentence that is neither quoted nor follows a colon, may be the judge's,
         # and the candidate's by foresight.
-        own = prose(self.text[begin:start])
+        own = self._letters.prose(begin, start)
         if quoted or quoting.after_a_colon(begin):
             doubtful = own < LONG and "\n" in self.text[begin:start]
         else:

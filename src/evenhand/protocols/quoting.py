@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from evenhand.protocols.candidates import LONG, prose
+from evenhand.protocols.letters import LONG, prose
 
 _WINDOW = 240
 """Characters before a place in which its announcement is looked for."""

@@ -15,9 +15,9 @@ from evenhand.protocols.origin import Decided, Kind, NotOffered, Origin, Rank, S
 from evenhand.protocols.patterns import Found, Pattern
 from evenhand.protocols.plain import plain
 
-# Raised whenever the code of reading, origin, closing, quoting, candidates, skeleton or plain changes what any reply is
-# read as.
-READER_VERSION = 5
+# Raised whenever the code of reading, origin, closing, quoting, candidates, letters, skeleton or plain changes what any
+# reply is read as.
+READER_VERSION = 6
 
 MOST_DECISIONS = 200
 """Of a reply with more the last ones are read."""
@@ -131,17 +131,12 @@ def _decision(
     standings = _standings(rule, by_group, origin)
     values: list[Value] = []
     for decided in by_group:
-        if len(decided) == 1 and standings[decided[0]].rank == Rank.OWN:  # as in nearly every reply
-            values.append(decided[0].value)
-            continue
-        unread = {one.value for one in decided[:-MOST_DECISIONS]}
-        last = [(standings[one], one.value) for one in decided[-MOST_DECISIONS:]]
-        value = _judges_own(rule, last, unread=unread)
+        value = _of_group(rule, decided, standings)
         if isinstance(value, NoVerdict):
             return value
         if value is None:
             continue
-        doubtful = min(one.rank for one, _ in last) >= Rank.WRITTEN
+        doubtful = min(standings[one].rank for one in decided[-MOST_DECISIONS:]) >= Rank.WRITTEN
         if doubtful and origin.declares_another(value, rule.kind, [one for group in by_group for one in group]):
             return NoVerdict(
                 reason="conflicting", detail="What decides may be a candidate's, and the judge's words differ."
@@ -185,6 +180,16 @@ def _standings(rule: ReadingRule, by_group: Sequence[Sequence[Decided]], origin:
 
 def _by_rank(standing: Standing) -> Rank:
     return standing.rank
+
+
+def _of_group(
+    rule: ReadingRule, decided: Sequence[Decided], standings: Mapping[Decided, Standing]
+) -> Value | NoVerdict | None:
+    if len(decided) == 1 and standings[decided[0]].rank == Rank.OWN:  # as in nearly every reply
+        return decided[0].value
+    unread = {one.value for one in decided[:-MOST_DECISIONS]}
+    last = [(standings[one], one.value) for one in decided[-MOST_DECISIONS:]]
+    return _judges_own(rule, last, unread=unread)
 
 
 def _judges_own(
