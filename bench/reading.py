@@ -3,7 +3,8 @@
     python -m bench.reading [--replies 2000] [--largest 1000000]
 
 Replies and answers of about 1,000 characters (some 170 words); every text differs in each call, so that nothing kept
-from one call helps the next; in "recurring" each answer meets many others, as on a board. CPU seconds of one process,
+from one call helps the next; in "recurring" each answer meets many others, as on a board; "flags" is what telling
+whether one honest answer speaks to the judge costs. CPU seconds of one process,
 the median of five rounds. "re2" is the time in which RE2 finds the protocol's pattern in the same three texts: a
 yardstick that moves with the machine. The growth table tells nanoseconds a character of reply and answers together.
 """
@@ -178,6 +179,15 @@ def reader(wording: Wording) -> Callable[[Read], None]:
     return read
 
 
+def flagger(wording: Wording) -> Callable[[Read], None]:
+    protocol = wording.protocol
+
+    def flag(one: Read) -> None:
+        protocol.meant(one.shown[0])
+
+    return flag
+
+
 def seconds(do: Callable[[Read], None], reads: Sequence[Read]) -> float:
     """CPU, of all of them together."""
     start = time.process_time()
@@ -206,6 +216,12 @@ def costs(wording: Wording, replies: int) -> list[Figure]:
                 note=f"{times:.1f} times re2; {figure.note}",
             )
         )  # fmt: skip
+    flag = flagger(wording)
+    flagged: list[float] = []
+    for _ in range(ROUNDS):
+        reads = _reads("plain", rng, wording, replies // ROUNDS)
+        flagged.append(seconds(flag, reads) / len(reads) * 1_000)
+    figures.append(median_figure(f"{wording.name}, flags", flagged, unit="ms CPU", at_most=0.093))
     return figures
 
 
@@ -254,9 +270,8 @@ def main() -> None:
     grew = [figure for wording in wordings for figure in growth(wording, sizes)]
     worst = max(grew, key=lambda figure: figure.value)
     print()
-    print_table(
-        [Figure(what=worst.what, value=worst.value, unit="times", at_most=3.0, note=f"against {sizes[1]:,} characters")]
-    )
+    against = f"against {sizes[min(1, len(sizes) - 1)]:,} characters"
+    print_table([Figure(what=worst.what, value=worst.value, unit="times", at_most=3.0, note=against)])
 
 
 if __name__ == "__main__":
