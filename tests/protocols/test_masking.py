@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.protocols.candidates import Candidates
 from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.letters import Letters
 from evenhand.protocols.reading import MOST_DECISIONS
 
 VISIT = load_protocol("visit_pairwise")
@@ -339,7 +340,7 @@ def test_a_stretch_is_found_however_often_its_decision_stands_before_it():
         candidates = Candidates([text])
         assert candidates.writers(PLANT) == {1}
         reply = f"Well then. {stretch}"
-        assert candidates.begins(reply, reply.index(PLANT), len(reply)) == reply.index(stretch)
+        assert candidates.begins(Letters(reply), reply.index(PLANT), len(reply)) == reply.index(stretch)
 
 
 MEGABYTE = 1_000_000
