@@ -1,6 +1,7 @@
 """Opening a ledger: its address, its engine, its version. The one place that knows SQLite's pragmas."""
 
 import errno
+import os
 import re
 import secrets
 import sqlite3
@@ -65,6 +66,17 @@ def sqlite_path(url: str) -> Path | None:
     if not parsed.database or parsed.database == ":memory:":
         raise LedgerError("A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.")
     return Path(parsed.database)
+
+
+def refuse_way_out(folder: Path, *, within: Path) -> None:
+    """Raises LedgerError where a folder beside the ledger is a link to somewhere else: neither read nor written."""
+    really = Path(os.path.realpath(folder))
+    if not really.is_relative_to(os.path.realpath(within)):
+        raise LedgerError(
+            f"{folder} is to lie in {within}, but a link leads to {really}, and no file is read or written through it. "
+            f"Put the files themselves in the link's place; or, to have them on that disk, move the ledger there too, "
+            "with the folders beside it, and name it with --store."
+        )
 
 
 def _parsed(url: str) -> URL:
