@@ -1,6 +1,9 @@
 """`evenhand ledger` where something of the record is not as it should be."""
 
+import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,3 +59,22 @@ def test_a_folder_of_images_on_another_disk_gets_one_sentence_from_what_reads_an
     assert len(said) == 1
     assert "no file is read or written through it. Put the files themselves in the link's place" in said.pop()
     assert shell.document("ledger", "check", "--store", f"sqlite:///{disk}/ledger.db")["sound"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE runs SET at = 'abc'",
+        "UPDATE runs SET at = 1e300",
+        "UPDATE run_ends SET at = 'abc'",
+        "UPDATE run_ends SET outcome = '{}'",
+    ],
+)
+def test_a_run_that_was_altered_is_named_where_runs_are_listed_and_by_the_check(shell: Shell, change: str) -> None:
+    run = shell.document("runs")["runs"][0]["run"]
+    with closing(sqlite3.connect(shell.folder / ".evenhand" / "ledger.db")) as connection, connection:
+        assert connection.execute(change).rowcount == 1
+    said = shell.run("runs", expect=1)[1]
+    assert f"The run '{run}' on record cannot be read: it is not as it was written." in said
+    found = shell.run("ledger", "check", expect=1)[0]
+    assert re.search(rf"run(s|_ends): 1 changed. On record and not as written: {run}", found)

@@ -49,7 +49,7 @@ def of_row(kind: str, name: object) -> Generator[None]:
     """Turns what reading a row raises into a sentence that names the row."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, OSError) as error:
         raise DamagedRow(
             f"The {kind} '{name}' on record cannot be read: it is not as it was written. `evenhand ledger check` tells "
             "what else was changed and what rests on it; `evenhand ledger restore` brings back a backup."
