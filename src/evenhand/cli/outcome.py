@@ -13,6 +13,7 @@ from evenhand.cli.saying import say
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.identity import Json
 from evenhand.domain.printable import printable
+from evenhand.engine.budget import dollars_up
 from evenhand.engine.judging import Placing
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import Ended
@@ -92,12 +93,19 @@ class Outcome:
         if ended.overrun:
             return f"The run ends early: {ended.overrun} {left}"
         assert budget is not None, "nothing else is ever reached"
-        limit = f"${budget.most:.10g}"
+        limit, refused = f"${budget.most:.10g}", ended.refused or 0.0
         if budget.killed:
             return (
                 f"The budget of {limit} is reached: ${budget.taken - budget.cut_off:.4f} spent and "
                 f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a run was killed; {left} "
-                "Give a higher --max-cost to go on: it counts all that was spent since the run that was killed."
+                f"Give a higher --max-cost to go on, {dollars_up(budget.taken + refused)} or more: it counts all that "
+                f"was spent since the run that was killed, and the next call can cost ${dollars_up(refused)}."
+            )
+        if refused > budget.most:
+            return (
+                f"This run's budget of {limit} is less than the ${dollars_up(refused)} that the next call alone can "
+                f"cost at most, and so much is set aside before it is sent; {left} Give --max-cost "
+                f"{dollars_up(refused)} or more: with less it asks nothing more, however often it is run."
             )
         spent = f"{self._cost()} spent; the next call could pass it"
         if budget.shared:
