@@ -29,7 +29,7 @@ class Outcome:
     not_applicable: int = 0
     """Items that lack what the protocol shows, and so are not asked about."""
     unread: str | None = None
-    """A trial to look at where no reply held a decision."""
+    """A trial to look at where no reply of the study held a decision."""
 
     @property
     def document(self) -> dict[str, Json]:
@@ -45,8 +45,12 @@ class Outcome:
             return exit_code_of(ended.error) or 1
         if ended.interrupted:
             return INTERRUPTED
-        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere
-        return INCOMPLETE if incomplete else 0
+        return INCOMPLETE if self._something_missing or self.unread is not None else 0
+
+    @property
+    def _something_missing(self) -> bool:
+        tally = self.ended.tally
+        return bool(tally.failed or self.ended.over_budget or tally.elsewhere)
 
     def print_summary(self) -> None:
         """On standard error: what was done, what is missing and how to go on."""
@@ -63,7 +67,10 @@ class Outcome:
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
         if self.unread is not None:
-            said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
+            said.append(
+                f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole. Nothing can be "
+                f"worked out from such replies, so the run counts as incomplete (exit code {INCOMPLETE})."
+            )
         said += [f"Note: {words}" for words in tally.adapted]
         if tally.cost_unknown and self.known_price:
             counted = ". Against the budget each counts as the most it can have cost" if ended.budget else ""
@@ -122,7 +129,8 @@ class Outcome:
         replies = tally.verdicts + sum(tally.no_verdict.values())
         if tally.failed and not replies and not ended.interrupted and ended.error is None:
             return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
-        return ["Run the same command again: only what is missing is asked."]
+        missing = self._something_missing or ended.interrupted or ended.error is not None
+        return ["Run the same command again: only what is missing is asked."] if missing else []
 
     def _cost(self) -> str:
         tally = self.ended.tally

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+from evenhand.domain.naming import with_article
 from evenhand.ledger import links, schema
 from evenhand.ledger.reading_only import Connect, reader_of
 from evenhand.private_files import make_empty, make_folder, tighten
@@ -324,7 +325,9 @@ def strange_tables(connection: Connection) -> list[str]:
     if connection.dialect.name != "sqlite":
         return []
     made, found = _as_made(), _made_of(connection)
-    beside = [f"The ledger's file holds a {kind} '{name}', which Evenhand did not make." for kind, name in found]
+    beside = [
+        f"The ledger's file holds {with_article(kind)} '{name}', which Evenhand did not make." for kind, name in found
+    ]
     gone = [f"The {kind} '{name}' of the ledger is not in its file." for kind, name in made]
     return [
         *(words for words, what in zip(beside, found, strict=True) if what not in made),
