@@ -29,6 +29,10 @@ _FIRST_WITH_LINKS = "0012"
 
 BUSY_SECONDS = 30
 
+_VERSION = text("SELECT version_num FROM alembic_version")
+_MIGRATING = 0x6576656E68616E64
+"""The number of a lock on PostgreSQL; any that no other program of the database takes."""
+
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -138,10 +142,13 @@ def _make_own(path: Path) -> None:
 
 
 def _server_engine(url: str) -> Engine:
-    where = make_url(url).render_as_string(hide_password=True)
+    named = make_url(url)
+    where = named.render_as_string(hide_password=True)
+    if named.drivername == "postgresql":  # of which SQLAlchemy takes an older driver
+        named = named.set(drivername="postgresql+psycopg")
     try:
         with explained(where):
-            return create_engine(url)
+            return create_engine(named)
     except ImportError as error:
         raise LedgerError(f"The store {where} needs a database driver that is not installed ({error.name}).") from error
 
@@ -263,7 +270,7 @@ def bring_up_to_date(
                 f"The ledger at {where} can only be read here, and its tables are those of an older Evenhand (at "
                 f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written."
             )
-        _migrate(engine, found)
+        _migrate(engine)
 
 
 def _revision(engine: Engine, where: object) -> str | None:
@@ -276,7 +283,7 @@ def _revision(engine: Engine, where: object) -> str | None:
             raise LedgerError(
                 f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store."
             )
-        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        return connection.execute(_VERSION).scalar()
 
 
 def _is_ours(connection: Connection, tables: list[str]) -> bool:
@@ -290,14 +297,20 @@ def _is_ours(connection: Connection, tables: list[str]) -> bool:
     return connection.execute(query).scalar() is not None
 
 
-def _migrate(engine: Engine, before: str | None) -> None:
-    """`before`: the tables' version; None of a ledger that is made."""
+def _migrate(engine: Engine) -> None:
+    """One process does it; whoever comes at the same moment waits, and finds it done."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":  # where two may begin to write at once
+            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _MIGRATING})
+        made = "alembic_version" in inspect(connection).get_table_names()
+        before = connection.execute(_VERSION).scalar() if made else None
+        if before == HEAD:
+            return
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
         _first_words(connection)
