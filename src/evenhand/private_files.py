@@ -24,7 +24,7 @@ class WayOut(OSError):
 
     def __init__(self, path: Path, really: Path, within: Path) -> None:
         sentence = (
-            f"{path} is to lie in {within}, but a link leads to {really}; take the link away, and copy what it leads to"
+            f"{path} is to lie in {within}, but a link leads to {really}; put what it leads to in the link's place"
         )
         super().__init__(errno.ELOOP, sentence)
 
@@ -34,8 +34,8 @@ class WayOut(OSError):
 
 def stay_within(path: Path, within: Path) -> None:
     """Raises WayOut where a link above `path` leads out of the folder `within`."""
-    really = path.parent.resolve()
-    if not really.is_relative_to(within.resolve()):
+    really = Path(os.path.realpath(path.parent))  # which takes links in a circle too
+    if not really.is_relative_to(os.path.realpath(within)):
         raise WayOut(path, really / path.name, within)
 
 

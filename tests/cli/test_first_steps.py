@@ -45,10 +45,10 @@ def test_an_attempt_at_a_wrong_address_costs_nothing_and_stands_in_nobodys_way(s
 
 def test_a_budget_is_said_to_be_this_runs_own(server: str, tmp_path: Path) -> None:
     desk = Desk(tmp_path, server)
-    asked = (*JUDGE, "--judge-base-url", server, "--price", "input=2.5,output=10", "--max-cost", "0.015")
+    asked = (*JUDGE, "--judge-base-url", server, "--price", "input=2.5,output=10", "--max-cost", "0.018")
     assert "the run would stop at that budget" in desk.run(*asked, "--dry-run").stdout
     said = desk.run(*asked, expect=3).stderr
-    assert re.search(r"This run's budget of \$0\.015 \(\$0\.\d+ spent; .*\) is reached; ", said)
+    assert re.search(r"This run's budget of \$0\.018 \(\$0\.\d+ spent; .*\) is reached; ", said)
     assert "Run the same command again to spend as much again on the rest." in said
 
 
@@ -87,8 +87,12 @@ def test_the_protocol_of_the_guide_works_and_a_changed_reading_rule_makes_no_cal
     judge = (*JUDGE, "--judge-base-url", server, "--protocol", "mine")
 
     (folder / "protocol.toml").write_text(rule.replace("Overall, Response", "I choose"), encoding="utf-8")
-    said = desk.run(*judge).stderr
-    (trial,) = re.findall(r"No reply was read as a verdict; `evenhand show (\w{12})` shows one whole", said)
+    trial = ""
+    for _ in range(2):  # and so it is where all replies are known
+        said = desk.run(*judge, expect=3).stderr
+        (trial,) = re.findall(r"No reply was read as a verdict; `evenhand show (\w{12})` shows one whole", said)
+        assert "the run counts as incomplete (exit code 3)" in said
+        assert "Run the same command again" not in said
     assert "no verdict: unreadable" in desk.run("show", trial).stdout
 
     (folder / "protocol.toml").write_text(rule, encoding="utf-8")

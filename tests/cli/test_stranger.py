@@ -233,7 +233,7 @@ def test_files_of_the_folders_above_are_not_read(victim: Victim) -> None:
     assert below.run("protocols").returncode == 0
 
 
-@pytest.mark.parametrize("link", [".evenhand", ".evenhand/ledger.db", ".evenhand/images", ".evenhand/ledger.db-wal"])
+@pytest.mark.parametrize("link", [".evenhand", ".evenhand/ledger.db", ".evenhand/ledger.db-wal"])
 def test_a_link_where_the_ledger_usually_lies_does_not_lead_out(victim: Victim, link: str) -> None:
     path = victim.folder / link
     path.parent.mkdir(exist_ok=True)
@@ -241,6 +241,19 @@ def test_a_link_where_the_ledger_usually_lies_does_not_lead_out(victim: Victim, 
     said = victim.refused("sample", "visit-bench-sample")
     assert "The ledger would be sqlite:///.evenhand/ledger.db" in said
     assert "Give --store with where it really lies, or --trust-folder" in said
+    assert [one.name for one in victim.home.iterdir()] == ["precious"]
+
+
+@pytest.mark.parametrize("words", [(), ("--trust-folder",), ("--store", "sqlite:///.evenhand/ledger.db")])
+@pytest.mark.parametrize("link", ["images", "submitted"])
+def test_a_link_in_the_place_of_a_folder_beside_the_ledger_leads_nobody_out(
+    victim: Victim, link: str, words: tuple[str, ...]
+) -> None:
+    (victim.folder / ".evenhand").mkdir()
+    (victim.folder / ".evenhand" / link).symlink_to(victim.home)
+    ran = victim.run("sample", "visit-bench-sample", *words)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "no file is read or written through it" in " ".join(ran.stderr.split())
     assert [one.name for one in victim.home.iterdir()] == ["precious"]
 
 

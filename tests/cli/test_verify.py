@@ -134,7 +134,10 @@ def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shel
     assert "holds no public key" in shell.refused(*alone, "--public-key", shell.file("words.txt", "words"))
     listed = shell.file("listed.txt", f"{'ab' * 32}  signs now\n{key}  until 2026-01-01T00:00:00Z\n")
     told = shell.file("told.json", json.dumps({"schema": 1, "public_keys": [{"key": key, "retired": None}]}))
-    assert all(shell.document(*alone, "--public-key", file)["verified"] for file in (listed, told))
+    (windows := shell.folder / "windows.txt").write_bytes(b"\xef\xbb\xbf" + key.encode() + b"\r\n")
+    (utf_16 := shell.folder / "utf-16.txt").write_bytes(f"{key}\r\n".encode("utf-16"))
+    for file in (listed, told, windows, utf_16):
+        assert shell.document(*alone, "--public-key", file)["verified"]
     # What a receipt, or a page with what teams entered, says of a key anybody may have written.
     page = shell.file("page.html", f"<p>Our model, https://x.invalid/{key}</p>")
     notes = shell.file("notes.txt", f"What teams say of keys:\n{key}\n")

@@ -3,6 +3,7 @@ as billed stays within the budget."""
 
 import json
 import random
+import re
 import signal
 import subprocess
 import time
@@ -207,6 +208,33 @@ def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_
         assert ended(process).code == 3
         assert kills > 1
         assert budget / 4 < billed(url) <= budget
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_budget_below_the_most_that_a_call_can_cost_names_the_least_with_which_it_starts(
+    here: Workplace, name: str
+) -> None:
+    task = TASKS[name]
+    here.folder.mkdir(exist_ok=True)
+    with server_process("--judge", task.replies, "--bills") as url:
+        asked = (*task.words(here.folder, 200), task.address, url, "--endpoint-name", "scripted", "--json", "--quiet")
+        asked = (*asked, "--price", f"input={INPUT},output={OUTPUT}")
+
+        def least_named(budget: str) -> str:
+            told = here.run(*asked, "--max-cost", budget)
+            assert told.code == 3
+            found = re.search(
+                r"that the next call alone can cost at most, .* Give --max-cost ([\d.]+) or more", told.err
+            )
+            assert found, told.err
+            assert "Run the same command again" not in told.err
+            return found[1]
+
+        least = least_named("0.5")
+        assert least_named(f"{float(least) - 0.0002:.4f}") == least
+        assert stats(url)["requests"] == 0
+        assert here.run(*asked, "--max-cost", least).code == 3
+        assert stats(url)["requests"] > 0
 
 
 @pytest.mark.soak

@@ -70,10 +70,16 @@ async def test_at_the_budget_it_stops_and_asks_and_goes_on_when_it_is_raised(led
         assert 0 < spent(ledger, submission) <= 3.0
         await contest.worked(server.base_url, price=PRICE)
         assert server.stats()["requests"] - founding == asked
-        contest.say(submission, Raised(budget=3.5))
+        least = contest.stands(submission).least
+        assert least
+        contest.say(submission, Raised(budget=least - 0.001))
+        await contest.worked(server.base_url, price=PRICE)
+        assert (server.stats()["requests"] - founding, contest.stands(submission).least) == (asked, least)
+        contest.say(submission, Raised(budget=least))
         await contest.worked(server.base_url, price=PRICE)
         assert contest.stands(submission).stage == "stopped"
-        assert stopped.said.spent < spent(ledger, submission) <= 3.5
+        assert server.stats()["requests"] - founding > asked
+        assert stopped.said.spent < spent(ledger, submission) <= least
         contest.say(submission, Raised(budget=None))
         await contest.worked(server.base_url, price=PRICE)
         assert server.stats()["requests"] - founding == 24

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -265,11 +266,19 @@ async def test_a_spent_budget_begins_no_run_and_rests_no_other_benchmark(plot: P
         other.caption("Four dots.")
         await work(kinds, ledger=plot.ledger, stopping=Stopping(), rhythm=rhythm)
     assert (plot.stages(), other.stages()) == (["answer"], ["verify", "verify"])
-    assert "'plot' ($1) does not allow another answer" in worker_notes(plot.ledger)["answers"].sentence
+    said = worker_notes(plot.ledger)["answers"].sentence
+    assert "'plot' ($1) does not allow another answer" in said
+    least = re.search(r"raise it to \$([\d.]+) or more", said)
+    assert least
     with plot.ledger.reading() as connection:
         commands = list(connection.execute(select(schema.runs.c.command)).scalars())
     assert commands == [run_command(other.growing)] * 2
     assert plot.stands(plot.proposals[0]).failures == ()
+    set_terms(plot.ledger, plot.growing, terms(max_cost=float(least[1])), by="owner")
+    async with ScriptedServer() as model:
+        kinds = [reference_answers(plot.ledger, model.base_url, price=PRICE)]
+        await work(kinds, ledger=plot.ledger, stopping=Stopping(), rhythm=rhythm)
+    assert plot.stages() == ["verify"]
 
 
 async def test_an_answer_on_record_is_said_even_where_the_budget_is_spent(plot: Plot):

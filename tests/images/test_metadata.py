@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageChops, ImageCms, ImageSequence, ImageStat
+from PIL import Image, ImageChops, ImageCms, ImageFilter, ImageSequence, ImageStat
 from PIL.PngImagePlugin import PngInfo
 
 from evenhand.images import ImageError, ImageStore, digest, inspect
@@ -158,6 +158,15 @@ def test_transparency_stays():
     assert decoded(without_metadata(data)).convert("RGBA").tobytes() == decoded(data).convert("RGBA").tobytes()
 
 
+@pytest.mark.parametrize("quality", [30, 75, 95, 100])
+@pytest.mark.parametrize("how", [{}, {"progressive": True}, {"optimize": True}, {"subsampling": 0}], ids=str)
+def test_a_jpeg_of_which_all_is_shown_is_not_encoded_anew(quality: int, how: dict[str, Any]):
+    for seed, blur in ((1, 0), (2, 3)):
+        noise = Image.effect_noise((97, 61), 40 + seed).convert("RGB").filter(ImageFilter.GaussianBlur(blur))
+        data = encoded(noise, "JPEG", quality=quality, **how)
+        assert without_metadata(data) == data
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 def test_what_tells_nothing_stays_byte_for_byte(kind: str):
     data = encoded(photo(), kind)
@@ -182,6 +191,7 @@ def test_a_jpeg_that_is_put_together_oddly_is_encoded_anew():
 def hidden_in_jpeg() -> dict[str, bytes]:
     """Where a decoder does not look."""
     plain, words = encoded(photo(), "JPEG"), b"51.5074N"
+    progressive, commented = encoded(photo(), "JPEG", progressive=True), encoded(photo(8, 8), "JPEG", comment=words)
     tables, end = plain.index(b"\xff\xdb"), plain.rindex(b"\xff\xd9")
     segment = struct.pack(">H", len(words) + 2) + words
     adobe = b"Adobe\0d\0\0\0\0\x01" + words
@@ -189,6 +199,11 @@ def hidden_in_jpeg() -> dict[str, bytes]:
         "DNL": plain[:tables] + b"\xff\xdc" + segment + plain[tables:],
         "no end": plain[:end] + words,
         "APP14": plain[:tables] + app(14, adobe) + plain[tables:],
+        "before the end": plain[:end] + words + plain[end:],
+        "after a restart": plain[:end] + b"\xff\xd0" + words + plain[end:],
+        "before the end, progressive": progressive[:-2] + words + progressive[-2:],
+        "after the end": plain + words,
+        "a second picture": plain + commented,
     }
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.images import openai_image_tokens
+from evenhand.images import most_image_tokens, openai_image_tokens
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,27 @@ def test_high_detail_never_needs_more_than_eight_tiles_and_turning_is_free(width
     assert (tokens - 85) % 170 == 0
     assert 1 <= (tokens - 85) // 170 <= 8
     assert openai_image_tokens(height, width, "high") == tokens
+
+
+@pytest.mark.parametrize(
+    ("tokens", "names"),
+    [
+        # 1024 x 1024: 4 tiles, or 1024 patches of 32 pixels, or 74 * 74 of 14 pixels.
+        (
+            765,
+            "gpt-4o openai/gpt-4o openrouter/openai/gpt-4o my-gpt-4o GPT-4o-2024-08-06 azure/eu_gpt-4o",
+        ),
+        (765, "chatgpt-4o-latest gpt-4.1 gpt-4-turbo gpt-4 gpt-5 o1 o3-2025 openai/o1 azure-o3"),
+        (25501, "gpt-4o-mini azure-gpt-4o-mini openrouter/openai/gpt-4o-mini:free team_gpt-4o-mini-2024-07-18"),
+        (1659, "gpt-4.1-mini azure-gpt-4.1-mini gpt-5-mini"),
+        (1762, "my-o4-mini o4-mini"),
+        (5476, "llava llava-o1 marco-o3 o10 gpt-4oo xgpt-4o gpt-4.9 gpt-9 gpt4o another"),
+    ],
+)
+def test_a_model_is_known_by_its_family_wherever_it_stands_in_the_name(tokens: int, names: str) -> None:
+    assert {name: most_image_tokens(1024, 1024, "high", name) for name in names.split()} == dict.fromkeys(
+        names.split(), tokens
+    )
 
 
 def test_sizes_and_details_that_do_not_exist_are_refused() -> None:

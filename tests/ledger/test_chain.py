@@ -420,12 +420,12 @@ def test_a_number_that_only_python_reads_as_the_one_written_is_found(copied: Pat
 @pytest.mark.parametrize(
     ("statements", "told"),
     [
-        (("CREATE TRIGGER odd BEFORE INSERT ON judgements BEGIN SELECT RAISE(IGNORE); END",), ["trigger 'odd'"]),
+        (("CREATE TRIGGER odd BEFORE INSERT ON judgements BEGIN SELECT RAISE(IGNORE); END",), ["a trigger 'odd'"]),
         (
             ("ALTER TABLE judgements RENAME TO others", "CREATE VIEW judgements AS SELECT * FROM others"),
             ["view 'judgements'", "table 'others'", "table 'judgements'"],
         ),
-        (("CREATE TABLE extra (x)", "CREATE INDEX mine ON extra (x)"), ["table 'extra'", "index 'mine'"]),
+        (("CREATE TABLE extra (x)", "CREATE INDEX mine ON extra (x)"), ["a table 'extra'", "an index 'mine'"]),
         (("DROP INDEX ix_judgements_trial_reader",), ["index 'ix_judgements_trial_reader'"]),
         (("ALTER TABLE runs ADD COLUMN more TEXT",), ["table 'runs' is not as Evenhand made it: added is more text"]),
         (

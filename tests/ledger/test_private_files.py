@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from evenhand import private_files
-from evenhand.images import ImageStore
+from evenhand.images import ImageError, ImageStore
 from evenhand.images.addresses import FetchedAddress
+from evenhand.ledger.opening import LedgerError
 from evenhand.ledger.record import Ledger
 from evenhand.ledger.submitted_files import SubmittedFiles
 from tests.images.pictures import encoded, photo
@@ -85,31 +86,47 @@ def everything(folder: Path) -> dict[str, int]:
     return {str(path.relative_to(folder)): mode(path) for path in [folder, *folder.rglob("*")]}
 
 
-@pytest.mark.parametrize("link", ["images", "submitted", "images/{name}"])
-def test_a_link_beside_the_ledger_leads_nothing_out_of_its_folder(tmp_path: Path, link: str):
-    elsewhere, picture = tmp_path / "elsewhere", encoded(photo(), "PNG")
+def a_link(tmp_path: Path, name: str) -> Path:
+    """From beside a ledger to a folder that holds something of somebody else's."""
+    elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(0o755)
     elsewhere.chmod(0o755)
-    name = digest_of(picture)
     (elsewhere / digest_of(b"a,b\n")).write_bytes(b"theirs")
+    (tmp_path / "mine" / name).parent.mkdir(parents=True)
+    (tmp_path / "mine" / name).symlink_to(elsewhere)
+    return elsewhere
+
+
+@pytest.mark.parametrize("link", ["images", "submitted"])
+def test_a_folder_beside_the_ledger_that_is_a_link_to_elsewhere_is_neither_read_nor_written(tmp_path: Path, link: str):
+    elsewhere = a_link(tmp_path, link)
     before = everything(elsewhere)
-    path = tmp_path / "mine" / link.format(name=name[:2])
-    path.parent.mkdir(parents=True)
-    path.symlink_to(elsewhere)
+    for create in (True, False):
+        with pytest.raises(LedgerError, match=r"no file is read or written through it\. .* name it with --store"):
+            Ledger(scene.url_in(tmp_path / "mine"), create=create)
+    assert everything(elsewhere) == before
+    assert not (tmp_path / "mine" / "ledger.db").exists()
+
+
+def test_links_in_a_circle_are_refused_with_a_sentence(tmp_path: Path):
+    (tmp_path / "images").symlink_to(tmp_path / "way")
+    (tmp_path / "way").symlink_to(tmp_path / "images")
+    with closing(Ledger(scene.url_in(tmp_path))) as ledger, pytest.raises(OSError, match="symbolic links"):
+        ledger.images.put(encoded(photo(), "PNG"))
+
+
+def test_a_link_among_the_images_leads_nothing_out_of_the_folder_and_nothing_in(tmp_path: Path):
+    picture = encoded(photo(), "PNG")
+    name = digest_of(picture)
+    elsewhere = a_link(tmp_path, f"images/{name[:2]}")
+    (elsewhere / name[2:]).write_bytes(picture)
+    before = everything(elsewhere)
     with closing(Ledger(scene.url_in(tmp_path / "mine"))) as ledger:
-        if link == "submitted":
-            with pytest.raises(private_files.WayOut, match="a link leads to"):
-                ledger.submitted.add(b"a,b\n")
-            with pytest.raises(private_files.WayOut):
-                ledger.submitted.remove(digest_of(b"a,b\n"))
-        else:
-            with pytest.raises(private_files.WayOut, match="a link leads to"):
-                ledger.images.put(picture)
-        if link == "images":
-            with pytest.raises(private_files.WayOut):
-                ledger.images.addresses.add(FetchedAddress(url="https://e.org/a", digest=name, at=0.0))
-            with pytest.raises(private_files.WayOut):
-                ledger.images.originals.add(name, name)
+        with pytest.raises(private_files.WayOut, match="a link leads to"):
+            ledger.images.put(picture)
+        with pytest.raises(ImageError, match="put what it leads to in the link's place"):
+            ledger.images.get(name)
+        assert any("A link leads to it" in problem.reason for problem in ledger.images.check())
     assert everything(elsewhere) == before
 
 

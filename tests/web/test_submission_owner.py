@@ -214,7 +214,8 @@ def test_at_the_budget_the_owner_is_asked_and_goes_on_or_ends_it(office: Office)
     assert "The budget is reached" in office.owner.get(f"/admin/submissions/{one.id}").text
     assert office.post(f"/{one.id}", word="raise", budget="5").status_code == 303
     assert office.stage(one.id) == "approved"
-    tell(office.house.ledger, one.id, Stopped(spent=4.99), person=None)
+    tell(office.house.ledger, one.id, Stopped(spent=4.99, least=5.75), person=None)
+    assert "It goes on with a budget of $5.75 in all, or more" in office.owner.get(f"/admin/submissions/{one.id}").text
     assert office.post(f"/{one.id}", word="close").status_code == 303
     assert office.the(one.id).standing.closing
     tell(office.house.ledger, one.id, Judged(receipt={"schema": 1, "row": ROW}, partial=True), person=None)

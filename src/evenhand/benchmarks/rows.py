@@ -15,6 +15,7 @@ from typing import cast
 
 from evenhand.benchmarks.data_error import Place, Problems, quoted
 from evenhand.benchmarks.sheet import SheetError, first_sheet
+from evenhand.domain.naming import with_article
 
 # csv refuses cells above 131,072 characters unless told otherwise; a looping model writes longer answers.
 _LONGEST_CELL = 64 * 1024 * 1024
@@ -271,7 +272,7 @@ def kind_of(value: object) -> str:
     if isinstance(value, (int, float)):
         return "a number"
     kinds = {"str": "text", "list": "a list", "dict": "an object"}
-    return kinds.get(type(value).__name__, f"a {type(value).__name__}")
+    return kinds.get(type(value).__name__, with_article(type(value).__name__))
 
 
 def _row(value: object, place: Place, problems: Problems) -> Iterator[Row]:

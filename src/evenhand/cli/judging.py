@@ -170,13 +170,13 @@ async def carry_out(order: Order, *, quiet: bool, command: str) -> Outcome:
             retrying=order.retrying,
             around=progress(interrupts, known_price=order.asked.known_price, quiet=quiet),
         )
-    nothing_read = ended.tally.no_verdict and not ended.tally.verdicts
+    study = order.prepared.study.key
     return Outcome(
         ended=ended,
         known_price=order.asked.known_price,
         protocol=order.prepared.asking.protocol.name,
         not_applicable=order.prepared.not_applicable,
-        unread=undecided_trial(order.ledger, ended.run) if nothing_read else None,
+        unread=None if ended.tally.verdicts else undecided_trial(order.ledger, study),
     )
 
 

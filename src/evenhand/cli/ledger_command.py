@@ -49,20 +49,26 @@ def info(store: str, as_json: bool) -> None:
 @options.store
 @click.pass_context
 def backup(ctx: click.Context, folder: Path, store: str) -> None:
-    """Copy ledger and images into FOLDER while others may go on writing. Exit 1 where the copy's chain is not sound.
+    """Copy ledger and images into FOLDER while others may go on writing.
+
+    Exit 1 where the copy's chain is not sound; 3 where images or submitted files are not in it, each of which is named:
+    what is not there cannot be copied, and what is behind a link is not. The rest is.
 
     The copy holds the ledger's secrets: the fence's, and the key that signs receipts.
     """
+    from evenhand.cli.sentences import FAILED, INCOMPLETE
     from evenhand.domain.printable import printable
     from evenhand.ledger import chain, upkeep
     from evenhand.ledger.record import Ledger
 
-    target = upkeep.backup(Ledger(store, create=False), folder)
-    found = chain.check(Ledger(f"sqlite:///{target}", create=False))
+    ledger = Ledger(store, create=False)
+    target = upkeep.backup(ledger, folder)
+    copied = Ledger(f"sqlite:///{target}", create=False)
+    found, lacking = chain.check(copied), upkeep.left_out(ledger, copied)
     click.echo(f"Copied to {target}. Head of the chain: {found.head.hash}", err=True)
-    for problem in found.problems:
+    for problem in (*found.problems, *lacking):
         click.echo(printable(problem), err=True)
-    ctx.exit(1 if found.problems else 0)
+    ctx.exit(FAILED if found.problems else INCOMPLETE if lacking else 0)
 
 
 @command.command("restore")

@@ -13,6 +13,7 @@ from evenhand.cli.saying import say
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.identity import Json
 from evenhand.domain.printable import printable
+from evenhand.engine.budget import dollars_up
 from evenhand.engine.judging import Placing
 from evenhand.engine.quote import DryRun
 from evenhand.engine.session import Ended
@@ -28,7 +29,7 @@ class Outcome:
     not_applicable: int = 0
     """Items that lack what the protocol shows, and so are not asked about."""
     unread: str | None = None
-    """A trial to look at where no reply held a decision."""
+    """A trial to look at where no reply of the study held a decision."""
 
     @property
     def document(self) -> dict[str, Json]:
@@ -44,8 +45,12 @@ class Outcome:
             return exit_code_of(ended.error) or 1
         if ended.interrupted:
             return INTERRUPTED
-        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere
-        return INCOMPLETE if incomplete else 0
+        return INCOMPLETE if self._something_missing or self.unread is not None else 0
+
+    @property
+    def _something_missing(self) -> bool:
+        tally = self.ended.tally
+        return bool(tally.failed or self.ended.over_budget or tally.elsewhere)
 
     def print_summary(self) -> None:
         """On standard error: what was done, what is missing and how to go on."""
@@ -62,7 +67,10 @@ class Outcome:
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
         if self.unread is not None:
-            said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
+            said.append(
+                f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole. Nothing can be "
+                f"worked out from such replies, so the run counts as incomplete (exit code {INCOMPLETE})."
+            )
         said += [f"Note: {words}" for words in tally.adapted]
         if tally.cost_unknown and self.known_price:
             counted = ". Against the budget each counts as the most it can have cost" if ended.budget else ""
@@ -92,12 +100,19 @@ class Outcome:
         if ended.overrun:
             return f"The run ends early: {ended.overrun} {left}"
         assert budget is not None, "nothing else is ever reached"
-        limit = f"${budget.most:.10g}"
+        limit, refused = f"${budget.most:.10g}", ended.refused or 0.0
         if budget.killed:
             return (
                 f"The budget of {limit} is reached: ${budget.taken - budget.cut_off:.4f} spent and "
                 f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a run was killed; {left} "
-                "Give a higher --max-cost to go on: it counts all that was spent since the run that was killed."
+                f"Give a higher --max-cost to go on, {dollars_up(budget.taken + refused)} or more: it counts all that "
+                f"was spent since the run that was killed, and the next call can cost ${dollars_up(refused)}."
+            )
+        if refused > budget.most:
+            return (
+                f"This run's budget of {limit} is less than the ${dollars_up(refused)} that the next call alone can "
+                f"cost at most, and so much is set aside before it is sent; {left} Give --max-cost "
+                f"{dollars_up(refused)} or more: with less it asks nothing more, however often it is run."
             )
         spent = f"{self._cost()} spent; the next call could pass it"
         if budget.shared:
@@ -114,7 +129,8 @@ class Outcome:
         replies = tally.verdicts + sum(tally.no_verdict.values())
         if tally.failed and not replies and not ended.interrupted and ended.error is None:
             return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
-        return ["Run the same command again: only what is missing is asked."]
+        missing = self._something_missing or ended.interrupted or ended.error is not None
+        return ["Run the same command again: only what is missing is asked."] if missing else []
 
     def _cost(self) -> str:
         tally = self.ended.tally

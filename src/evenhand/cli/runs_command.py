@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def command(last: int, store: str, as_json: bool) -> None:
     """What was run, under which judge, and how each run ended."""
     from evenhand.ledger.budgets import cut_off_by_run
+    from evenhand.ledger.opening import of_row
     from evenhand.ledger.projection import studies
     from evenhand.ledger.record import Ledger
     from evenhand.ledger.runs import charged_by_run, runs
@@ -46,13 +47,11 @@ def command(last: int, store: str, as_json: bool) -> None:
         ]
         click.echo(json.dumps({"schema": 1, "runs": documents}, ensure_ascii=False))
         return
-    entries = [
-        (
-            _heading(run),
-            [line for line in (_asked(run, study), how, _ending(run) + _money(run, spent, cut_off)) if line],
-        )
-        for run, study, how in zip(found, wanted, _differences(wanted), strict=True)
-    ]
+    entries: list[tuple[str, list[str]]] = []
+    for run, study, how in zip(found, wanted, _differences(wanted), strict=True):
+        with of_row("run", run.id):
+            lines = (_asked(run, study), how, _ending(run) + _money(run, spent, cut_off))
+            entries.append((_heading(run), [line for line in lines if line]))
     print_entries(entries, console())
 
 

@@ -1,5 +1,6 @@
 """`evenhand verify`: a receipt held against the ledger."""
 
+import codecs
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -109,13 +110,20 @@ def _without_ledger(
 def _keys(given: str) -> "Collection[str]":
     from evenhand.ledger.signing import keys_in
 
-    found = keys_in(given) or keys_in(_bytes(Path(given)).decode("utf-8", "replace"))
+    found = keys_in(given) or keys_in(_text(Path(given)))
     if not found:
         raise WrongUse(
             f"{given} holds no public key: it is 64 characters of 0 to 9 and a to f, alone in the file, or what "
             "the board's /api/receipt-keys or `evenhand ledger keys list` gives."
         )
     return found
+
+
+def _text(path: Path) -> str:
+    """Editors put a mark before it, and some shells write UTF-16."""
+    data = _bytes(path)
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if marked else "utf-8-sig", "replace")
 
 
 def _tell(checks: "Sequence[Check]", document: object, words: str, *, as_json: bool) -> None:

@@ -1,9 +1,14 @@
-"""Helping somebody who mistyped a name."""
+"""Names in sentences: with their article, and for somebody who mistyped one."""
 
 import difflib
 from collections.abc import Iterable
 
 _LISTED = 12
+
+
+def with_article(noun: str) -> str:
+    """`a table`, `an index`; by the first letter, as no noun here sounds otherwise."""
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
 
 
 def hint(word: str, known: Iterable[str]) -> str:

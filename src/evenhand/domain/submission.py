@@ -100,6 +100,8 @@ class Stopped:
     """The worker's: the budget does not allow another call."""
 
     spent: float
+    least: float | None = None
+    """The least budget in all, in dollars, with which it goes on; None where that was not said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +171,8 @@ class Standing:
     stage: Stage = "draft"
     upload: Uploaded | None = None
     """The last one."""
+    least: float | None = None
+    """With what budget in all it goes on at least, where it was stopped."""
     upload_seq: int = 0
     confirmed: float | None = None
     """When."""
@@ -276,8 +280,8 @@ def _by_worker(before: Standing, event: Event) -> Standing:
     if before.stage != "approved":
         return before
     match event.said:
-        case Stopped():
-            return replace(before, stage="stopped", failures=())
+        case Stopped() as said:
+            return replace(before, stage="stopped", failures=(), least=said.least)
         case Failed():
             return replace(before, failures=(*before.failures, event))
         case Judged() as said:

@@ -29,6 +29,8 @@ class Budget:
         self.spent = 0.0
         """By the calls of this process."""
         self.reached = False
+        self.refused: float | None = None
+        """The most that a call can cost, in dollars, for which there was not enough; of several, the dearest."""
         self.overrun = ""
         """Why no budget can be kept with this endpoint, where that is so. A sentence."""
 
@@ -90,6 +92,7 @@ class Budget:
                 continue
             if not self._unsettled:
                 self.reached = True
+                self.refused = max(estimate, self.refused or 0.0)
                 return False
             while self._settlements == before:
                 self._settled.clear()
@@ -117,6 +120,12 @@ class Budget:
         """Sets nothing more aside: the endpoint does not keep to what a call was allowed to cost."""
         self.overrun = self.overrun or sentence
         self.reached = True
+
+
+def dollars_up(usd: float) -> str:
+    """As one may give it for a budget: never less, with four decimals or, where it is very little, two figures."""
+    decimals = max(4, 1 - math.floor(math.log10(usd))) if usd > 0 else 4
+    return f"{math.ceil(round(usd * 10**decimals, 6)) / 10**decimals:.{decimals}f}"
 
 
 def in_whole_billionths(usd: float) -> float:

@@ -13,7 +13,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.proposal import Answer, AnswerFailed, next_try
 from evenhand.domain.rater import Settings
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.budget import Budget
+from evenhand.engine.budget import Budget, dollars_up
 from evenhand.engine.calling import Means
 from evenhand.engine.errand import Circumstances, Due, PlannedChunk
 from evenhand.engine.item_errand import Addressee, nothing_said
@@ -192,12 +192,13 @@ class ReferenceAnswers:
 
     async def _ask(self, job: WantedAnswers, means: Means, command: str, stopping: Stopping) -> str:
         errand = Referring(asked=self.asked)
-        chunks = [_affordable(chunk, means) for chunk in errand.plan(job.answers, self.ledger)]
+        plan = list(errand.plan(job.answers, self.ledger))
+        chunks = [_affordable(chunk, means) for chunk in plan]
         planned = sum(len(chunk.due) for chunk in chunks)
         if not planned:
             # The record keeps every run: one that could ask nothing is not begun.
             await means.close()
-            return _over_budget(job.growing)
+            return _over_budget(job.growing, plan, means)
         ended = await run_errand(
             errand,
             chunks,
@@ -211,7 +212,8 @@ class ReferenceAnswers:
             self._tell(job.growing.id, wanted, result, errand.request(wanted).key)
         if ended.error is not None or ended.overrun:
             return ended.overrun or str(ended.error)
-        return _over_budget(job.growing) if ended.over_budget or planned < len(job.answers) else ""
+        told = ended.over_budget or planned < len(job.answers)
+        return _over_budget(job.growing, plan, means) if told else ""
 
     def _tell(self, growing: str, wanted: WantedAnswer, result: str | NoVerdict, call: str) -> None:
         if isinstance(result, str):
@@ -246,8 +248,11 @@ def _affordable(chunk: PlannedChunk[WantedAnswer], means: Means) -> PlannedChunk
     return replace(chunk, due=tuple(fits))
 
 
-def _over_budget(growing: GrowingBenchmark) -> str:
+def _over_budget(growing: GrowingBenchmark, plan: Sequence[PlannedChunk[WantedAnswer]], means: Means) -> str:
+    limit = growing.terms.max_cost or 0.0
+    next_one = max(means.pricing.most(due.request) or 0.0 for chunk in plan for due in chunk.due if not due.stored)
+    least = dollars_up(limit - means.budget.left() + next_one)
     return (
-        f"The budget of '{growing.name}' (${growing.terms.max_cost:g}) does not allow another answer; "
-        "raise it, or take it away."
+        f"The budget of '{growing.name}' (${limit:g}) does not allow another answer, which can cost up to "
+        f"${dollars_up(next_one)}: raise it to ${least} or more, or take it away."
     )

@@ -35,6 +35,8 @@ class Ended:
     """Why no budget can be kept with this endpoint, where that ended the run. A sentence."""
     budget: BudgetStanding | None = None
     """Where there is a limit."""
+    refused: float | None = None
+    """The most that the call can cost, in dollars, for which the budget was not enough."""
 
     @property
     def complete(self) -> bool:
@@ -135,6 +137,7 @@ async def run_errand(
             error=stop.error,
             overrun=means.budget.overrun,
             budget=means.budget.standing(),
+            refused=means.budget.refused,
         )
         if own:
             means.budget.close(done=ended.complete)

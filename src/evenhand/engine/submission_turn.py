@@ -10,7 +10,7 @@ from typing import TypeAlias
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import Approved, Failed, Judged, Said, Standing, Stopped
 from evenhand.engine.board_judge import Seated
-from evenhand.engine.budget import Budget
+from evenhand.engine.budget import Budget, dollars_up
 from evenhand.engine.joining import JoinedBoard
 from evenhand.engine.judging import Prepared
 from evenhand.engine.session import Ended, register, run_study
@@ -141,7 +141,7 @@ class SubmissionTurn:
         elif ended.error is not None:
             raise ended.error
         elif ended.over_budget:
-            self._tell(Stopped(spent=spent(self.ledger, self.job.submission.id)))
+            self._tell(Stopped(spent=spent(self.ledger, self.job.submission.id), least=_least(ended)))
             return ended.overrun
         elif ended.interrupted or gently_stopped:
             return ""
@@ -159,6 +159,12 @@ class SubmissionTurn:
     def _tell(self, said: Said) -> None:
         with suppress(TooLate):  # it was withdrawn, or the owner has said something else since
             tell(self.ledger, self.job.submission.id, said, person=None, allowed=self.job.is_as_planned)
+
+
+def _least(ended: Ended) -> float | None:
+    if ended.budget is None or ended.refused is None:
+        return None
+    return float(dollars_up(ended.budget.taken + ended.refused))
 
 
 def _failures(ended: Ended) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from evenhand.images.gif_blocks import after_sub_blocks, palette_bytes
 from evenhand.images.inspection import DEFAULT_LIMITS, ImageLimits
 from evenhand.images.preparing import encoded_anew
-from evenhand.images.sniffing import sniff
+from evenhand.images.sniffing import ImageError, sniff
 
 _PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT mDCV cLLI bKGD pHYs acTL fcTL fdAT".split()
@@ -29,6 +29,8 @@ _JPEG_KEPT = _JPEG_EMPTY | frozenset(range(0xC0, 0xE0))
 """What a picture is decoded by: frames, scans, tables."""
 _JPEG_ODD = frozenset({0xC8, 0xDC, 0xDE, 0xDF})
 """Such too, but seldom met, and decoders pass over what stands in them."""
+_JPEG_TAIL = 4
+"""Bytes at the end of the last scan on which some pixel hangs, whatever the picture; the last few bits are padding."""
 _EOI, _SOS, _APP0, _APP2, _APP14 = 0xD9, 0xDA, 0xE0, 0xE2, 0xEE
 
 
@@ -45,10 +47,18 @@ def without_metadata(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> by
     strip = _STRIPPED.get(media_type)
     if strip is not None:
         try:
-            return strip(data, turned)
+            bare = strip(data, turned)
+            if media_type != "image/jpeg" or _all_is_read(bare, lambda one: _pixels(one, limits)):
+                return bare
         except (IndexError, ValueError, struct.error):
             pass
     return encoded_anew(data, limits=limits).data
+
+
+def _pixels(jpeg: bytes, limits: ImageLimits) -> bytes:
+    from evenhand.images.decoding import first_frame
+
+    return first_frame(jpeg, "image/jpeg", limits).image.tobytes()
 
 
 def _only_orientation(turned: int) -> bytes:
@@ -109,6 +119,24 @@ def _after_scan(data: bytes, at: int) -> int:
             return at
         at += 1 if following == 0xFF else 2
     return len(data)
+
+
+def _all_is_read(bare: bytes, pixels: Callable[[bytes], bytes]) -> bool:
+    """Whether the last bytes before the end are part of the picture: with others in their place it is another one."""
+    *_, (marker, scan), _ = _jpeg_parts(bare)
+    if marker != _SOS:
+        return False
+    begun = 2 + int.from_bytes(scan[2:4], "big")
+    tail = bare[-2 - min(_JPEG_TAIL, len(scan) - begun) : -2]
+    before = pixels(bare)
+    for mask in (0x55, 0xA6, 0x3B):
+        other = bytes(min(byte ^ mask, 0xFE) for byte in tail)
+        try:
+            if pixels(bare[: -2 - len(tail)] + other + bare[-2:]) != before:
+                return True
+        except ImageError:
+            return True
+    return False
 
 
 def _png(data: bytes, turned: int) -> bytes:

@@ -14,7 +14,7 @@ from evenhand.images.metadata import without_metadata
 from evenhand.images.preparing import prepared
 from evenhand.images.recent_bytes import RecentBytes
 from evenhand.images.sniffing import ImageError
-from evenhand.private_files import UNFINISHED, write_whole
+from evenhand.private_files import UNFINISHED, WayOut, stay_within, write_whole
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -55,6 +55,7 @@ class ImageStore:
         """
         info = self._inspected(data, limits or self._limits)
         path = self.path(info.digest)
+        stay_within(path, self.root.parent)
         if _bytes_at(path) != data:
             write_whole(path, data, within=self.root.parent)
         return info
@@ -68,8 +69,12 @@ class ImageStore:
         return info
 
     def get(self, digest: str) -> bytes:
-        """The bytes as they were put. Raises ImageError when absent, or altered on disk."""
+        """The bytes as they were put. Raises ImageError when absent, altered on disk, or where a link leads away."""
         path = self.path(digest)
+        try:
+            stay_within(path, self.root.parent)
+        except WayOut as error:
+            raise ImageError(str(error)) from error
         data = _bytes_at(path)
         if data is None:
             raise ImageError(f"There is no image {digest} in {self.root}; import the files it came with again.")
@@ -134,6 +139,8 @@ class ImageStore:
         named = self._digest_named_by(path)
         if named is None:
             return "It is not named by a digest, so nothing here put it there; move it away."
+        if path.is_symlink() or path.parent.is_symlink():
+            return "A link leads to it, through which nothing is backed up; put what it leads to in the link's place."
         try:
             altered = digest_of(path.read_bytes()) != named
         except OSError as error:

@@ -1,6 +1,8 @@
 """What an image costs in prompt tokens, by the providers' published rules."""
 
 import math
+import re
+from collections.abc import Iterable
 from typing import Literal
 
 ImageDetail = Literal["low", "high", "auto"]
@@ -21,7 +23,10 @@ _TOKENS_OF_A_PATCH = {
     "gpt-5-nano": 2.46,
     "o4-mini": 1.72,
 }
-_OPENAI = ("gpt-", "chatgpt-", "o1", "o3", "o4")
+_MINI = "gpt-4o-mini"
+_TILED = (_MINI, "gpt-4o", "chatgpt-4o", "gpt-4", "gpt-4-turbo", "gpt-4-vision", "gpt-4.1", "gpt-4.5", "gpt-5")
+_SHORT = ("o1", "o3")
+"""Models of others end so too (LLaVA-o1): of these only the beginning of a name counts, or OpenAI's before it."""
 _SMALLEST_PATCH_EDGE = 14
 
 
@@ -31,7 +36,7 @@ def most_image_tokens(width: int, height: int, detail: ImageDetail, model: str) 
     The other is a token for each patch of 14 pixels, the smallest that open models see by, none of them joined.
     """
     by_rule = openai_image_tokens(width, height, detail, model)
-    if _plain_name(model).startswith(_OPENAI):
+    if _family(model) is not None:
         return by_rule
     return max(by_rule, -(-width // _SMALLEST_PATCH_EDGE) * -(-height // _SMALLEST_PATCH_EDGE))
 
@@ -52,11 +57,10 @@ def openai_image_tokens(width: int, height: int, detail: ImageDetail, model: str
         raise ValueError(f"An image of {width} x {height} pixels does not exist; both sides must be at least 1.")
     if detail not in ("low", "high", "auto"):
         raise ValueError(f"The image detail {detail!r} is not known; use low, high or auto.")
-    name = _plain_name(model)
-    if (times := next((of for small, of in _TOKENS_OF_A_PATCH.items() if name.startswith(small)), None)) is not None:
+    family = _family(model)
+    if (times := _TOKENS_OF_A_PATCH.get(family or "")) is not None:
         return math.ceil(min(-(-width // _PATCH_EDGE) * -(-height // _PATCH_EDGE), _MOST_PATCHES) * times)
-    mini = name.startswith("gpt-4o-mini")
-    base, tile = (_BASE_TOKENS_MINI, _TILE_TOKENS_MINI) if mini else (_BASE_TOKENS, _TILE_TOKENS)
+    base, tile = (_BASE_TOKENS_MINI, _TILE_TOKENS_MINI) if family == _MINI else (_BASE_TOKENS, _TILE_TOKENS)
     if detail == "low":
         return base
     width, height = _shrunk(width, height, _LONGER_EDGE, of=max(width, height))
@@ -65,9 +69,20 @@ def openai_image_tokens(width: int, height: int, detail: ImageDetail, model: str
     return base + tile * tiles
 
 
-def _plain_name(model: str) -> str:
-    """Without who serves it: `openai/gpt-4o-mini` is OpenRouter's name for gpt-4o-mini."""
-    return model.rpartition("/")[2].lower()
+def _any_of(names: Iterable[str]) -> str:
+    """The longest first. Whole words: gpt-4 is neither gpt-4o nor gpt-4.1."""
+    return rf"(?:{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})(?![a-z0-9]|\.\d)"
+
+
+_NAMED = re.compile(
+    rf"(?<![a-z0-9])({_any_of((*_TILED, *_TOKENS_OF_A_PATCH))})|(?:^|/|(?:azure|openai)[-_.:/])({_any_of(_SHORT)})"
+)
+
+
+def _family(model: str) -> str | None:
+    """Which of OpenAI's models a name means, whoever serves it and whatever stands around it: `azure-gpt-4o-mini`."""
+    found = [named[1] or named[2] for named in _NAMED.finditer(model.lower())]
+    return max(found, key=len, default=None)
 
 
 def _shrunk(width: int, height: int, target: int, *, of: int) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Opening a ledger: its address, its engine, its version. The one place that knows SQLite's pragmas."""
 
 import errno
+import os
 import re
 import secrets
 import sqlite3
@@ -16,6 +17,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+from evenhand.domain.naming import with_article
 from evenhand.ledger import links, schema
 from evenhand.ledger.reading_only import Connect, reader_of
 from evenhand.private_files import make_empty, make_folder, tighten
@@ -26,6 +28,10 @@ HEAD = "0012"
 _FIRST_WITH_LINKS = "0012"
 
 BUSY_SECONDS = 30
+
+_VERSION = text("SELECT version_num FROM alembic_version")
+_MIGRATING = 0x6576656E68616E64
+"""The number of a lock on PostgreSQL; any that no other program of the database takes."""
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -48,7 +54,7 @@ def of_row(kind: str, name: object) -> Generator[None]:
     """Turns what reading a row raises into a sentence that names the row."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, OSError) as error:
         raise DamagedRow(
             f"The {kind} '{name}' on record cannot be read: it is not as it was written. `evenhand ledger check` tells "
             "what else was changed and what rests on it; `evenhand ledger restore` brings back a backup."
@@ -65,6 +71,17 @@ def sqlite_path(url: str) -> Path | None:
     if not parsed.database or parsed.database == ":memory:":
         raise LedgerError("A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.")
     return Path(parsed.database)
+
+
+def refuse_way_out(folder: Path, *, within: Path) -> None:
+    """Raises LedgerError where a folder beside the ledger is a link to somewhere else: neither read nor written."""
+    really = Path(os.path.realpath(folder))
+    if not really.is_relative_to(os.path.realpath(within)):
+        raise LedgerError(
+            f"{folder} is to lie in {within}, but a link leads to {really}, and no file is read or written through it. "
+            f"Put the files themselves in the link's place; or, to have them on that disk, move the ledger there too, "
+            "with the folders beside it, and name it with --store."
+        )
 
 
 def _parsed(url: str) -> URL:
@@ -125,10 +142,13 @@ def _make_own(path: Path) -> None:
 
 
 def _server_engine(url: str) -> Engine:
-    where = make_url(url).render_as_string(hide_password=True)
+    named = make_url(url)
+    where = named.render_as_string(hide_password=True)
+    if named.drivername == "postgresql":  # of which SQLAlchemy takes an older driver
+        named = named.set(drivername="postgresql+psycopg")
     try:
         with explained(where):
-            return create_engine(url)
+            return create_engine(named)
     except ImportError as error:
         raise LedgerError(f"The store {where} needs a database driver that is not installed ({error.name}).") from error
 
@@ -250,7 +270,7 @@ def bring_up_to_date(
                 f"The ledger at {where} can only be read here, and its tables are those of an older Evenhand (at "
                 f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written."
             )
-        _migrate(engine, found)
+        _migrate(engine)
 
 
 def _revision(engine: Engine, where: object) -> str | None:
@@ -263,7 +283,7 @@ def _revision(engine: Engine, where: object) -> str | None:
             raise LedgerError(
                 f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store."
             )
-        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        return connection.execute(_VERSION).scalar()
 
 
 def _is_ours(connection: Connection, tables: list[str]) -> bool:
@@ -277,14 +297,20 @@ def _is_ours(connection: Connection, tables: list[str]) -> bool:
     return connection.execute(query).scalar() is not None
 
 
-def _migrate(engine: Engine, before: str | None) -> None:
-    """`before`: the tables' version; None of a ledger that is made."""
+def _migrate(engine: Engine) -> None:
+    """One process does it; whoever comes at the same moment waits, and finds it done."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":  # where two may begin to write at once
+            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _MIGRATING})
+        made = "alembic_version" in inspect(connection).get_table_names()
+        before = connection.execute(_VERSION).scalar() if made else None
+        if before == HEAD:
+            return
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
         _first_words(connection)
@@ -312,7 +338,9 @@ def strange_tables(connection: Connection) -> list[str]:
     if connection.dialect.name != "sqlite":
         return []
     made, found = _as_made(), _made_of(connection)
-    beside = [f"The ledger's file holds a {kind} '{name}', which Evenhand did not make." for kind, name in found]
+    beside = [
+        f"The ledger's file holds {with_article(kind)} '{name}', which Evenhand did not make." for kind, name in found
+    ]
     gone = [f"The {kind} '{name}' of the ledger is not in its file." for kind, name in made]
     return [
         *(words for words, what in zip(beside, found, strict=True) if what not in made),

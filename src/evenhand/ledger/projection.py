@@ -141,14 +141,14 @@ def _decided_studies() -> Select[tuple[str]]:
     return select(schema.studies.c.key).where(any_verdict)
 
 
-def undecided_trial(ledger: Ledger, run: str) -> str | None:
-    """Key of a trial whose reply came in this run and holds no decision."""
-    table = schema.judgements
-    query = (
-        select(table.c.trial).where(table.c.run == run, table.c.reason.in_(UNDECIDED)).order_by(table.c.seq).limit(1)
-    )
+def undecided_trial(ledger: Ledger, study: str) -> str | None:
+    """Key of a trial whose reply holds no decision, where none of the study's holds one."""
+    table, links = schema.judgements, schema.study_trials
+    of_study = select(table.c.trial).join(links, links.c.trial == table.c.trial).where(links.c.study == study).limit(1)
     with ledger.reading() as connection:
-        return connection.execute(query).scalar()
+        if connection.execute(of_study.where(table.c.verdict.is_not(None))).scalar() is not None:
+            return None
+        return connection.execute(of_study.where(table.c.reason.in_(UNDECIDED)).order_by(table.c.seq)).scalar()
 
 
 def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection[str] | None = None) -> list[Judged]:

@@ -28,11 +28,12 @@ from evenhand.ledger.opening import (
     bring_up_to_date,
     engine_for,
     explained,
+    refuse_way_out,
     sqlite_path,
 )
 from evenhand.ledger.reading_only import only_readable
 from evenhand.ledger.submitted_files import SubmittedFiles
-from evenhand.private_files import stay_within, tighten
+from evenhand.private_files import tighten
 
 Key = TypeVar("Key", str, int)
 
@@ -108,6 +109,9 @@ class Ledger:
         self._writing = Lock()
         self._writers = Writers()
         path = sqlite_path(url)
+        beside = path.parent if path else Path(".evenhand")
+        for name in ("images", "submitted"):
+            refuse_way_out(beside / name, within=path.parent if path else Path())
         self.read_only = not create and path is not None and only_readable(path)
         """On a disk, or in a folder, that cannot be written; never where it may be made."""
         self.engine: Engine = engine_for(url, create=create, read_only=self.read_only, wait_seconds=wait_seconds)
@@ -117,10 +121,6 @@ class Ledger:
         except LedgerError:
             self.close()
             raise
-        beside = path.parent if path else Path(".evenhand")
-        if path is None:
-            with explained(self.where):
-                stay_within(beside / "images", Path())
         self.images = ImageStore(beside / "images")
         self.submitted = SubmittedFiles(beside / "submitted")
         for kept in () if self.read_only else (self.images.root, self.submitted.root):

@@ -94,7 +94,7 @@ def _run(row: Row[Any]) -> RunOnRecord:
             study=row.study,
             settings=dict(json.loads(row.settings)),
             version=row.version,
-            at=row.at,
+            at=float(row.at),
             outcome=None if row.outcome is None else dict(json.loads(row.outcome)),
-            ended_at=row.ended_at,
+            ended_at=None if row.ended_at is None else float(row.ended_at),
         )

@@ -141,6 +141,26 @@ def copy_files(source: Path, target: Path) -> None:
             copy(path, target / path.relative_to(source), within=target.parent)
 
 
+def left_out(ledger: Ledger, copied: Ledger) -> list[str]:
+    """Sentences about the files that a backup lacks: those that the record names and that are not there, and links."""
+    with copied.reading() as connection, unmoved(connection):
+        pictures = _pictures(connection)
+    with explained(ledger.images.root):
+        lacking = [ledger.images.path(digest) for digest in copied.images.missing(pictures)]
+        beside = [path for root in (ledger.images.root, ledger.submitted.root) for path in root.rglob("*")]
+        links = sorted(path for path in beside if path.is_symlink() and path not in lacking)
+        told = [f"Not in the backup: {path}, which is {_why_left_out(path)}." for path in (*lacking, *links)]
+    return [*told, *(f"Not in the backup: {words}" for words in _submitted(copied))]
+
+
+def _why_left_out(path: Path) -> str:
+    if path.is_symlink():
+        return "a link; put what it leads to in the link's place"
+    if path.parent.is_symlink():
+        return f"behind the link '{path.parent.name}'; put what it leads to in the link's place"
+    return "not there; import the file it came with again"
+
+
 def check(ledger: Ledger) -> list[str]:
     """Sentences about whatever is missing, or is not what its name says; an empty list is a sound ledger.
 

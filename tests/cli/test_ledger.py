@@ -1,0 +1,80 @@
+"""`evenhand ledger` where something of the record is not as it should be."""
+
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from evenhand.images import digest
+from tests.cli.shell import Shell
+from tests.scripted_server import server_process
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """With a ledger of two items that have an image each."""
+    (tmp_path / "home").mkdir()
+    made = Shell(tmp_path / "home", monkeypatch, capsys)
+    with server_process("--judge", "by-quality") as url:
+        made.run("judge", "visit-bench-sample", "--judge", "openai/m", "--limit", "2", "--judge-base-url", url)
+    return made
+
+
+def images_of(shell: Shell) -> list[Path]:
+    found = sorted(path for path in (shell.folder / ".evenhand" / "images").rglob("*") if path.is_file())
+    assert len(found) > 2
+    return found
+
+
+def test_a_backup_tells_which_images_are_not_in_it_and_holds_the_rest(shell: Shell) -> None:
+    assert "Not in the backup" not in shell.run("ledger", "backup", "whole")[1]
+    gone, linked, *rest = images_of(shell)
+    gone.unlink()
+    (moved := shell.folder / "moved.png").write_bytes(linked.read_bytes())
+    linked.unlink()
+    linked.symlink_to(moved)
+    said = shell.run("ledger", "backup", "safe", expect=3)[1]
+    lacking = [line for line in said.splitlines() if line.startswith("Not in the backup")]
+    assert lacking == [
+        f"Not in the backup: {gone.relative_to(shell.folder)}, which is not there; import the file it came with again.",
+        f"Not in the backup: {linked.relative_to(shell.folder)}, which is a link; put what it leads to in the link's "
+        "place.",
+    ]
+    copied = [path for path in (shell.folder / "safe" / "images").rglob("*") if path.is_file()]
+    assert {digest(path.read_bytes()) for path in copied} == {digest(path.read_bytes()) for path in rest}
+    assert shell.document("rank", "--store", "sqlite:///safe/ledger.db") == shell.document("rank")
+    assert "A link leads to it" in shell.run("ledger", "check", expect=1)[0]
+
+
+def test_a_folder_of_images_on_another_disk_gets_one_sentence_from_what_reads_and_what_writes(shell: Shell) -> None:
+    ledger, disk = shell.folder / ".evenhand", shell.folder.parent / "disk"
+    shutil.copytree(ledger, disk)
+    shutil.rmtree(ledger / "images")
+    (ledger / "images").symlink_to(disk / "images")
+    commands = (("rank",), ("ledger", "check"), ("judge", "visit-bench-sample", "--judge", "openai/m", "--limit", "3"))
+    said = {shell.run(*words, expect=1)[1] for words in commands}
+    assert len(said) == 1
+    assert "no file is read or written through it. Put the files themselves in the link's place" in said.pop()
+    assert shell.document("ledger", "check", "--store", f"sqlite:///{disk}/ledger.db")["sound"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE runs SET at = 'abc'",
+        "UPDATE runs SET at = 1e300",
+        "UPDATE run_ends SET at = 'abc'",
+        "UPDATE run_ends SET outcome = '{}'",
+    ],
+)
+def test_a_run_that_was_altered_is_named_where_runs_are_listed_and_by_the_check(shell: Shell, change: str) -> None:
+    run = shell.document("runs")["runs"][0]["run"]
+    with closing(sqlite3.connect(shell.folder / ".evenhand" / "ledger.db")) as connection, connection:
+        assert connection.execute(change).rowcount == 1
+    said = shell.run("runs", expect=1)[1]
+    assert f"The run '{run}' on record cannot be read: it is not as it was written." in said
+    found = shell.run("ledger", "check", expect=1)[0]
+    assert re.search(rf"run(s|_ends): 1 changed. On record and not as written: {run}", found)
