@@ -31,14 +31,13 @@ _UNKNOWN, _ITSELF = "#e4e7eb", "#9aa5b1"
 # Characters that no XML may hold; the PNG is drawn from an SVG, and its reader ends the whole program over them.
 _NO_XML = re.compile("[\ufffe\uffff]")
 _PADDING = 16
-_SANS = "Liberation Sans, Arial, Helvetica, sans-serif"
-"""Alike in width; what is drawn is measured in the first of them."""
-_WIDER = 0.1
+_WIDER = 0.12
 """Of a letter's height: by how much the letters of a reader's own font may be wider, as DejaVu's and Verdana's are."""
 _BOX = re.compile(
     r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 [\d.]+ [\d.]+">(<rect width="[\d.]+" height="[\d.]+")?'
 )
-_WORDS = re.compile(r'<text[^>]*text-anchor="(\w+)" transform="([^"]*)"[^>]*font-size="([\d.]+)px"[^>]*>([^<]*)</text>')
+_WORDS = re.compile(r'<text[^>]*text-anchor="(\w+)" transform="([^"]*)"[^>]*font-size="([\d.]+)px"[^>]*>(.*?)</text>')
+_TAG = re.compile("<[^>]*>")
 
 
 class ChartError(Exception):
@@ -274,7 +273,8 @@ def _with_room(drawn: str) -> str:
     longer: dict[str, float] = {"start": 0.0, "end": 0.0, "middle": 0.0, "up": 0.0}
     for anchor, turned, size, words in _WORDS.findall(drawn):
         side = "up" if "rotate" in turned and anchor == "start" else anchor
-        longer[side] = max(longer[side], _WIDER * float(size) * len(unescape(words)))
+        longest = max(len(unescape(line)) for line in _TAG.split(words))
+        longer[side] = max(longer[side], _WIDER * float(size) * longest)
     left, right, top = (math.ceil(edge) for edge in (longer["end"], max(longer["start"], longer["up"]), longer["up"]))
 
     def larger(box: re.Match[str]) -> str:
@@ -341,7 +341,7 @@ def titled(chart: Any, heading: Heading) -> Any:
 
 def _themed(chart: Any, *, padding: int = _PADDING) -> Any:
     return (
-        chart.configure(background="white", padding=padding, font=_SANS)
+        chart.configure(background="white", padding=padding)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=INK, titleColor=MUTED, titleFontWeight="normal", gridColor="#e4e7eb", domainColor="#cbd2d9",
