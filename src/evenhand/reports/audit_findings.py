@@ -143,8 +143,8 @@ def answers(measures: Sequence[Measure]) -> list[Answer]:
 def findings(measures: Sequence[Measure]) -> list[str]:
     """What is wrong first."""
     said = answers(measures)
-    by_kind = {found: [one.words for one in said if one.found == found] for found in _HEADS}
-    return [f"{_HEADS[found]}: {'; '.join(words)}." for found, words in by_kind.items() if words]
+    by_kind = [(head, [one.words for one in said if one.found == found]) for found, head in _HEADS.items()]
+    return [f"{head}: {'; '.join(words)}." for head, words in by_kind if words]
 
 
 def _reading(measure: Measure, measures: Sequence[Measure]) -> _Reading | None:

@@ -69,6 +69,7 @@ _ALT = {
 
 
 def table(sheet: Sheet, kind: str = "") -> str:
+    sheet = sheet.known
     heads = "".join(f'<th scope="col">{_folding(heading)}</th>' for heading in sheet.headings)
     rows = "\n".join(
         f'<tr><th scope="row">{_folding(row[0])}</th>{"".join(f"<td>{shown(cell)}</td>" for cell in row[1:])}</tr>'
