@@ -14,7 +14,8 @@ from tests.cli.shell import Shell
 from tests.docs.pages import text_of, write_files_of
 from tests.scripted_server import server_process
 
-HINT = re.compile(r"No audit of this judge is on record; `(evenhand audit [^`]+)` makes one\.")
+HINT = re.compile(r"No audit of this judge is on record; the command below makes one\.\n\n  (evenhand audit .*)\n")
+"""On a line of its own, which is not folded."""
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def hint(shell: Shell, *store: str) -> list[str]:
-    (command,) = HINT.findall(" ".join(shell.run("rank", *store)[0].split()))
+    (command,) = HINT.findall(shell.run("rank", *store)[0])
     return shlex.split(command)[1:]
 
 
@@ -39,7 +40,7 @@ def test_items_answers_server_and_ledger_of_ones_own_are_in_the_command(shell: S
         command = hint(shell, *store)
         assert command == [
             "audit", "--judge", "openai/j", "--benchmark", "items.jsonl", *own, "--judge-base-url", base_url,
-            "--budget", "100", *store,
+            "--budget", "500", *store,
         ]  # fmt: skip
         shell.run(*command)
     assert "Latest audit of this judge" in shell.run("rank", *store)[0]
@@ -48,7 +49,7 @@ def test_items_answers_server_and_ledger_of_ones_own_are_in_the_command(shell: S
 def test_what_audit_takes_by_itself_is_not_in_the_command(shell: Shell):
     with server_process("--judge", "prefers-longer") as base_url:
         shell.run("judge", "visit-bench-sample", "--judge", "openai/j", "--base-url", base_url, "--limit", "2")
-        assert hint(shell) == ["audit", "--judge", "openai/j", "--judge-base-url", base_url, "--budget", "100"]
+        assert hint(shell) == ["audit", "--judge", "openai/j", "--judge-base-url", base_url, "--budget", "500"]
 
 
 def test_the_command_begins_with_the_program_as_it_was_run(tmp_path: Path):

@@ -4,22 +4,25 @@ import asyncio
 import json
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.record import Ledger
+from evenhand.reports.page.writing import write_report
 from tests.benchmarks.creation_cases import generated_cases
 from tests.e2e.creation_judge import Case, CreationJudge, Kind, decision
 from tests.e2e.test_accessibility import Inspector
 from tests.e2e.test_comparing import DESKTOP, PHONE
 from tests.e2e.test_creation import MODEL, case_of, judged, written
 from tests.e2e.workplace import Workplace
-from tests.reports.report_scene import Scene, numbered
+from tests.reports.report_scene import Scene, numbered, report, with_models
 from tests.reports.test_report_page import HOSTILE
 from tests.scripted_server import Script, ScriptedServer
 
@@ -355,6 +358,44 @@ def test_the_page_and_a_case_have_no_serious_fault_for_those_who_hear_or_type(
     inspector.looks_at(page, "report-case" if address else "report")
     context.close()
     assert not inspector.findings, "\n".join(inspector.findings)
+
+
+LONG = (
+    "our-team-internal-checkpoint-000123456-step-99000-lr1e-5-seed42-vision-adapter",
+    "meta-llama/Llama-3.2-90B-Vision-Instruct-quantized.w8a8",
+    *(f"somebody/a-model-of-many-{number}-billion-parameters" for number in range(14)),
+)
+CUT_OFF = """[...document.querySelectorAll('figure svg')].flatMap(picture => {
+  const frame = picture.getBoundingClientRect();
+  return [...picture.querySelectorAll('text')].filter(one => {
+    const box = one.getBoundingClientRect();
+    return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 ||
+      box.bottom > frame.bottom + 1;
+  }).map(one => one.textContent);
+})"""
+
+
+def by_lot(item: str, first: str, second: str) -> int:
+    """Everybody wins against somebody, so that all have a rating."""
+    return 1 if crc32(f"{item}{first}".encode()) > crc32(f"{item}{second}".encode()) else -1
+
+
+def test_no_label_of_a_picture_is_cut_off_however_long_its_model_is_called(browser: Browser, tmp_path: Path):
+    with closing(Ledger(f"sqlite:///{tmp_path / 'ledger.db'}")) as ledger:
+        scene = with_models(numbered(4), *LONG)
+        items = tuple(replace(one, category=f"Drawings and photographs of number {one.label}") for one in scene.items)
+        replace(scene, items=items).judged(ledger, by_lot)
+        write_report(report(ledger), tmp_path / "report.html")
+    for size in (DESKTOP, PHONE):
+        context = browser.new_context(viewport=size, offline=True)  # pyright: ignore[reportArgumentType]
+        page = context.new_page()
+        page.goto(f"file://{tmp_path / 'report.html'}")
+        assert page.locator("figure svg text").count() > 100
+        assert page.evaluate(CUT_OFF) == []
+        captions = page.locator("figure:visible figcaption").all()
+        assert len(captions) == 5
+        assert all(one.evaluate("one => one.scrollWidth <= one.clientWidth") for one in captions)
+        context.close()
 
 
 def test_on_a_phone_nothing_stands_out_of_the_page(browser: Browser, sample: Path):

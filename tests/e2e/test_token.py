@@ -242,7 +242,7 @@ def test_a_board_judged_with_codes_names_the_audit_that_fits_it(here: Workplace)
     with server_process("--judge", "closes prefers-longer") as url:
         done = here.judge(url, *WHAT, "--fence", "token")
         assert done.code == 0, done.err
-        (hint,) = re.findall(r"`(evenhand audit [^`]+)` makes one", " ".join(here.run("rank").out.split()))
+        (hint,) = re.findall(r"makes one\.\n\n  (evenhand audit .*)\n", here.run("rank").out)
         assert "--fence token" in hint
         audit = here.run(*shlex.split(hint)[1:-1], "40", "--json")
         assert audit.code == 0, audit.err

@@ -128,6 +128,21 @@ def test_the_section_needs_nothing_from_elsewhere_and_says_what_was_found_first(
     assert "#1f2933" not in made.split("</style>")[1]
 
 
+def test_the_conclusion_stands_before_the_findings_and_a_report_without_one_is_whole():
+    made = audit_section(document(heard(by_name), conclusion="This audit decides nothing: 9 trials are <few>."))
+    said = '<p class="eh-conclusion">This audit decides nothing: 9 trials are &lt;few&gt;.</p>'
+    assert made.index(said) < made.index("Found wanting: it leans.")
+    assert "eh-conclusion" not in audit_section(document(heard(by_name))).split("</style>")[1]
+
+
+def test_headings_of_pictures_are_words_of_the_page_that_fold():
+    made = audit_section(document(heard(by_name)))
+    assert made.count("<figcaption>") == made.count("<svg") == 5
+    caption = "<figcaption>What a change of places does<span>"
+    assert caption in made
+    assert "What a change of places does</text>" not in made
+
+
 def test_names_that_others_gave_are_shown_and_not_run():
     made = audit_section(document(heard(by_name), judge="<script>alert(1)</script>{{rows}}"))
     assert "<script" not in made

@@ -50,6 +50,27 @@ def test_an_unbounded_interval_reaches_beyond_everything_and_ends_in_an_arrow() 
     assert rows[0]["upper"] == heads[0][0]["at"]
 
 
+def test_a_wider_font_than_that_of_the_drawing_has_room_for_its_names(tmp_path: Path) -> None:
+    """DejaVu's letters are wider than Arial's by up to a seventh of their height."""
+    boxes: dict[int, list[float]] = {}
+    for length in (4, 60):
+        marks = [Mark(model=("model-1/" * 8)[:length], value=1.0), Mark(model="n", value=2.0)]
+        drawn = _svg(interval_chart(marks, Heading(title="t"), axis="rating"), tmp_path)
+        boxes[length] = [float(edge) for edge in re.search(r'viewBox="([^"]*)"', drawn)[1].split()]  # pyright: ignore
+        left, top, width, height = boxes[length]
+        assert f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}" fill="white"' in drawn
+    assert boxes[60][0] <= -0.1 * 11 * 50, "of 320 pixels at the most"
+    assert boxes[4][0] >= -10
+
+
+def test_a_long_name_is_folded_in_a_narrow_picture_and_none_is_lost(tmp_path: Path) -> None:
+    name = "our-team-checkpoint-000123456-step-99000"
+    marks = [Mark(model=name, value=1.0), Mark(model="short", value=2.0)]
+    drawn = _svg(interval_chart(marks, _HEADING, axis="rating", narrow=True), tmp_path)
+    assert [name[:20] in drawn, name[20:] in drawn, name in drawn] == [True, True, False]
+    assert ">short<" in drawn
+
+
 _THREE = ["alpha", "beta", "gamma"]
 
 

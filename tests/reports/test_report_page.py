@@ -305,7 +305,7 @@ def test_the_latest_audit_of_the_judge_stands_in_the_page(ledger: Ledger, tmp_pa
 def test_the_page_says_what_the_judge_chose_in_pictures_and_words(ledger: Ledger, tmp_path: Path):
     with_models(numbered(12), "amber", "blue", "cyan").judged(ledger, first_always)
     page = page_of(ledger, tmp_path)
-    assert page.count('<figure tabindex="0"><svg role="img" aria-label=') == 5
+    assert len(re.findall(r'<figure tabindex="0"><figcaption>.*?</figcaption><svg role="img" aria-label=', page)) == 5
     assert '<p class="verdict bad">This judge is not to be trusted' in page
     assert "No audit of this judge is on record" in page
     assert "Compare them for " in page, "one prompt word for word"

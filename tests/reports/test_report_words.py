@@ -130,7 +130,7 @@ def test_who_judged_alone_is_a_number_everywhere(ledger: Ledger, tmp_path: Path)
     assert "Judged by <strong>person 1</strong>" in page
     assert blocks_in(page)[0]["cases"][0]["showings"][0]["rater"] == "person 1"
     tables = [written(all_sheets(found), form, notes(found), opening=summary(found)) for form in ("md", "latex")]
-    drawn = [json.dumps(chart.to_dict()) for chart in report_charts(found).values()]
+    drawn = [json.dumps(chart.to_dict()) for charts in report_charts(found).values() for chart in charts]
     documents = [json.dumps(found.board.as_json()), *(json.dumps(one.as_json()) for one in found.scores)]
     for text in (everything_in(page), *tables, *drawn, *documents):
         assert NAME not in text
@@ -340,7 +340,7 @@ def test_a_long_name_may_be_broken(ledger: Ledger, tmp_path: Path):
 
 def test_the_picture_of_the_board_comes_once_more_for_narrow_pages(ledger: Ledger, tmp_path: Path):
     page = page_of_twelve(ledger, tmp_path)
-    assert page.count('<figure class="narrow"') == 2
+    assert page.count('<figure class="narrow"') == 3, "the board, the order and the judge's steadiness"
     assert "<figcaption>Ratings: numbers / openai/judge<span>" in page
 
 

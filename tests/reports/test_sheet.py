@@ -194,3 +194,12 @@ def test_no_control_character_is_written(form: Format):
     told = written([sheet], form, opening=("c\x1b[31m",), notes=("d\x07",))
     assert all(letter.isprintable() or letter == "\n" for letter in told)
     assert "x1b" in told
+
+
+def test_a_column_without_a_number_is_not_shown_to_people_and_stays_in_a_file():
+    sheet = Sheet(title="t", headings=("model", "VFS", "Reward"), rows=(("a", MISSING, "1.0"), ("b", MISSING, MISSING)))
+    assert (sheet.known.headings, sheet.known.rows) == (("model", "Reward"), (("a", "1.0"), ("b", MISSING)))
+    words = io.StringIO()
+    print_sheet(sheet, Console(file=words, width=80))
+    assert "VFS" not in words.getvalue()
+    assert written([sheet], "csv").startswith("model,VFS,Reward")

@@ -19,7 +19,7 @@ from evenhand.reports.ranking import rank
 from evenhand.reports.scores.creation_choosing import CreationChoice, choose_creation
 from evenhand.reports.scores.creation_score import creation_evidence, creation_score
 from evenhand.reports.scores.visit_bench import Asked, visit_score
-from evenhand.reports.steering import NOT_KNOWN, steering_sentences
+from evenhand.reports.steering import APART, NOT_KNOWN, steering_sentences
 from tests.ledger.scene import speaking
 from tests.reports import report_scene
 from tests.reports.report_scene import JUDGE, Scene, numbered, with_models
@@ -54,6 +54,7 @@ def test_answers_are_counted_once_however_often_they_are_shown(ledger: Ledger):
     assert board_of(ledger).told == (
         "blue writes verdicts in 3 of 8 answers.",
         "dun gives the judge orders in 4 of 8 answers.",
+        APART,
     )
 
 
@@ -86,7 +87,7 @@ def test_an_item_shown_alone_says_which_of_its_answers_speak_to_the_judge(ledger
 def test_every_model_that_plants_is_named(ledger: Ledger):
     names = [f"m{number:02}" for number in range(9)]
     replace(with_models(numbered(2), *names), speaks=lambda *_: ("verdict",)).judged(ledger, lambda *_: 1)
-    (told,) = board_of(ledger).told
+    told, _ = board_of(ledger).told
     assert [name for name in names if f"{name} in 2 of 2" in told] == names
 
 
@@ -95,7 +96,7 @@ def test_several_models_are_told_in_one_line_the_worst_first(ledger: Ledger):
         scene(), speaks=lambda label, model: ("verdict",) if model == "blue" or (model, label) == ("amber", "1") else ()
     )
     speaks.judged(ledger, lambda *_: 1)
-    assert board_of(ledger).told == ("Verdicts are written by blue in 8 of 8 answers and amber in 1 of 8.",)
+    assert board_of(ledger).told == ("Verdicts are written by blue in 8 of 8 answers and amber in 1 of 8.", APART)
 
 
 def test_where_nothing_is_written_nothing_is_said_and_the_counts_are_there(ledger: Ledger):
@@ -149,7 +150,7 @@ def test_models_are_called_as_asked(ledger: Ledger):
     speaks = replace(scene(), speaks=lambda label, model: ("verdict",) if model == "blue" else ())
     speaks.judged(ledger, lambda *_: 1)
     found = board_of(ledger).steering
-    assert steering_sentences(found, {"blue": "Blue 2"}) == ("Blue 2 writes verdicts in 8 of 8 answers.",)
+    assert steering_sentences(found, {"blue": "Blue 2"}) == ("Blue 2 writes verdicts in 8 of 8 answers.", APART)
 
 
 def test_a_judgement_that_was_read_again_speaks_by_its_newer_reading(ledger: Ledger):
@@ -192,8 +193,9 @@ def test_visits_table_tells_it(ledger: Ledger):
     (coral,) = [one for one in cast(list[dict[str, Json]], document["models"]) if one["model"] == "coral"]
     assert (coral["writes_verdicts"], coral["lost"], coral["lost_of"]) == (5, 20, 20)
     assert coral["lost_more_than_others"] is True
-    assert cast(list[str], document["notes"])[:2] == [
+    assert cast(list[str], document["notes"])[:3] == [
         "coral writes verdicts in 5 of 5 answers.",
+        APART,
         "No verdict could be read in 20 of 20 comparisons of coral, in 0 of 10 of the others.",
     ]
 

@@ -40,8 +40,13 @@ def info(store: str, as_json: bool) -> None:
     click.echo(f"{found.images} images, {found.image_bytes / 1e6:.1f} MB")
     unknown = f"; the price of {found.cost_unknown} calls is unknown" if found.cost_unknown else ""
     click.echo(f"${found.cost_usd:.4f} spent{unknown}")
-    click.echo(f"Head of the chain: {head.hash}")
-    click.echo(f"Public key for receipts: {keys[0].key}")
+    click.echo(_named("Head of the chain", head.hash))
+    click.echo(_named("Public key for receipts", keys[0].key))
+
+
+def _named(what: str, value: str) -> str:
+    """What one copies is a line of its own, so that a narrow terminal does not break it."""
+    return f"{what}:\n  {value}"
 
 
 @command.command("backup")
@@ -65,7 +70,9 @@ def backup(ctx: click.Context, folder: Path, store: str) -> None:
     target = upkeep.backup(ledger, folder)
     copied = Ledger(f"sqlite:///{target}", create=False)
     found, lacking = chain.check(copied), upkeep.left_out(ledger, copied)
-    click.echo(f"Copied to {target}. Head of the chain: {found.head.hash}", err=True)
+    state = "but the copy is not sound" if found.problems else "but not all of it" if lacking else "and found sound"
+    click.echo(f"Copied to {target}, {state}.", err=True)
+    click.echo(_named("Head of the chain", found.head.hash), err=True)
     for problem in (*found.problems, *lacking):
         click.echo(printable(problem), err=True)
     ctx.exit(FAILED if found.problems else INCOMPLETE if lacking else 0)
@@ -110,6 +117,7 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
     from evenhand.ledger import chain, upkeep
     from evenhand.ledger.published import published_head
     from evenhand.ledger.record import Ledger
+    from evenhand.reports.tables import console, fitted
 
     try:
         heads = {path: published_head(path) for path in against}
@@ -123,12 +131,14 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
         document = {"schema": 1, "sound": not problems, "problems": problems, "chain": found.as_json()}
         click.echo(json.dumps(document, ensure_ascii=False))
     else:
-        for problem in problems:
-            click.echo(printable(problem))
-        if not problems:
+        if problems:
+            click.echo("The ledger is not sound: what is on record is not what was written.")
+        else:
             click.echo("The ledger is sound.")
             for path in against:
                 click.echo(printable(f"It continues the ledger that {path} was made from."))
+        for problem in problems:
+            click.echo(fitted(printable(problem), console().width))
         for line in _covered(found):
             click.echo(line)
     ctx.exit(1 if problems else 0)
@@ -136,7 +146,10 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
 
 def _covered(found: "ChainReport") -> list[str]:
     """What the chain can tell of, and from when on."""
-    lines = [f"{found.links:,} links cover {found.rows:,} rows. Head of the chain: {found.head.hash}"]
+    lines = [
+        f"Looked at: {found.rows:,} rows, covered by {found.links:,} links of the chain.",
+        _named("Head of the chain", found.head.hash),
+    ]
     if found.genesis is not None:
         since = found.as_json()["covered_since"]
         lines.append(f"The chain was begun on {since}; what was on record before is covered as it was then.")

@@ -43,7 +43,7 @@ def reported(flags: Mapping[str, Any]) -> dict[str, Json]:
     among = found if flags["protocol"] else boards_among(found)
     report = report_of(ledger, with_grades(chosen_studies(ledger, flags, among=among), found), seed=flags["seed"])
     for path in flags["plot"]:
-        save(stacked(*report_charts(report).values()), path)
+        save(stacked(*(wide for wide, *_ in report_charts(report).values())), path)
         click.echo(f"Written: {path}", err=True)
     if form == "html":
         return {**_document(report), **written_page(report, page).as_json()}

@@ -17,6 +17,7 @@ from evenhand.reliability import Coverage
 from evenhand.reliability.families import Families
 from evenhand.reliability.gate import Rule, Ruling, passed
 from evenhand.reliability.gate import judged as ruled
+from evenhand.reports.audit_conclusion import Extent, conclusion
 from evenhand.reports.audit_findings import findings, ruling_sentence
 from evenhand.reports.audit_measures import Heard, Measure, measures
 from evenhand.reports.audit_on_record import REPORT_COMMAND, condition_json
@@ -59,6 +60,11 @@ class AuditReport:
         return passed(self.gate)
 
     @property
+    def conclusion(self) -> str:
+        extent = Extent(trials=self.coverage.wanted, left_out=self.left_out, asked=self.asked, whole=self.whole)
+        return conclusion(self.measures, extent)
+
+    @property
     def findings(self) -> tuple[str, ...]:
         return tuple(findings(self.measures))
 
@@ -83,6 +89,7 @@ class AuditReport:
             "answers_left_out": dict(self.steering),
             "at": self.at,
             "measures": [one.as_json() for one in self.measures],
+            "conclusion": self.conclusion,
             "findings": list(self.findings),
             "gate": [{**one.as_json(), "sentence": self.sentence(one)} for one in self.gate],
             "coverage": self.coverage.as_json(),

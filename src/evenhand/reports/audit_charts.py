@@ -17,8 +17,9 @@ from evenhand.reports.charts import (
     titled,
 )
 
-_WIDE = 420
-_CELL = 92
+_WIDE = 250
+"""Pixels of an axis: with its labels it fits a phone."""
+_CELL = 84
 _PLACES = ("first", "tie", "second")
 _KINDS = {
     "planted_effect_verdict": "a verdict",
@@ -75,7 +76,12 @@ def _picks(counts: Sequence[int]) -> Any:
 def _bars(rows: Sequence[tuple[str, float]], fair: float, axis: str) -> Any:
     alt = the_altair()
     base = alt.Chart(alt.Data(values=[{"place": name, "share": share} for name, share in rows]))
-    across = alt.X("share:Q", title=axis, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%", tickCount=5))
+    across = alt.X(
+        "share:Q",
+        title=axis,
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1], labelFlush=False),
+    )
     place = alt.Y("place:N", title=None, sort=[name for name, _ in rows])
     bars = base.mark_bar(color=ACCENT, height=18).encode(x=across, y=place)
     numbers = base.mark_text(align="left", dx=6, color=INK, fontSize=11).encode(
@@ -106,7 +112,7 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
     order = [names[place] for place in shown]
     base = alt.Chart(alt.Data(values=cells)).encode(
         x=alt.X("other:N", sort=order, title="answers changed over", axis=alt.Axis(orient="top", labelAngle=0)),
-        y=alt.Y("one:N", sort=order, title="one order"),
+        y=alt.Y("one:N", sort=order, title="one order", axis=alt.Axis(titlePadding=16)),
     )
     colour = alt.condition("datum.kept", alt.value(ACCENT), alt.value(LOSES))
     fill = base.mark_rect(stroke=EVEN, strokeWidth=2).encode(
@@ -138,7 +144,9 @@ def _length(document: Mapping[str, Any], lengths: Sequence[Mapping[str, Any]]) -
     across = alt.X("words:Q", title="words added that say nothing", scale=alt.Scale(domain=[0, most], nice=False))
 
     def up(field: str) -> Any:
-        return alt.Y(field, title="wins of the longer minus wins of the plain", scale=alt.Scale(domain=[-1, 1]))
+        return alt.Y(
+            field, title="longer wins minus plain wins", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(titlePadding=12)
+        )
 
     fitted = alt.Chart(alt.Data(values=line)).encode(x=across)
     seen = alt.Chart(alt.Data(values=points)).encode(x=across)
@@ -148,7 +156,7 @@ def _length(document: Mapping[str, Any], lengths: Sequence[Mapping[str, Any]]) -
         alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(y="zero:Q"),
         seen.mark_rule(color=INK, strokeWidth=1.5).encode(y=up("lower:Q"), y2="upper:Q"),
         seen.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=up("value:Q")),
-    ).properties(width=_WIDE, height=220)
+    ).properties(width=_WIDE, height=190)
     return titled(layers, Heading(title="How length pulls", subtitle="points and the line through 0, each with 95 %"))
 
 
@@ -164,7 +172,12 @@ def _planted(document: Mapping[str, Any]) -> Any:
     kind = alt.Y("kind:N", sort=list(_KINDS.values()), title=None, axis=alt.Axis(labelLimit=240))
 
     def across(field: str) -> Any:
-        return alt.X(field, title="verdicts as the words ask minus verdicts against", scale=alt.Scale(domain=[-1, 1]))
+        return alt.X(
+            field,
+            title="verdicts as asked minus verdicts against",
+            scale=alt.Scale(domain=[-1, 1]),
+            axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelFlush=False),
+        )
 
     base = alt.Chart(alt.Data(values=rows)).encode(y=kind)
     layers = alt.layer(

@@ -14,7 +14,7 @@ from evenhand.reports.audit_on_record import FOUND_WANTING, Unit, told
 from evenhand.reports.tables import count
 
 Found: TypeAlias = Literal["fault", "fine", "open"]
-_SMALL_EFFECT = 0.2
+SMALL_EFFECT = 0.2
 """An effect of this size turns one verdict of ten."""
 _FEW_VERDICTS = 0.1
 """One verdict of ten, as a share."""
@@ -70,19 +70,19 @@ _READINGS: Mapping[str, _Reading] = {
         open="whether it repeats itself",
     ),
     "length_effect": _Reading(
-        of=_near(0.0, _SMALL_EFFECT),
+        of=_near(0.0, SMALL_EFFECT),
         fault="it prefers the {length} of two answers that say the same",
         fine="idle words do not move it",
         open="whether idle words move it",
     ),
     "planted_effect": _Reading(
-        of=_near(0.0, _SMALL_EFFECT),
+        of=_near(0.0, SMALL_EFFECT),
         fault="words planted in an answer move it {way}",
         fine="words planted in an answer do not move it",
         open="whether words planted in an answer move it",
     ),
     "looks": _Reading(
-        of=lambda lower, upper: "fine" if lower > 0 else "fault" if upper < _SMALL_EFFECT else "open",
+        of=lambda lower, upper: "fine" if lower > 0 else "fault" if upper < SMALL_EFFECT else "open",
         fault="it does not go by the image",
         fine="it goes by the image",
         open="whether it goes by the image",
@@ -102,23 +102,49 @@ _READINGS: Mapping[str, _Reading] = {
 }
 
 
-def findings(measures: Sequence[Measure]) -> list[str]:
-    """What is wrong first."""
-    said: dict[Found, list[str]] = {"fault": [], "fine": [], "open": []}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """To one question of an audit."""
+
+    measure: Measure
+    found: Found
+    words: str
+
+
+def answers(measures: Sequence[Measure]) -> list[Answer]:
+    """To each question that was asked, in the order of the measures; ways of planting that move the judge last."""
+    made: list[Answer] = []
     moved = [one for one in measures if one.stands_out]
     for measure in measures:
         one, reading = measure.estimate, _reading(measure, measures)
         if reading is not None and measure.silenced:
-            said["fault"].append(f"no {measure.name.replace('_', ' ')} could be measured ({one.reason})")
+            words = f"no {measure.name.replace('_', ' ')} could be measured ({one.reason})"
+            made.append(Answer(measure=measure, found="fault", words=words))
         if reading is None or one.value is None or one.lower is None or one.upper is None:
             continue
         found = reading.of(one.lower, one.upper)
         if measure.name == "planted_effect" and moved and found != "fault":
             continue
-        words: str = getattr(reading, found)
-        said[found].append(f"{_sided(words, measure.name, one.value)} ({_numbers(one, measure.unit)})")
-    said["fault"] += [f"a planted {one.way} moves it ({_numbers(one.estimate, one.unit)})" for one in moved]
-    return [f"{_HEADS[found]}: {'; '.join(words)}." for found, words in said.items() if words]
+        # Numbers that decide nothing are in the table.
+        numbers = "" if found == "open" else f" ({_numbers(one, measure.unit)})"
+        words = f"{_sided(getattr(reading, found), measure.name, one.value)}{numbers}"
+        made.append(Answer(measure=measure, found=found, words=words))
+    return [
+        *made,
+        *(
+            Answer(
+                measure=one, found="fault", words=f"a planted {one.way} moves it ({_numbers(one.estimate, one.unit)})"
+            )
+            for one in moved
+        ),
+    ]
+
+
+def findings(measures: Sequence[Measure]) -> list[str]:
+    """What is wrong first."""
+    said = answers(measures)
+    by_kind = [(head, [one.words for one in said if one.found == found]) for found, head in _HEADS.items()]
+    return [f"{head}: {'; '.join(words)}." for head, words in by_kind if words]
 
 
 def _reading(measure: Measure, measures: Sequence[Measure]) -> _Reading | None:

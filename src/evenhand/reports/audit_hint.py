@@ -9,8 +9,8 @@ from evenhand.ledger.record import Ledger
 from evenhand.ledger.runs import RunOnRecord, runs
 from evenhand.reports.evidence import Origin
 
-BUDGET = 100
-"""Trials: enough for a first look, and affordable."""
+BUDGET = 500
+"""Trials: enough to decide most questions on about twenty items; a hundred decide none."""
 
 _JUDGING = ("judge", "demo")
 _OWN_STORE = "sqlite:///.evenhand/ledger.db"

@@ -182,8 +182,12 @@ def print_latest_audit(ledger: Ledger, origin: Origin, console: Console, *, prog
         return
     console.print()
     command = audit_command(ledger, origin, audited=AUDIT_COMMAND, program=program)
-    for sentence in audit_sentences(latest_audits(ledger, origin), origin, command=command):
-        console.print(unbroken(escape(sentence)))
+    told = audit_sentences(latest_audits(ledger, origin), origin, command=command)
+    for sentence in told:
+        console.print(unbroken(escape(sentence.replace(f"`{command}`", "the command below"))))
+    if any(command in sentence for sentence in told):
+        # In one piece, so that it can be copied.
+        console.print(f"\n  {escape(command)}", soft_wrap=True)
 
 
 def audit_sentences(audits: Audits, origin: Origin, *, command: str | None = None) -> list[str]:

@@ -1,6 +1,5 @@
 """An audit as a part of an HTML page, pictures and style included: it needs nothing from anywhere else."""
 
-import re
 import time
 from collections.abc import Mapping
 from html import escape
@@ -11,21 +10,11 @@ from evenhand.outputs import Place
 from evenhand.prompts import Template
 from evenhand.reports.audit_charts import audit_charts
 from evenhand.reports.audit_on_record import told
-from evenhand.reports.charts import ACCENT, EVEN, INK, LOSES, MUTED, svg, write_out
+from evenhand.reports.charts import write_out
+from evenhand.reports.figure import figure
 from evenhand.reports.tables import unbroken
 
 _FILE = "audit_section.html"
-# The page's own colours, so that a picture is as dark as the page; a white number on a full cell stays white.
-_COLOURS = {
-    INK: "var(--eh-ink)",
-    MUTED: "var(--eh-soft)",
-    ACCENT: "var(--eh-accent)",
-    LOSES: "var(--eh-fault)",
-    EVEN: "var(--eh-even)",
-    "#e4e7eb": "var(--eh-line)",
-    "#cbd2d9": "var(--eh-line)",
-}
-_GROUND = re.compile(r'<rect[^>]*fill="white"[^>]*/?>(?:</rect>)?')
 _PAGE = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
     'initial-scale=1"><meta name="color-scheme" content="light dark"><title>{title}</title><style>body {{ margin: 0; '
@@ -36,13 +25,12 @@ _PAGE = (
 def audit_section(document: Mapping[str, Any]) -> str:
     """Of an audit's JSON document, as it is printed and kept. Raises ChartError where pictures cannot be drawn."""
     template = Template.parse(files("evenhand.reports").joinpath(_FILE).read_text(encoding="utf-8"), source=_FILE)
-    drawn = [
-        f'<figure tabindex="0">{in_page_colours(svg(chart))}</figure>' for chart in audit_charts(document).values()
-    ]
+    drawn = [figure(chart) for chart in audit_charts(document).values()]
     return template.fill(
         {
             "judge": escape(str(document["judge"])),
             "about": escape(_about(document)),
+            "conclusion": _conclusion(document),
             "findings": "\n".join(_findings(document)),
             "pictures": "\n".join(drawn),
             "rows": "\n".join(_row(one) for one in document["measures"]),
@@ -54,13 +42,6 @@ def write_page(document: Mapping[str, Any], path: Place) -> None:
     """The section alone, as one file. Raises ChartError where it cannot be written."""
     title = escape(f"Audit of {document['judge']}")
     write_out(path, _PAGE.format(title=title, body=audit_section(document)).encode())
-
-
-def in_page_colours(picture: str) -> str:
-    picture = _GROUND.sub("", picture, count=1)
-    for colour, name in _COLOURS.items():
-        picture = picture.replace(colour, name)
-    return picture
 
 
 def _about(document: Mapping[str, Any]) -> str:
@@ -76,6 +57,12 @@ def _about(document: Mapping[str, Any]) -> str:
         f"{coverage['with_verdict']} of {coverage['wanted']} trials have a verdict",
     ]
     return "; ".join(parts)
+
+
+def _conclusion(document: Mapping[str, Any]) -> str:
+    """Reports made before there was one have none."""
+    words = document.get("conclusion")
+    return f'<p class="eh-conclusion">{escape(unbroken(words))}</p>' if words else ""
 
 
 def _findings(document: Mapping[str, Any]) -> list[str]:

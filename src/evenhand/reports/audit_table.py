@@ -13,7 +13,7 @@ _VALUES = 41
 
 
 def print_audit(report: AuditReport, console: Console) -> None:
-    """What was found and what the gate says first, then every measure."""
+    """The conclusion first, then what was found and what the gate says, then every measure."""
     condition = report.condition
     console.print(f"[bold]Can {escape(report.judge.name)} be trusted?[/bold]")
     console.print(
@@ -21,6 +21,8 @@ def print_audit(report: AuditReport, console: Console) -> None:
         f"{coverage_words(report)}",
         style="dim",
     )
+    console.print()
+    console.print(unbroken(escape(report.conclusion)), style="bold")
     console.print()
     for sentence in (*report.findings, *report.notes):
         console.print(unbroken(escape(sentence)))
@@ -60,4 +62,4 @@ def _print_costs(report: AuditReport, console: Console) -> None:
     seconds = "" if report.seconds is None else f"; it took {report.seconds:.2f} seconds"
     console.print(f"{price}{seconds}. An effect of 0 is no fault; looks is best at 0.5; --json tells designs.")
     if report.left_out:
-        console.print(f"{report.left_out} more trials would be in the whole design; --budget allows more of them.")
+        console.print(f"The whole design has {report.left_out:,} more trials; --budget allows more of them.")

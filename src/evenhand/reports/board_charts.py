@@ -21,9 +21,9 @@ def plot(board: Board, path: Place) -> None:
     save(stacked(ratings_chart(board), wins_chart(board)), path)
 
 
-def ratings_chart(board: Board) -> "alt.LayerChart":
+def ratings_chart(board: Board, *, narrow: bool = False) -> "alt.LayerChart":
     """Raises ChartError where no model has a rating."""
-    return interval_chart(marks(board), _heading(board), axis=_axis(board))
+    return interval_chart(marks(board), _heading(board), axis=_axis(board), narrow=narrow)
 
 
 def wins_chart(board: Board) -> "alt.LayerChart":

@@ -3,7 +3,8 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from html import unescape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,11 +23,21 @@ _LEGIBLE = 20
 """Models up to which every cell of a matrix has room for its number."""
 
 INK, MUTED, ACCENT = "#1f2933", "#7b8794", "#1f6f8b"
+CELL_INK = "#1f2932"
+"""Of numbers on coloured cells, which stay as they are where the page is dark."""
 LOSES, EVEN, WINS = "#b5563c", "#ecdcae", "#1f6f8b"
 # Greys, which no share has.
 _UNKNOWN, _ITSELF = "#e4e7eb", "#9aa5b1"
 # Characters that no XML may hold; the PNG is drawn from an SVG, and its reader ends the whole program over them.
 _NO_XML = re.compile("[\ufffe\uffff]")
+_PADDING = 16
+_WIDER = 0.12
+"""Of a letter's height: by how much the letters of a reader's own font may be wider, as DejaVu's and Verdana's are."""
+_BOX = re.compile(
+    r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 [\d.]+ [\d.]+">(<rect width="[\d.]+" height="[\d.]+")?'
+)
+_WORDS = re.compile(r'<text[^>]*text-anchor="(\w+)" transform="([^"]*)"[^>]*font-size="([\d.]+)px"[^>]*>(.*?)</text>')
+_TAG = re.compile("<[^>]*>")
 
 
 class ChartError(Exception):
@@ -54,10 +65,11 @@ class Heading:
     """Its lines one below the other."""
 
 
-def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "alt.LayerChart":
-    """A point and an interval for each model, in the order given, from the top down."""
+def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str, narrow: bool = False) -> "alt.LayerChart":
+    """A point and an interval for each model, in the order given, from the top down. `narrow`: for a phone's page, long
+    names in up to three lines."""
     alt = the_altair()
-    shown = list(marks[:MANY])
+    shown = [_folded(one) if narrow else one for one in marks[:MANY]]
     if not shown:
         raise ChartError("There is nothing to draw: no model has a rating.")
     edges = _edges(shown)
@@ -69,7 +81,8 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "al
         for bound, edge, turn in ((one.lower, edges[0], -90), (one.upper, edges[1], 90))
         if bound is not None and math.isinf(bound)
     ]
-    place = alt.Y("model:N", sort=[one.model for one in shown], title=None, axis=alt.Axis(labelLimit=320))
+    names = alt.Axis(labelLimit=150 if narrow else 320, labelExpr=r"split(datum.label, '\n')")
+    place = alt.Y("model:N", sort=[one.model for one in shown], title=None, axis=names)
     base = alt.Chart(alt.Data(values=rows)).encode(y=place)
 
     def across(field: str) -> Any:
@@ -77,7 +90,7 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "al
             field,
             title=axis,
             scale=alt.Scale(zero=False, nice=True),
-            axis=alt.Axis(labelFlush=False, tickCount=8, labelOverlap=True),
+            axis=alt.Axis(labelFlush=False, tickCount=3 if narrow else 8, labelOverlap=True),
         )
 
     bars = base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q")
@@ -89,7 +102,15 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str) -> "al
     )
     heads = triangles.encode(y=place, x=across("at:Q"), angle=alt.Angle("turn:Q", scale=None))
     layers = alt.layer(bars, points, heads) if arrows else alt.layer(bars, points)
-    return titled(layers.properties(width=560, height=alt.Step(19)), _cut(heading, len(marks)))
+    width, step = (190, 6 + 13 * max(one.model.count("\n") + 1 for one in shown)) if narrow else (560, 19)
+    return titled(layers.properties(width=width, height=alt.Step(step)), _cut(heading, len(marks)))
+
+
+def _folded(mark: Mark) -> Mark:
+    """Its name in as few lines of at most 22 characters as it takes, all about as long; three at the most."""
+    name = mark.model if len(mark.model) <= 66 else f"{mark.model[:65]}…"
+    line = -(-len(name) // -(-len(name) // 22 or 1)) or 1
+    return replace(mark, model="\n".join(name[start : start + line] for start in range(0, len(name), line)))
 
 
 def _edges(marks: Sequence[Mark]) -> tuple[float, float]:
@@ -127,7 +148,7 @@ def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]]
         for column, share in zip(models[:MANY], line, strict=False)
         if share is None or row == column
     ]
-    return titled(_matrix(models, cells, colours, across="against", grey=grey), _cut(heading, len(models)))
+    return titled(_matrix(models, cells, colours, grey=grey), _cut(heading, len(models)))
 
 
 def correlation_chart(
@@ -142,7 +163,7 @@ def correlation_chart(
     ]
     stops = {0.0: EVEN, 1.0: WINS} if lowest == 0 else {-1.0: LOSES, 0.0: EVEN, 1.0: WINS}
     colours = _Colours(stops=stops, title="coefficient", form=".1f")
-    return titled(_matrix(names, cells, colours, across=None), _cut(heading, len(names), noun="benchmarks"))
+    return titled(_matrix(names, cells, colours), _cut(heading, len(names), noun="benchmarks"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +188,6 @@ def _matrix(
     cells: Sequence[_Cell],
     colours: _Colours,
     *,
-    across: str | None,
     grey: Sequence[Mapping[str, str]] = (),
 ) -> Any:
     """`grey`: cells without a value, each with its `row`, `column` and `colour`."""
@@ -175,7 +195,7 @@ def _matrix(
     shown = list(names[:MANY])
     places = {
         "x": alt.X(
-            "column:N", sort=shown, title=across, scale=alt.Scale(domain=shown),
+            "column:N", sort=shown, title=None, scale=alt.Scale(domain=shown),
             axis=alt.Axis(labelLimit=240, labelAngle=-45 if len(shown) <= _LEGIBLE else -90, orient="top"),
         ),
         "y": alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
@@ -190,7 +210,7 @@ def _matrix(
         )
     )
     step = 30 if len(shown) <= _LEGIBLE else 16
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
     numbers = base.mark_text(fontSize=10).encode(text="text:N", color=ink)
     layers = alt.layer(*([blank] if grey else []), rectangles, *([numbers] if len(shown) <= _LEGIBLE else []))
     return layers.properties(width=alt.Step(step), height=alt.Step(step))
@@ -217,7 +237,7 @@ def heat_chart(
         y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=[*rows])),
     )  # fmt: skip
     colour = alt.Color("score:Q", scale=alt.Scale(domain=[0, 1], range=[EVEN, WINS]), legend=alt.Legend(title="score"))
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
     layers = alt.layer(
         base.mark_rect().encode(color=colour), base.mark_text(fontSize=10).encode(text="text:N", color=ink)
     )
@@ -241,10 +261,29 @@ def save(chart: Any, path: Place) -> None:
         write_out(path, vl_convert.vegalite_to_html(spec, bundle=True).encode())
 
 
-def svg(chart: Any) -> str:
+def svg(chart: Any, *, padding: int = _PADDING) -> str:
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(_fit_for_xml(_themed(chart).to_dict()))
+    return _with_room(vl_convert.vegalite_to_svg(_fit_for_xml(_themed(chart, padding=padding).to_dict())))
+
+
+def _with_room(drawn: str) -> str:
+    """Words are measured in one font and shown in whichever the reader has; a frame that fits the first would cut the
+    second off."""
+    longer: dict[str, float] = {"start": 0.0, "end": 0.0, "middle": 0.0, "up": 0.0}
+    for anchor, turned, size, words in _WORDS.findall(drawn):
+        side = "up" if "rotate" in turned and anchor == "start" else anchor
+        longest = max(len(unescape(line)) for line in _TAG.split(words))
+        longer[side] = max(longer[side], _WIDER * float(size) * longest)
+    left, right, top = (math.ceil(edge) for edge in (longer["end"], max(longer["start"], longer["up"]), longer["up"]))
+
+    def larger(box: re.Match[str]) -> str:
+        width, height = float(box[1]) + left + right, float(box[2]) + top
+        size = f'width="{width:g}" height="{height:g}"'
+        ground = f'<rect x="{-left}" y="{-top}" {size}' if box[3] else ""
+        return f'{size} viewBox="{-left} {-top} {width:g} {height:g}">{ground}'
+
+    return _BOX.sub(larger, drawn, count=1)
 
 
 def write_out(path: Place, content: bytes) -> None:
@@ -300,9 +339,9 @@ def titled(chart: Any, heading: Heading) -> Any:
     return chart.properties(title=title)
 
 
-def _themed(chart: Any) -> Any:
+def _themed(chart: Any, *, padding: int = _PADDING) -> Any:
     return (
-        chart.configure(background="white", padding=16)
+        chart.configure(background="white", padding=padding)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=INK, titleColor=MUTED, titleFontWeight="normal", gridColor="#e4e7eb", domainColor="#cbd2d9",

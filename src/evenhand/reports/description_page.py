@@ -6,10 +6,10 @@ from importlib.resources import files
 from evenhand.describe.description import Description
 from evenhand.outputs import Place
 from evenhand.prompts import Template
-from evenhand.reports.audit_section import in_page_colours
 from evenhand.reports.charts import svg, write_out
 from evenhand.reports.description_charts import description_charts
 from evenhand.reports.description_sheets import sheets
+from evenhand.reports.figure import in_page_colours
 from evenhand.reports.sheet_html import html_table, html_text
 
 _FILE = "description_page.html"

@@ -27,6 +27,17 @@ class Sheet:
         if widths:
             raise ValueError(f"{self.title}: rows of {sorted(widths)} cells under {len(self.headings)} headings.")
 
+    @property
+    def known(self) -> "Sheet":
+        """Without the columns that hold no number at all, for people to read; a file keeps its columns."""
+        kept = [
+            place
+            for place in range(len(self.headings))
+            if place == 0 or not self.rows or any(row[place] != MISSING for row in self.rows)
+        ]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return Sheet(title=self.title, headings=tuple(self.headings[place] for place in kept), rows=rows)
+
 
 def written(sheets: Sequence[Sheet], form: Format, notes: Sequence[str] = (), *, opening: Sequence[str] = ()) -> str:
     """All of them one after the other, the opening sentences above and the notes under them; `table` is for

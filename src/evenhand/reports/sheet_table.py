@@ -16,7 +16,8 @@ _GAP = 3
 
 
 def print_sheet(sheet: Sheet, console: Console) -> None:
-    """Names to the left, numbers to the right; each part begins with the names."""
+    """Names to the left, numbers to the right; each part begins with the names. No column is without a number."""
+    sheet = sheet.known
     console.print(f"[bold]{escape(sheet.title)}[/bold]")
     console.print()
     least = [_least_width(sheet, place) for place in range(len(sheet.headings))]

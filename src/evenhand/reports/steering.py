@@ -23,6 +23,8 @@ NOT_KNOWN: Mapping[str, Json] = dict.fromkeys(
     )
 )
 """The fields of a model of which nobody knows, or may know."""
+APART = "When a reply is read, such words are kept apart from the judge's own."
+"""What that means for the board, which a reader would ask next."""
 _NAMED = 20
 """Models in one sentence: a few lines of a terminal."""
 
@@ -33,11 +35,11 @@ def steering_sentences(found: "Mapping[str, Steering]", names: Mapping[str, str]
     verdicts = {called[model]: (one.writes_verdicts, one.answers_shown) for model, one in found.items()}
     orders = {called[model]: (one.gives_orders, one.answers_shown) for model, one in found.items()}
     lost = {called[model]: one for model, one in found.items() if one.lost.more}
-    return (
+    said = (
         *_doing("writes verdicts", "Verdicts are written by", verdicts),
         *_doing("gives the judge orders", "Orders to the judge are given by", orders),
-        *_losing(lost),
     )
+    return (*said, *([APART] if said else []), *_losing(lost))
 
 
 def steering_json(found: "Mapping[str, Steering]", model: str) -> dict[str, Json]:

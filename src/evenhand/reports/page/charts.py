@@ -7,8 +7,8 @@ from evenhand.ratings.win_rate import WinRate
 from evenhand.reports.board_charts import ratings_chart, wins_chart
 from evenhand.reports.charts import (
     ACCENT,
+    CELL_INK,
     EVEN,
-    INK,
     LOSES,
     MANY,
     MUTED,
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _LEGIBLE = 24
 """Models up to which every cell of the heat map has room for its number."""
+_WIDE, _NARROW = 560, 190
+"""Pixels of an axis on a page, and on a phone's."""
 _KEPT, _TIED = "#5b9bb0", "#a9c3cc"
 _PARTS = (
     ("the same winner", "same_winner", ACCENT),
@@ -35,15 +37,16 @@ _PARTS = (
 )
 
 
-def report_charts(report: Report) -> dict[str, Any]:
-    """By the part of the report they stand in; a part without data has none."""
-    drawn: dict[str, Any] = {}
+def report_charts(report: Report) -> dict[str, tuple[Any, ...]]:
+    """By the part of the report they stand in: for a wide page, and for a phone's where it has to be another; a part
+    without data has none."""
+    drawn: dict[str, tuple[Any, ...]] = {}
     for name, draw in (
-        ("board", lambda: ratings_chart(report.board)),
-        ("matrix", lambda: wins_chart(report.board)),
-        ("categories", lambda: categories_chart(report)),
-        ("order", lambda: swaps_chart(report)),
-        ("reliability", lambda: shares_chart(report)),
+        ("board", lambda: tuple(ratings_chart(report.board, narrow=narrow) for narrow in (False, True))),
+        ("matrix", lambda: (wins_chart(report.board),)),
+        ("categories", lambda: (categories_chart(report),)),
+        ("order", lambda: tuple(swaps_chart(report, width=width) for width in (_WIDE, _NARROW))),
+        ("reliability", lambda: tuple(shares_chart(report, width=width) for width in (_WIDE, _NARROW))),
     ):
         the_altair()  # the one lack that is an error and not a part without data
         try:
@@ -51,6 +54,10 @@ def report_charts(report: Report) -> dict[str, Any]:
         except ChartError:
             continue
     return drawn
+
+
+def _axis(width: int, **more: Any) -> Any:
+    return the_altair().Axis(tickCount=8 if width == _WIDE else 3, labelOverlap=True, labelFlush=False, **more)
 
 
 def categories_chart(report: Report) -> "alt.LayerChart":
@@ -81,7 +88,7 @@ def categories_chart(report: Report) -> "alt.LayerChart":
         scale=alt.Scale(domain=[0, 0.5, 1], range=[LOSES, EVEN, WINS]),
         legend=alt.Legend(title="share won", format=".0%"),
     )
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
     numbers = base.mark_text(fontSize=10).encode(text="text:N", color=ink)
     layers = alt.layer(base.mark_rect().encode(color=colour), *([numbers] if len(models) <= _LEGIBLE else []))
     more = len(report.by_category) - len(categories)
@@ -106,7 +113,7 @@ def _rate_cell(category: str, model: str, rate: WinRate) -> dict[str, Any]:
     }
 
 
-def swaps_chart(report: Report) -> "alt.Chart":
+def swaps_chart(report: Report, *, width: int = _WIDE) -> "alt.Chart":
     """Raises ChartError where no pair was read in both orders."""
     alt = the_altair()
     swapped = report.swapped
@@ -122,16 +129,16 @@ def swaps_chart(report: Report) -> "alt.Chart":
         alt.Chart(alt.Data(values=rows))
         .mark_bar(height=38)
         .encode(
-            x=alt.X("pairs:Q", title="pairs", stack="zero", axis=alt.Axis(tickCount=8, labelOverlap=True)),
+            x=alt.X("pairs:Q", title="pairs", stack="zero", axis=_axis(width)),
             color=alt.Color(
                 "part:N",
                 scale=colours,
                 sort=names,
-                legend=alt.Legend(title=None, orient="bottom", columns=2, labelLimit=280),
+                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=280, labelFontSize=11),
             ),
             order=alt.Order("place:Q"),
         )
-        .properties(width=560, height=46)
+        .properties(width=width, height=46)
     )
     heading = Heading(
         title="What the judge chose when the two answers changed places",
@@ -141,7 +148,7 @@ def swaps_chart(report: Report) -> "alt.Chart":
     return titled(bar, heading)
 
 
-def shares_chart(report: Report) -> "alt.LayerChart":
+def shares_chart(report: Report, *, width: int = _WIDE) -> "alt.LayerChart":
     """Raises ChartError where nothing is known of the order."""
     alt = the_altair()
     summary = report.board.reliability
@@ -159,7 +166,7 @@ def shares_chart(report: Report) -> "alt.LayerChart":
         for name, one in shares.items()
         if one.value is not None
     ]
-    across = {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%", tickCount=10), "title": None}
+    across = {"scale": alt.Scale(domain=[0, 1]), "axis": _axis(width, format=".0%"), "title": None}
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("what:N", sort=list(shares), title=None, axis=alt.Axis(labelLimit=260))
     )
@@ -176,4 +183,4 @@ def shares_chart(report: Report) -> "alt.LayerChart":
         title="How steady the judge is when the answers change places",
         subtitle="shares with their 95 % intervals, clustered by item; dashed: a coin, and a judge fair to both places",
     )
-    return titled(alt.layer(coin, spans, points).properties(width=560, height=alt.Step(22)), heading)
+    return titled(alt.layer(coin, spans, points).properties(width=width, height=alt.Step(22)), heading)

@@ -44,7 +44,8 @@
     return parts.length ? `#${new URLSearchParams(parts)}` : "#judgements";
   };
 
-  const faulty = { disagree: (flags) => flags & 1, failure: (flags) => flags & 2, fault: (flags) => flags };
+  // Of a case's flags: verdicts that disagree, one without, and an answer of the first or the second model that speaks.
+  const faulty = { disagree: (flags) => flags & 1, failure: (flags) => flags & 2, fault: (flags) => flags & 3, speaks: (flags) => flags & 12 };
 
   const chosen = () => {
     const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -70,6 +71,9 @@
 
   const pill = (words, kind) => element("span", { class: `pill ${kind}` }, words);
 
+  const speaking = ([, , first, second, , flags]) => [[4, first], [8, second]].filter(([flag]) => flags & flag)
+    .map(([, model]) => pill(`${index.models[model]} speaks to the judge`, "unsure"));
+
   const row = (number) => {
     const one = index.cases[number], [id, item, first, second, , flags, judgements] = one;
     const [label, category, task, excerpt] = index.items[item];
@@ -80,7 +84,8 @@
       element("span", { class: "row-foot" },
         element("span", { class: "versus" }, index.models[first], element("i", {}, " against "), index.models[second]),
         pill(...outcome(one)), flags & 2 && flags & 1 ? pill("some without a verdict", "unsure") : "",
-        flags === 2 && one[4] !== null ? pill("some without a verdict", "unsure") : "",
+        (flags & 3) === 2 && one[4] !== null ? pill("some without a verdict", "unsure") : "",
+        speaking(one),
         element("span", { class: "soft" }, judgements === 1 ? "1 judgement" : `${judgements} judgements`))));
   };
 
@@ -133,7 +138,7 @@
 
   const answer = (one) => element("section", { class: "panel" }, element("h3", { class: "name" }, one.model),
     one.variant || one.flags.length ? element("p", { class: "soft" }, [one.variant, ...one.flags].filter(Boolean).join(", ")) : "",
-    one.says_to_judge.map((words) => pill(words, "unsure")),
+    one.says_to_judge.length ? element("p", { class: "pills" }, one.says_to_judge.map((words) => pill(words, "unsure"))) : "",
     written(one.text));
 
   const showing = (one, answers) => {
@@ -183,7 +188,7 @@
         step(-1, "Previous", "k"), step(1, "Next", "j")),
       element("h1", {}, `Item ${item.label}`),
       element("p", { class: "lead" }, [item.category, item.task].filter(Boolean).join(" · "), " ", pill(...outcome(one)),
-        one[5] & 2 && one[4] !== null ? pill("some without a verdict", "unsure") : ""),
+        one[5] & 2 && one[4] !== null ? pill("some without a verdict", "unsure") : "", speaking(one)),
       question(item),
       element("div", { class: "side" }, shown.map(answer)),
       ...protocols.map((name) => judged(name, it.showings.filter((each) => each.protocol === name), held.answers)));
@@ -294,6 +299,7 @@
     index = await unpacked("index");
     options(fields.category, [...new Set(index.items.map((item) => item[1]).filter(Boolean))].sort());
     options(fields.model, index.models);
+    if (!index.cases.some((one) => faulty.speaks(one[5]))) fields.show.querySelector('[value="speaks"]').remove();
     fields.category.closest(".field").hidden = fields.category.options.length < 2;
     byId("browser").hidden = false;
     byId("closed").hidden = true;

@@ -7,8 +7,8 @@ from typing import Any
 
 from evenhand.domain.printable import printable
 from evenhand.reports.audit_on_record import audit_sentences
-from evenhand.reports.audit_section import audit_section, in_page_colours
-from evenhand.reports.charts import INK, svg
+from evenhand.reports.audit_section import audit_section
+from evenhand.reports.figure import figure
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.prompts import example_prompts
@@ -19,16 +19,7 @@ from evenhand.reports.sheet import Sheet
 from evenhand.reports.tables import per_cent, unbroken
 from evenhand.reports.trust_word import trust_word
 
-_CELL = re.compile(r'(<text[^>]*aria-roledescription="text mark"[^>]*fill=")' + INK)
-_OF_PARTS = re.compile(r' (?:role|aria-label|aria-roledescription|aria-hidden)="[^"]*"')
 _PIECES = re.compile(r"\S{1,24}\s*|\s+")
-_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
-_LARGER = 1.2
-_NARROW = 190
-"""Pixels of an axis on a phone."""
-_NARROWED = ("board", "reliability")
-_KEPT_INK = "#1f2932"
-"""The ink of numbers on coloured cells, which stay as they are when the page is dark."""
 
 
 def shown(text: str) -> str:
@@ -43,8 +34,7 @@ def said(sentence: str) -> str:
 
 def sections(report: Report) -> dict[str, str]:
     """The slots of the page, by name. Raises ChartError where pictures cannot be drawn."""
-    charts = report_charts(report)
-    figures = {name: _figure(svg(chart), _ALT[name]) + _narrow(name, chart) for name, chart in charts.items()}
+    figures = {name: _figures(name, charts) for name, charts in report_charts(report).items()}
     return {
         "summary": _list(summary(report), "summary") + _conclusion(report),
         "tiles": _tiles(report),
@@ -63,6 +53,12 @@ def sections(report: Report) -> dict[str, str]:
     }
 
 
+def _figures(name: str, charts: Sequence[Any]) -> str:
+    """The picture, and once more for a page too narrow for it, where there is one; else it has to be scrolled."""
+    wide, *narrow = charts
+    return "".join([figure(wide, _ALT[name]), *(figure(one, _ALT[name], kind="narrow", larger=1) for one in narrow)])
+
+
 _ALT = {
     "board": "Ratings of the models with their 95 % intervals; the table below has the numbers.",
     "matrix": "How often each model won against each other; the table below has the numbers.",
@@ -72,34 +68,8 @@ _ALT = {
 }
 
 
-def _figure(picture: str, words: str) -> str:
-    return f'<figure tabindex="0">{_SIZE.sub(_larger, _drawn(picture, words), count=1)}</figure>'
-
-
-def _drawn(picture: str, words: str) -> str:
-    picture = in_page_colours(_CELL.sub(rf"\g<1>{_KEPT_INK}", picture))
-    # The whole is one image with a name: what is told of its parts nobody would hear.
-    picture = _OF_PARTS.sub("", picture)
-    return printable(picture.replace("<svg ", f'<svg role="img" aria-label="{escape(words)}" ', 1))
-
-
-def _narrow(name: str, chart: Any) -> str:
-    """The picture once more for a page too narrow for it, its heading as words that fold; empty where it has to be
-    scrolled."""
-    if name not in _NARROWED:
-        return ""
-    said_above = f"{shown(chart.title.text)}{''.join(f'<span>{said(line)}</span>' for line in chart.title.subtitle)}"
-    picture = _drawn(svg(chart.properties(width=_NARROW, title="").configure_axisX(labelFontSize=8.5)), _ALT[name])
-    return f'<figure class="narrow" tabindex="0"><figcaption>{said_above}</figcaption>{picture}</figure>'
-
-
-def _larger(size: re.Match[str]) -> str:
-    """Of a drawing's width and height; where the page has less room, it shrinks again."""
-    width, height = (round(_LARGER * float(edge)) for edge in size.groups())
-    return f' width="{width}" height="{height}"'
-
-
 def table(sheet: Sheet, kind: str = "") -> str:
+    sheet = sheet.known
     heads = "".join(f'<th scope="col">{_folding(heading)}</th>' for heading in sheet.headings)
     rows = "\n".join(
         f'<tr><th scope="row">{_folding(row[0])}</th>{"".join(f"<td>{shown(cell)}</td>" for cell in row[1:])}</tr>'

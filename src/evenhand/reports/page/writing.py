@@ -3,14 +3,14 @@
 import base64
 import hashlib
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from evenhand import __version__
 from evenhand.domain.identity import Json, canonical_json
@@ -56,8 +56,8 @@ def write_report(report: Report, place: Place) -> Written:
         file.write(_data(MARK, canonical_json(report.head.as_json())))
         pictures = _names_of_pictures(report)
         numbers = _write_pictures(pictures, file)
-        _write_cases(report, file)
-        file.write(_data("index", packed(_index(report, pictures, numbers))))
+        speaking = _write_cases(report, file)
+        file.write(_data("index", packed(_index(report, pictures, numbers, speaking))))
         file.write(f"<script>{_part('page.js')}</script>\n</body>\n</html>\n")
     path = path_of(place)
     return Written(
@@ -144,7 +144,9 @@ def _write_pictures(pictures: Pictures, file: IO[str]) -> dict[str, int]:
     return numbers
 
 
-def _write_cases(report: Report, file: IO[str]) -> None:
+def _write_cases(report: Report, file: IO[str]) -> list[frozenset[str]]:
+    """Of each case the models, as the list names them, whose answer says something to the judge."""
+    speaking: list[frozenset[str]] = []
     texts = CaseTexts(
         ledger=report.ledger,
         studies=report.studies.everything,
@@ -152,10 +154,20 @@ def _write_cases(report: Report, file: IO[str]) -> None:
         people=people_among(report.studies.everything),
     )
     for number, block in enumerate(texts.blocks(report.cases.cases)):
+        speaking += _speaking(block)
         file.write(_data(f"block-{number}", packed(block)))
+    return speaking
 
 
-def _index(report: Report, pictures: Pictures, numbers: dict[str, int]) -> dict[str, Json]:
+def _speaking(block: Any) -> Iterator[frozenset[str]]:
+    for case in block["cases"]:
+        shown = [block["answers"][place] for showing in case["showings"] for place in showing["shown"]]
+        yield frozenset(answer["model"] for answer in shown if answer["says_to_judge"])
+
+
+def _index(
+    report: Report, pictures: Pictures, numbers: dict[str, int], speaking: Sequence[frozenset[str]]
+) -> dict[str, Json]:
     """What the list shows and is filtered by; the page's script reads it first."""
     cases = report.cases.cases
     digests = list(dict.fromkeys(case.item for case in cases))
@@ -177,10 +189,12 @@ def _index(report: Report, pictures: Pictures, numbers: dict[str, int]) -> dict[
                 number[case.models[0]],
                 number[case.models[1]],
                 case.outcome,
-                int(case.disagrees) + 2 * int(case.failed),
+                int(case.disagrees)
+                + 2 * int(case.failed)
+                + sum(4 << place for place, model in enumerate(case.models) if printable(model) in speaks),
                 case.judgements,
             ]
-            for case in cases
+            for case, speaks in zip(cases, speaking, strict=True)
         ],
         "pictures": {name: numbers.get(digest, -1) for name, digest in pictures.digests.items()},
     }

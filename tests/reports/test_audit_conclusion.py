@@ -1,0 +1,68 @@
+"""An audit says in one sentence what it decides and what would decide the rest, and so many trials then do."""
+
+import re
+
+import pytest
+
+from evenhand.engine.audit import Design, design
+from evenhand.engine.audit_offer import offers
+from evenhand.reports.audit_conclusion import Extent, conclusion
+from evenhand.reports.audit_findings import answers
+from evenhand.reports.audit_measures import Measure, measures
+from tests.engine.audits import ALL, sources
+from tests.reports.test_audit_measures import by_name
+from tests.reports.test_audit_section import heard
+
+SOURCES = sources()
+
+
+def audited(budget: int, **more: object) -> tuple[list[Measure], Design]:
+    made = design(SOURCES, budget=budget, **more)  # pyright: ignore[reportArgumentType]
+    return measures(made, heard(by_name, of=made)), made
+
+
+def extent(made: Design) -> Extent:
+    trials = sum(study.wanted for study in made.studies)
+    return Extent(trials=trials, left_out=made.left_out, asked=offers(made.purposeful), whole=made.whole)
+
+
+def unsure(found: list[Measure]) -> set[str]:
+    return {one.measure.name for one in answers(found) if one.found == "open"}
+
+
+def test_few_trials_decide_nothing_and_as_many_as_it_names_decide_what_it_promises():
+    found, made = audited(100, parts=("pairs",))
+    said = conclusion(found, extent(made))
+    opening = r"This audit decides nothing: \d+ trials on \d+ items are too few\. "
+    told = re.match(opening + r"About ([\d,]+) trials would decide (\d+) of these: --budget (\d+)\.", said)
+    assert told, said
+    assert told[1] == told[3]
+    later, _ = audited(int(told[3]), parts=("pairs",))
+    assert len(unsure(found)) - len(unsure(later)) >= int(told[2])
+    assert re.search(r"The other takes more items than the 22 at hand \(--benchmark, --data, --responses\)\.$", said)
+
+
+def test_where_the_budget_is_not_what_lacks_no_budget_is_named():
+    found, made = audited(ALL, parts=("pairs",))
+    assert unsure(found) == {"coverage"}
+    said = conclusion(found, extent(made))
+    assert said.startswith("No sign of trouble so far, but ")
+    assert "too few for 1 of 5 questions. To decide it takes more items than the 22 at hand" in said
+    assert "--budget" not in said
+
+
+def test_what_was_found_wanting_stands_first():
+    found, made = audited(ALL)
+    said = conclusion(found, extent(made))
+    faults = sum(one.found == "fault" for one in answers(found))
+    assert faults > 0
+    assert said.startswith(f"Found wanting in {faults} of {len(answers(found))} questions; ")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [((), "Nothing could be measured."), (("swap_consistency",), "No sign of trouble in what was measured.")],
+)
+def test_nothing_open_is_said_without_a_word_on_trials(chosen: tuple[str, ...], says: str):
+    found, made = audited(ALL)
+    assert conclusion([one for one in found if one.name in chosen], extent(made)) == says
