@@ -91,7 +91,7 @@ def test_the_protocol_of_the_guide_works_and_a_changed_reading_rule_makes_no_cal
     for _ in range(2):  # and so it is where all replies are known
         said = desk.run(*judge, expect=3).stderr
         (trial,) = re.findall(r"No reply was read as a verdict; `evenhand show (\w{12})` shows one whole", said)
-        assert "the run counts as incomplete (exit code 3)" in said
+        assert "As no reply at all could be read, the run counts as incomplete (exit code 3)" in said
         assert "Run the same command again" not in said
     assert "no verdict: unreadable" in desk.run("show", trial).stdout
 

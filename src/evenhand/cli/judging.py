@@ -202,7 +202,7 @@ async def carry_out_all(
                 break
     finally:
         budget.close(done=len(done) == len(orders) and all(one.ended.complete for one in done))
-    return Outcomes(each=tuple(done))
+    return Outcomes(each=tuple(done), for_a_board=command == "judge")
 
 
 def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:

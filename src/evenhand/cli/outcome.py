@@ -45,12 +45,8 @@ class Outcome:
             return exit_code_of(ended.error) or 1
         if ended.interrupted:
             return INTERRUPTED
-        return INCOMPLETE if self._something_missing or self.unread is not None else 0
-
-    @property
-    def _something_missing(self) -> bool:
-        tally = self.ended.tally
-        return bool(tally.failed or self.ended.over_budget or tally.elsewhere)
+        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere
+        return INCOMPLETE if incomplete else 0
 
     def print_summary(self) -> None:
         """On standard error: what was done, what is missing and how to go on."""
@@ -67,10 +63,7 @@ class Outcome:
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
         if self.unread is not None:
-            said.append(
-                f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole. Nothing can be "
-                f"worked out from such replies, so the run counts as incomplete (exit code {INCOMPLETE})."
-            )
+            said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
         said += [f"Note: {words}" for words in tally.adapted]
         if tally.cost_unknown and self.known_price:
             counted = ". Against the budget each counts as the most it can have cost" if ended.budget else ""
@@ -129,8 +122,7 @@ class Outcome:
         replies = tally.verdicts + sum(tally.no_verdict.values())
         if tally.failed and not replies and not ended.interrupted and ended.error is None:
             return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
-        missing = self._something_missing or ended.interrupted or ended.error is not None
-        return ["Run the same command again: only what is missing is asked."] if missing else []
+        return ["Run the same command again: only what is missing is asked."]
 
     def _cost(self) -> str:
         tally = self.ended.tally
@@ -147,6 +139,8 @@ class Outcomes:
     """Of one command that made several runs, one for each protocol."""
 
     each: tuple[Outcome, ...]
+    for_a_board: bool = False
+    """Verdicts are what it is for: with none at all it is incomplete. An audit's figure of such a judge is a result."""
 
     @property
     def document(self) -> dict[str, Json]:
@@ -160,7 +154,12 @@ class Outcomes:
     @property
     def exit_code(self) -> int:
         codes = [one.exit_code for one in self.each]
-        return next((code for code in codes if code not in (0, INCOMPLETE)), max(codes))
+        least = INCOMPLETE if self._nothing_read else 0
+        return next((code for code in codes if code not in (0, INCOMPLETE)), max(*codes, least))
+
+    @property
+    def _nothing_read(self) -> bool:
+        return self.for_a_board and all(one.unread is not None for one in self.each)
 
     @property
     def cut_short(self) -> bool:
@@ -172,6 +171,8 @@ class Outcomes:
             if len(self.each) > 1:
                 click.echo(f"{one.protocol}:", err=True)
             one.print_summary()
+        if self._nothing_read:
+            say(f"As no reply at all could be read, the run counts as incomplete (exit code {INCOMPLETE}).")
 
 
 def _sum(values: list[Json]) -> Json:
