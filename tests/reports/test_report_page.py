@@ -309,3 +309,20 @@ def test_the_page_says_what_the_judge_chose_in_pictures_and_words(ledger: Ledger
     assert '<p class="verdict bad">This judge is not to be trusted' in page
     assert "No audit of this judge is on record" in page
     assert "Compare them for " in page, "one prompt word for word"
+
+
+def test_the_list_tells_whose_answer_speaks_to_the_judge(ledger: Ledger, tmp_path: Path):
+    scene = with_models(numbered(2), "amber", "blue", "cyan")
+    speaks = {("1", "blue"): ("verdict",), ("1", "cyan"): ("order",)}
+    replace(scene, speaks=lambda label, model: speaks.get((label, model), ())).judged(ledger, amber_always)
+    index = unpacked(data_in(page_of(ledger, tmp_path))["index"])
+    flags = {
+        (index["items"][item][0], index["models"][first], index["models"][second]): flag & 12
+        for _, item, first, second, _, flag, _ in index["cases"]
+    }
+    # 4: the first of the two by name; 8: the second.
+    assert {case: flag for case, flag in flags.items() if flag} == {
+        ("1", "amber", "blue"): 8,
+        ("1", "amber", "cyan"): 8,
+        ("1", "blue", "cyan"): 12,
+    }

@@ -345,7 +345,7 @@ def _themed(chart: Any, *, padding: int = _PADDING) -> Any:
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=INK, titleColor=MUTED, titleFontWeight="normal", gridColor="#e4e7eb", domainColor="#cbd2d9",
-            tickColor="#cbd2d9", labelFontSize=11,
+            tickColor="#cbd2d9", labelFontSize=11, labelFlush=False,
         )
         .configure_legend(labelColor=INK, titleColor=MUTED, titleFontWeight="normal")
     )  # fmt: skip
