@@ -1,4 +1,4 @@
-"""Makes the table of `evenhand.reliability.chance_table`: the Grade Score of a judge who picks at random.
+"""Makes `evenhand.stats.reliability.grade_score.chance_table`: the Grade Score of a judge who picks at random.
 
     python -m bench.chance_table
 
@@ -6,7 +6,7 @@ Enumerates every way to pick one of N places in N rotations, for N = 2 to 8: at 
 is held. Prints the lines to paste.
 """
 
-from evenhand.reliability.chance_pattern import Pattern, enumerated
+from evenhand.stats.reliability.grade_score.chance_pattern import Pattern, enumerated
 
 
 def main() -> None:

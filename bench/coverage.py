@@ -16,8 +16,8 @@ from functools import cache
 
 import numpy as np
 
-from evenhand.ratings.bradley_terry import bradley_terry, differences
-from evenhand.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
+from evenhand.stats.ratings.comparisons import Comparisons
 
 MODELS = 4
 REPEATED = 0.85

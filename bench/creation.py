@@ -22,13 +22,13 @@ from pathlib import Path
 from bench.figures import Figure, median_figure, print_table
 from bench.generated import endpoint_at
 from bench.judging import IN_FLIGHT, Round, bodies, judge_all, send_all
+from evenhand.benchmarks.answers.responses_file import reference_responses
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.benchmarks.responses_file import reference_responses
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.ledger.record import Ledger
+from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
 from evenhand.protocols.catalog import load_protocol
 from tests.benchmarks.creation_cases import generated_cases, write_tsv

@@ -10,8 +10,8 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.ledger.record import Ledger
+from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint, resolve
 from evenhand.protocols.catalog import load_protocol
 

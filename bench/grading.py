@@ -22,12 +22,12 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Choice
-from evenhand.engine.grading import Grading, PreparedGrade, prepare_grade
-from evenhand.engine.judging import Showing
-from evenhand.ledger.choices import choices, keep_options
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.engine.tasks.grading import Grading, PreparedGrade, prepare_grade
+from evenhand.engine.tasks.judging import Showing
+from evenhand.ledger.read.choices import choices, keep_options
+from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.protocols.catalog import load_protocol
-from evenhand.reliability.grade_score import grade_score
+from evenhand.stats.reliability.grade_score.score import grade_score
 
 OPTIONS, ROUNDS = 6, 3
 

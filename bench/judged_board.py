@@ -12,7 +12,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.store.record import Entries, Ledger
 
 MODELS = 200
 BATTLES_AN_ITEM = 1000

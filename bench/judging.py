@@ -20,17 +20,17 @@ import orjson
 from bench.figures import Figure, median_figure, print_table
 from bench.generated import Generated, endpoint_at, generated
 from evenhand.domain.trial import See
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Means, Pacing
-from evenhand.engine.judging import Prepared
-from evenhand.engine.quote import Quote
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
-from evenhand.engine.stopping import StopSign
-from evenhand.ledger.record import Ledger
+from evenhand.engine.tasks.judging import Prepared
+from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
-from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.prices import PriceList
-from evenhand.models.wire_body import BodyWriter, Shape
+from evenhand.models.wire.body import BodyWriter, Shape
+from evenhand.models.wire.openai import OpenAIWire
 from tests.scripted_server import server_process
 
 IN_FLIGHT = 64

@@ -21,13 +21,13 @@ from bench.generated import Generated, endpoint_at, generated
 from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.verdict import Preference
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Means, Pacing
-from evenhand.engine.judging import Prepared
-from evenhand.engine.quote import Quote, dry_run
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.quote import Quote, dry_run
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
-from evenhand.engine.stopping import StopSign
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.engine.tasks.judging import Prepared
+from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.models.prices import PriceList
 
 KNOWN_ITEMS, KNOWN_MODELS = 834, 4  # 834 items x 6 pairs x 2 orders = 10,008 trials

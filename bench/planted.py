@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.ratings.bradley_terry import BradleyTerry, differences
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.length_effect import length_effect
-from evenhand.ratings.order_effect import order_effect
-from evenhand.ratings.ordinal import ordinal
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.effects.length import length_effect
+from evenhand.stats.ratings.effects.order import order_effect
+from evenhand.stats.ratings.effects.ordinal import ordinal
 
 STRENGTHS = np.array([-0.6, -0.15, 0.15, 0.6])
 ORDER = 0.8

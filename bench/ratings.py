@@ -104,12 +104,12 @@ def _task(who: str, task: str, rows: int, models: int, rounds: int, *, full: int
 def _ours(task: str, frame: "object", rounds: int, *, full: int) -> Callable[[], object]:
     import polars as pl
 
-    from evenhand.ratings.bootstrap import bradley_terry_bootstrap
-    from evenhand.ratings.bradley_terry import bradley_terry
-    from evenhand.ratings.codes import winner_signs
-    from evenhand.ratings.comparisons import Comparisons
-    from evenhand.ratings.elo import COMPILED_FROM, elo, elo_bootstrap
-    from evenhand.ratings.resampling import Resampling
+    from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
+    from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
+    from evenhand.stats.ratings.codes import winner_signs
+    from evenhand.stats.ratings.comparisons import Comparisons
+    from evenhand.stats.ratings.elo.ratings import COMPILED_FROM, elo, elo_bootstrap
+    from evenhand.stats.ratings.resampling import Resampling
 
     always = 1 if full >= COMPILED_FROM else COMPILED_FROM
 
@@ -206,7 +206,7 @@ def _printed(path: Path) -> float:
 
 def _speak_file(path: str, item: str) -> None:
     from evenhand.exchange.battles_file import read_battles
-    from evenhand.ratings.bradley_terry import bradley_terry
+    from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 
     rated = bradley_terry(read_battles(path).comparisons, clustered=bool(item))
     assert rated.models[0].rating.lower is not None

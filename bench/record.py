@@ -30,15 +30,17 @@ from bench.judging import IN_FLIGHT, MODELS
 from evenhand.domain.call import Reply, Usage
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.verdict import Preference
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Means, Pacing
-from evenhand.engine.quote import Quote
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
-from evenhand.engine.stopping import StopSign
-from evenhand.ledger import budgets, chain, links, upkeep
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.models.openai_wire import OpenAIWire
+from evenhand.ledger.store import budgets, links
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep import chain
+from evenhand.ledger.upkeep import check as upkeep
 from evenhand.models.prices import PriceList, parse_price
+from evenhand.models.wire.openai import OpenAIWire
 from tests.scripted_server import server_process
 
 _REPLY = "The first answer names the boat and the bridge; the second misses both and adds a dog.\nVerdict: A"

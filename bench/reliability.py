@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from bench.figures import Figure, median_figure, print_table
-from evenhand.reliability.alignment import Compared, against_people, figures
-from evenhand.reliability.alpha import krippendorff_alpha
-from evenhand.reliability.gate import parse_rules
-from evenhand.reliability.gate_plan import plan
-from evenhand.reliability.grade_score import grade_score
-from evenhand.reliability.kappa import cohens_kappa
-from evenhand.reliability.opinions import Cases, Opinions
-from evenhand.reliability.option_rows import OptionRow
+from evenhand.audit.gate import parse_rules
+from evenhand.audit.gate_plan import plan
+from evenhand.stats.reliability.agreement.alignment import Compared, against_people, figures
+from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
+from evenhand.stats.reliability.agreement.kappa import cohens_kappa
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, Opinions
+from evenhand.stats.reliability.grade_score.option_rows import OptionRow
+from evenhand.stats.reliability.grade_score.score import grade_score
 
 ROUNDS = 3
 

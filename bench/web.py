@@ -23,13 +23,13 @@ import numpy as np
 
 from bench.figures import Figure, print_table
 from bench.web_board import served
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
-from evenhand.ledger.comparing import choices, find_place
-from evenhand.ledger.people import Invite, invite, join
-from evenhand.ledger.people_studies import make_people_study, take_place
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Invite, invite, join
+from evenhand.site.people.comparisons import choices, find_place
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study, take_place
 
 SEEN_BY = 20
 """People who see each comparison."""

@@ -27,9 +27,9 @@ from pathlib import Path
 
 from bench.figures import Figure, print_table, spread
 from bench.judged_board import MODELS, write_board
-from evenhand.ledger.record import Ledger
-from evenhand.web.listing import boards_on_record
-from evenhand.web.standings import Asked, standings
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.boards.listing import boards_on_record
+from evenhand.site.boards.standings import Asked, standings
 
 REQUESTS = 50
 _PAUSE = 0.2

@@ -29,12 +29,12 @@ from bench.web import Kept, Seen, figures
 from bench.web_board import served
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.identity import canonical_json
-from evenhand.domain.proposal import Answer, Caption, Instruction, Rules, Said, Verification
-from evenhand.ledger import schema
-from evenhand.ledger.growing import Example, NewBenchmark, Skill, Terms, begin_growing
-from evenhand.ledger.people import Invite, invite, join
-from evenhand.ledger.proposals import proposals
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Invite, invite, join
+from evenhand.site.living.events import Answer, Caption, Instruction, Rules, Said, Verification
+from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing
+from evenhand.site.living.store import proposals
 
 SKILLS = 70
 STEPS = ("write", "caption", "verify")

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.vote import Vote
-from evenhand.intervals import clustered_share
-from evenhand.ratings.bradley_terry import bradley_terry
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.elo import elo
-from evenhand.reliability.chance_table import EXACT
-from evenhand.reliability.order_bias import order_bias
-from evenhand.reports.charts import ACCENT, INK, LOSES, MUTED, Heading, svg, the_altair, titled
+from evenhand.format.charts import ACCENT, INK, LOSES, MUTED, Heading, svg, the_altair, titled
+from evenhand.stats.intervals import clustered_share
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.elo.ratings import elo
+from evenhand.stats.reliability.grade_score.chance_table import EXACT
+from evenhand.stats.reliability.order_bias import order_bias
 
 HERE = Path(__file__).parent / "explanation"
 WIDTH, HEIGHT = 520, 260

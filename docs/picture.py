@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evenhand.cli.demonstration import demonstrate
-from evenhand.cli.surroundings import look_around
+from evenhand.cli.environment import look_around
+from evenhand.cli.start.demonstration import demonstrate
 
 
 def draw(target: Path) -> None:

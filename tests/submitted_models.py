@@ -16,9 +16,9 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.ledger.intakes import BoardIdentity, find_intake, intakes_on_record, open_intake
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import begin_submission, tell
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, intakes_on_record, open_intake
+from evenhand.ledger.submissions.store import begin_submission, tell
 
 ANSWER = "words of the parrot"
 JUDGED = Judged(receipt={"schema": 1})

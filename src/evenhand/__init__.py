@@ -7,19 +7,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from evenhand.api import JudgeRun, Terms, judge
+    from evenhand.benchmarks.answers.responses_file import read_responses
     from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-    from evenhand.benchmarks.responses_file import read_responses
     from evenhand.domain.rater import Settings
-    from evenhand.engine.judging import Matching, Showing
-    from evenhand.engine.public import JudgeRun, Terms, judge
+    from evenhand.engine.tasks.judging import Matching, Showing
     from evenhand.exchange.battles_file import BattleColumns
-    from evenhand.ledger.record import Ledger, open_ledger
+    from evenhand.ledger.store.record import Ledger, open_ledger
     from evenhand.protocols.catalog import load_protocol
-    from evenhand.ratings.scale import Scale
-    from evenhand.reports.board import Board
-    from evenhand.reports.choosing import Choice
-    from evenhand.reports.methods import Scoring
-    from evenhand.reports.ranking import rank
+    from evenhand.reports.board.board import Board
+    from evenhand.reports.board.choosing import Choice
+    from evenhand.reports.board.methods import Scoring
+    from evenhand.reports.board.ranking import rank
+    from evenhand.stats.ratings.scale import Scale
 
 __all__ = [
     "BattleColumns",
@@ -44,23 +44,23 @@ __all__ = [
 
 _HOMES = {
     "BattleColumns": "evenhand.exchange.battles_file",
-    "Board": "evenhand.reports.board",
-    "Choice": "evenhand.reports.choosing",
-    "JudgeRun": "evenhand.engine.public",
-    "Ledger": "evenhand.ledger.record",
-    "Matching": "evenhand.engine.judging",
-    "Scale": "evenhand.ratings.scale",
-    "Scoring": "evenhand.reports.methods",
+    "Board": "evenhand.reports.board.board",
+    "Choice": "evenhand.reports.board.choosing",
+    "JudgeRun": "evenhand.api",
+    "Ledger": "evenhand.ledger.store.record",
+    "Matching": "evenhand.engine.tasks.judging",
+    "Scale": "evenhand.stats.ratings.scale",
+    "Scoring": "evenhand.reports.board.methods",
     "Settings": "evenhand.domain.rater",
-    "Showing": "evenhand.engine.judging",
-    "Terms": "evenhand.engine.public",
+    "Showing": "evenhand.engine.tasks.judging",
+    "Terms": "evenhand.api",
     "bundled_answers": "evenhand.benchmarks.catalog",
-    "judge": "evenhand.engine.public",
+    "judge": "evenhand.api",
     "load_benchmark": "evenhand.benchmarks.catalog",
     "load_protocol": "evenhand.protocols.catalog",
-    "open_ledger": "evenhand.ledger.record",
-    "rank": "evenhand.reports.ranking",
-    "read_responses": "evenhand.benchmarks.responses_file",
+    "open_ledger": "evenhand.ledger.store.record",
+    "rank": "evenhand.reports.board.ranking",
+    "read_responses": "evenhand.benchmarks.answers.responses_file",
 }
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark, find_benchmark, load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
-from evenhand.benchmarks.responses_file import read_responses
 from tests.benchmarks.files import write_lines
 
 ITEM = {"item": "a", "instruction": "What is this?", "category": "Spot_the_Diff"}
@@ -20,7 +20,7 @@ needs = "A file."
 protocols = ["visit_pairwise"]
 """
 LOAD = """
-from evenhand.benchmarks.items_file import read_items
+from evenhand.benchmarks.files.items_file import read_items
 from evenhand.domain.item import Benchmark
 
 def load(info, path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.cells import is_nothing, read_list, read_truth
+from evenhand.benchmarks.files.cells import is_nothing, read_list, read_truth
 
 
 @pytest.mark.parametrize(

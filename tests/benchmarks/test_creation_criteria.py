@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.benchmarks.creation_mmbench.criteria import read_criteria
-from evenhand.benchmarks.creation_mmbench.literals import plain_literal
+from evenhand.benchmarks.files.literals import plain_literal
 from evenhand.domain.item import Item
 from tests.benchmarks.creation_cases import HOSTILE
 

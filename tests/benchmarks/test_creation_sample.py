@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from evenhand.benchmarks.answers.responses_file import read_responses, reference_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
 from evenhand.benchmarks.creation_mmbench.sample import draw
-from evenhand.benchmarks.responses_file import read_responses, reference_responses
 
 SAMPLE = Path(draw.__file__).parent
 CASES: list[dict[str, Any]] = [json.loads(line) for line in (SAMPLE / "cases.jsonl").read_text("utf-8").splitlines()]

@@ -12,7 +12,7 @@ import pytest
 from evenhand.benchmarks.catalog import find_benchmark
 from evenhand.benchmarks.creation_mmbench.load import OFFICIAL_MD5
 from evenhand.benchmarks.data_error import BenchmarkError
-from evenhand.benchmarks.data_file import DataFile, data_files, download
+from evenhand.benchmarks.files.data_file import DataFile, data_files, download
 
 DATA = bytes(range(256)) * 20_000
 MD5 = hashlib.md5(DATA).hexdigest()

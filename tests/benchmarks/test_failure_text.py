@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.benchmarks.failure_text import is_failure_text
+from evenhand.benchmarks.answers.failure_text import is_failure_text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
-from evenhand.benchmarks.items_file import join_captions, read_items
+from evenhand.benchmarks.files.items_file import join_captions, read_items
 from evenhand.domain.item import Item
 from tests.benchmarks.files import BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.benchmarks.answers.responses_file import ModelCount, ResponseSet, read_responses, reference_responses
 from evenhand.benchmarks.data_error import ResponsesError
-from evenhand.benchmarks.responses_file import ModelCount, ResponseSet, read_responses, reference_responses
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE
 from tests.benchmarks.files import write_lines

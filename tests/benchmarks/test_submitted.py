@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.checked import Checked, Doubled, Unknown, Unusable
+from evenhand.benchmarks.answers.checked import Checked, Doubled, Unknown, Unusable
+from evenhand.benchmarks.answers.responses_file import CUT, read_responses
+from evenhand.benchmarks.answers.submitted import Limits, check_submitted
 from evenhand.benchmarks.data_error import Problems, ResponsesError
-from evenhand.benchmarks.responses_file import CUT, read_responses
-from evenhand.benchmarks.rows import delimited
-from evenhand.benchmarks.sheet import CELL_LIMIT
-from evenhand.benchmarks.submitted import Limits, check_submitted
+from evenhand.benchmarks.files.rows import delimited
+from evenhand.benchmarks.files.sheet import CELL_LIMIT
 from evenhand.domain.item import Benchmark, Item
 
 ITEMS = (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.unpacked_pictures import UnpackedPictures
+from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
 
 
 @given(st.dictionaries(st.text(min_size=1), st.binary(max_size=300)))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.answers.named_by_file import model_in_name
+from evenhand.benchmarks.answers.responses_file import CUT, Gaps, ResponseSet, read_responses
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import Problems, ResponsesError
-from evenhand.benchmarks.named_by_file import model_in_name
-from evenhand.benchmarks.responses_file import CUT, Gaps, ResponseSet, read_responses
-from evenhand.benchmarks.rows import read_rows
-from evenhand.benchmarks.sheet import SheetError, first_sheet, is_cut
+from evenhand.benchmarks.files.rows import read_rows
+from evenhand.benchmarks.files.sheet import SheetError, first_sheet, is_cut
 from evenhand.domain.item import Benchmark, Item
 from tests.benchmarks.creation_cases import GeneratedCase, generated_cases, write_predictions, write_tsv
 from tests.benchmarks.xlsx_files import write_xlsx

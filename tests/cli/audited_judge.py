@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.engine.audit_wording import wording_of
+from evenhand.audit.wording import wording_of
 from evenhand.protocols.catalog import load_protocol
-from tests.engine.audits import plantings
+from tests.audit.audits import plantings
 from tests.scripted_server import Script, ScriptedServer
 
 SAMPLE = Path(__file__).parents[2] / "src" / "evenhand" / "benchmarks" / "visit_bench" / "sample"

@@ -11,8 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
-from evenhand.benchmarks.checked import Checked
-from evenhand.benchmarks.submitted import check_submitted
+from evenhand.benchmarks.answers.checked import Checked
+from evenhand.benchmarks.answers.submitted import check_submitted
 from evenhand.domain.item import Benchmark, Item
 
 TOKEN = "tok-5EcReT-of-team-zero"

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.cli.served import pictures, served, words
 from tests.exchange.world import Ran, run, store_in

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.record import Ledger
-from evenhand.reports.audit_hint import audit_command
-from evenhand.reports.evidence import Origin
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.audit_hint import audit_command
+from evenhand.reports.board.evidence import Origin
 from tests.cli.shell import Shell
 from tests.docs.pages import text_of, write_files_of
 from tests.scripted_server import server_process

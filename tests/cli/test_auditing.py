@@ -2,10 +2,10 @@
 
 import pytest
 
-from evenhand.cli.auditing import say_hopeless
-from evenhand.engine.audit import design
-from evenhand.reliability.gate import parse_rules
-from tests.engine.audits import ALL, sources
+from evenhand.audit.design import design
+from evenhand.audit.gate import parse_rules
+from evenhand.cli.ask.auditing import say_hopeless
+from tests.audit.audits import ALL, sources
 
 
 def test_a_rule_that_no_judge_could_meet_on_these_items_is_named_and_no_other(capsys: pytest.CaptureFixture[str]):

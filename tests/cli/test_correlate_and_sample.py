@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.record import Ledger
 from tests.cli.shell import Shell
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from platformdirs import user_cache_path
 
-from evenhand.models.local_weights import smollm2_path
+from evenhand.models.local.weights import smollm2_path
 
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 

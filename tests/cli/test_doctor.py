@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli.checkup import sqlite_here
+from evenhand.cli.start.checkup import sqlite_here
 from tests.cli.shell import Shell
 from tests.scripted_server import server_process
 

@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import select
 
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.engine.pictures import with_fetched
-from evenhand.ledger import schema, upkeep
-from evenhand.ledger.projection import items_of
-from evenhand.ledger.record import Ledger
+from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.upkeep import check as upkeep
 from tests.benchmarks.files import BLUE_DIGEST, RED_DIGEST
 from tests.exchange.world import Ran, run, store_in
 from tests.images.web import Web, serving

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.benchmarks.data_error import BenchmarkError, DownloadError
-from evenhand.benchmarks.data_file import DataFile
-from evenhand.cli.fetching import fetch_data
+from evenhand.benchmarks.files.data_file import DataFile
+from evenhand.cli.data.fetching import fetch_data
 from evenhand.cli.sentences import exit_code_of
 from tests.benchmarks.files import RED
 from tests.exchange.world import run

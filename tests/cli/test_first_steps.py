@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli.outcome import Outcome
+from evenhand.cli.ask.outcome import Outcome
+from evenhand.engine.run.tally import Tally
 from evenhand.engine.session import Ended
-from evenhand.engine.tally import Tally
 from tests.cli.test_commands import EVENHAND, Desk
 from tests.e2e.workplace import until
 from tests.scripted_server import server_process

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
 from evenhand.domain.rater import Rater
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
-from evenhand.ledger.comparing import find_place
-from evenhand.ledger.people import Invite, invite, join
-from evenhand.ledger.people_changes import set_people_study
-from evenhand.ledger.people_studies import make_people_study, take_place
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Invite, invite, join
+from evenhand.site.people.changes import set_people_study
+from evenhand.site.people.comparisons import find_place
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study, take_place
 from tests.cli.shell import Shell
 from tests.ledger.test_people_studies import say
 

@@ -102,7 +102,7 @@ def test_without_items_one_sentence_says_so(shell: Shell) -> None:
 
 
 def test_every_option_is_explained() -> None:
-    from evenhand.cli.rank_command import command
+    from evenhand.cli.read.rank_command import command
 
     unexplained = [one.name for one in command.params if isinstance(one, click.Option) and not one.help]
     assert unexplained == []

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.record import Ledger
 from tests.cli.shell import Shell
 from tests.read_only import mounted_read_only
 from tests.scripted_server import server_process

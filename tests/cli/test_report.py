@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.domain.rater import Rater, Settings
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.cli.shell import Shell
 from tests.reports.report_scene import JUDGE, numbered
 from tests.reports.test_report_cases import amber_always, first_always

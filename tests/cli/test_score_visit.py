@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
-from tests.reports.scores.visit_scene import FIRST, ITEMS, UNREADABLE, Shown, judge
+from tests.reports.papers.scores.visit_scene import FIRST, ITEMS, UNREADABLE, Shown, judge
 
 PLACES = [f"place-{number}" for number in range(8)]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import run
 from tests.ledger import scene
 from tests.ledger.scene import BENCHMARK, STUDY, TRIALS, prefers, record

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.people import grant_token
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import grant_token
 from tests.cli.shell import Shell
-from tests.web.desk import POLICY, Desk, opened
-from tests.web.house import SECRETS, served
+from tests.site.desk import POLICY, Desk, opened
+from tests.site.house import SECRETS, served
 
 
 @pytest.fixture

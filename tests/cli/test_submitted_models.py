@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.ledger import schema
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.rows import study_from
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.rows import study_from
 from tests.cli.test_placing import PLACES, data_of
 from tests.exchange.world import Ran, run, store_in, write_lines
 from tests.scripted_server import server_process

@@ -11,7 +11,7 @@ from evenhand.benchmarks.creation_mmbench.queries import (
     text_only_query,
 )
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.cli.served import pictures, served, words
 from tests.exchange.world import Ran, run, store_in

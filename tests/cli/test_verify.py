@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evenhand.ledger.links import ERASED, cover_what_is_there, text_digest
+from evenhand.ledger.store.links import ERASED, cover_what_is_there, text_digest
 from tests.cli.shell import Shell
-from tests.reports.receipt_scene import House, Receipted, receipted
+from tests.reports.receipts.receipt_scene import House, Receipted, receipted
 
 
 @pytest.fixture

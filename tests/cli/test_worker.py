@@ -9,18 +9,18 @@ import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.item import Benchmark
-from evenhand.domain.proposal import Answer, Caption, Instruction, Verification
-from evenhand.ledger.growing import Example, NewBenchmark, Skill, Terms, begin_growing, find_growing
-from evenhand.ledger.grown import publish
-from evenhand.ledger.projection import benchmarks, items_of
-from evenhand.ledger.proposals import propose, say
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.worker_notes import worker_notes
+from evenhand.ledger.read.projection import benchmarks, items_of
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.worker_notes import worker_notes
+from evenhand.site.living.events import Answer, Caption, Instruction, Verification
+from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing, find_growing
+from evenhand.site.living.store import propose, say
+from evenhand.site.living.versions import publish
 from tests.cli.served import served
 from tests.cli.shell import Shell
 from tests.scripted_server import Script
-from tests.web.house import PNG
-from tests.web.house import served as web
+from tests.site.house import PNG
+from tests.site.house import served as web
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from evenhand.benchmarks.data_error import BenchmarkError
-from evenhand.benchmarks.data_file import DataFile, download
+from evenhand.benchmarks.files.data_file import DataFile, download
 from evenhand.cli.folder import every_command
 from evenhand.cli.main import evenhand
 from tests.cli.stranger import DEAF, Victim

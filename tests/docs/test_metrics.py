@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from evenhand.reliability.gate import MEASURES
+from evenhand.audit.gate import MEASURES
 from tests.docs.pages import ROOT, text_of
 
 PAGE = text_of("docs/reference/metrics.md")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from platformdirs import user_cache_path
 
-from evenhand.models.local_weights import smollm2_path
+from evenhand.models.local.weights import smollm2_path
 from tests.docs.pages import EVENHAND, ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
 from tests.scripted_server import server_process
 

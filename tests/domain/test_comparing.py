@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.domain.comparing import (
+from evenhand.domain.item import Item
+from evenhand.domain.study import Study, wanted, wanted_count
+from evenhand.domain.verdict import Preference
+from evenhand.site.people.forms import (
     FORMS,
     FormName,
     Pairs,
@@ -18,9 +21,6 @@ from evenhand.domain.comparing import (
     drawn_items,
     spread,
 )
-from evenhand.domain.item import Item
-from evenhand.domain.study import Study, wanted, wanted_count
-from evenhand.domain.verdict import Preference
 
 MODELS = ("amber", "blue", "coral", "reference")
 ITEMS = tuple(f"item-{number}" for number in range(6))

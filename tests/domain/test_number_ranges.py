@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.domain.number_ranges import as_ranges, from_ranges
+from evenhand.format.number_ranges import as_ranges, from_ranges
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.domain.printable import printable
+from evenhand.format.printable import printable
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.domain.proposal import (
+from evenhand.site.living.events import (
     FIRST_WAIT,
     TRIES,
     Answer,

@@ -13,7 +13,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import Answers, Orders, Pairing, Study, wanted, wanted_count
 from evenhand.domain.trial import Trial
-from evenhand.engine.judging import Matching, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, Showing, prepare
 from evenhand.protocols.catalog import load_protocol
 
 MODELS = ("amber", "blue", "coral", "reference")

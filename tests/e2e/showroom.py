@@ -2,10 +2,10 @@
 
 from contextlib import closing
 
-from evenhand.domain.comparing import AskedStudy, FormName, Pairs, Sharing
-from evenhand.ledger.people_studies import make_people_study
-from evenhand.ledger.projection import benchmarks
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.people.forms import AskedStudy, FormName, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 

@@ -14,7 +14,7 @@ from tests.e2e.test_comparing import DESKTOP, PHONE, Site, Visit, invited
 from tests.e2e.test_growing import CAPTION, INSTRUCTION, PICTURES, SHOTS, begun, through, until_there
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
-from tests.web.test_serve import owner_link, serving
+from tests.site.test_serve import owner_link, serving
 
 SERIOUS = ("serious", "critical")
 OUT_OF_TURN = "[...document.querySelectorAll('[tabindex]')].some(one => one.tabIndex > 0)"

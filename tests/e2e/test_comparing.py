@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses
-from evenhand.ledger.people_changes import renew_answers
-from evenhand.ledger.people_studies import people_studies
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.people.changes import renew_answers
+from evenhand.site.people.studies import people_studies
 from tests.e2e.workplace import Workplace, drawn
 from tests.scripted_server import server_process
-from tests.web.test_serve import owner_link, serving
+from tests.site.test_serve import owner_link, serving
 
 VISIT, CREATION = "visit-bench-sample", "creation-mmbench-sample"
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}

@@ -10,15 +10,15 @@ import httpx2 as httpx
 import pytest
 from sqlalchemy import select
 
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
-from evenhand.ledger import schema
-from evenhand.ledger.comparing import Place, choices, find_place, find_task
-from evenhand.ledger.people import Invite, grant_token, invite, join
-from evenhand.ledger.people_studies import make_people_study, take_place
-from evenhand.ledger.record import Ledger
-from tests.web.test_serve import serving
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Invite, grant_token, invite, join
+from evenhand.site.people.comparisons import Place, choices, find_place, find_task
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study, take_place
+from tests.site.test_serve import serving
 
 LIVES = 10
 CHOICES = ("A", "B")

@@ -16,7 +16,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from tests.e2e.browser import browsing
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
-from tests.web.test_serve import owner_link, serving
+from tests.site.test_serve import owner_link, serving
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 PICTURES = Path(visit_bench.__file__).parent / "sample" / "images"

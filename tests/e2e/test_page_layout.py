@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, Page
 
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.e2e.test_comparing import DESKTOP, PHONE
-from tests.web.house import MODELS, House, items, judge, served, url_in
-from tests.web.test_boards import battle_of, only_board
+from tests.site.house import MODELS, House, items, judge, served, url_in
+from tests.site.test_boards import battle_of, only_board
 
 ADDRESS = "https://images.example/visit_images/" + "a_very_long_name_of_a_picture_" * 3
 FRAMES = "[...document.querySelectorAll('.table-frame')]"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.benchmarks.creation_cases import generated_cases
 from tests.cli.served import served
 from tests.e2e.planted_world import BY_NAME, ITEMS, MODELS, PLANTER, SIMPLY, World, drawn_plants
 from tests.protocols.plants import EVERY, PLANTS
 from tests.scripted_server import Script
-from tests.web import house
+from tests.site import house
 
 NUMBERS = [str(number) for number in range(ITEMS)]
 PAIRS = len(MODELS) * (len(MODELS) - 1) // 2

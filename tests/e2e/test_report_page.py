@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.writing import write_report
 from tests.benchmarks.creation_cases import generated_cases
 from tests.e2e.creation_judge import Case, CreationJudge, Kind, decision

@@ -16,16 +16,16 @@ import httpx2 as httpx
 import pytest
 from sqlalchemy import Column, select
 
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
-from evenhand.ledger import schema
-from evenhand.ledger.people import people
-from evenhand.ledger.people_studies import make_people_study, take_place
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import people
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study, take_place
 from tests.e2e.contest_world import CAPTION, ITEMS, PLANTED, RATER, REFERENCE, Contest, write_faulty, write_predictions
 from tests.e2e.workplace import Workplace, ended
 from tests.scripted_server import server_process
-from tests.web.house import form_token, served
-from tests.web.test_serve import free_port, owner_link
+from tests.site.house import form_token, served
+from tests.site.test_serve import free_port, owner_link
 
 FOLLOWED = 1500
 """Pages of one visitor at most: a walk that finds more has gone astray."""

@@ -19,7 +19,7 @@ from tests.e2e.contest_world import ITEMS, PLANTED, Contest, write_faulty, write
 from tests.e2e.test_growing import DESKTOP, shown, until_there
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
-from tests.web.test_serve import owner_link, serving
+from tests.site.test_serve import owner_link, serving
 
 SECONDS = 90.0
 

@@ -31,11 +31,12 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.ledger.intakes import BoardIdentity, Intake, find_intake, open_intake
-from evenhand.ledger.placements import placing_progress
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import (
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.worker_notes import worker_notes
+from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, find_intake, open_intake
+from evenhand.ledger.submissions.placements import placing_progress
+from evenhand.ledger.submissions.store import (
     Submission,
     begin_submission,
     confirm,
@@ -44,11 +45,10 @@ from evenhand.ledger.submissions import (
     spent,
     tell,
 )
-from evenhand.ledger.worker_notes import worker_notes
 from tests.e2e.test_worker_kill import children
 from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, stats, until
 from tests.scripted_server import server_process
-from tests.web.test_serve import free_port, serving
+from tests.site.test_serve import free_port, serving
 
 IN_FLIGHT = 4
 DOLLARS = "input=0,output=1000"

@@ -14,15 +14,15 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
-from evenhand.domain.proposal import Caption, Instruction, Rules
-from evenhand.ledger.growing import Example, NewBenchmark, Skill, Terms, begin_growing
-from evenhand.ledger.people import Invite, invite
-from evenhand.ledger.proposals import Proposal, proposals, propose, say
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Invite, invite
+from evenhand.site.living.events import Caption, Instruction, Rules
+from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing
+from evenhand.site.living.store import Proposal, proposals, propose, say
 from tests.e2e.workplace import SECONDS, Workplace, ended, stats, until
 from tests.scripted_server import server_process
-from tests.web.house import PNG
-from tests.web.test_serve import free_port, serving
+from tests.site.house import PNG
+from tests.site.test_serve import free_port, serving
 
 IN_FLIGHT = 4
 

@@ -10,22 +10,22 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import Approved, Entered, Event, Said, Standing, Terms, Uploaded
-from evenhand.engine.board_judge import ModelAtHand
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Means, Pacing
-from evenhand.engine.judging import Matching, Showing, prepare
-from evenhand.engine.quote import Quote
-from evenhand.engine.retry import RetryRule
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.run.retry import RetryRule
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
-from evenhand.engine.stopping import StopSign
-from evenhand.engine.submitted import Submissions
-from evenhand.engine.worker import Rhythm, Stopping, work
-from evenhand.ledger.intakes import BoardIdentity, Intake, find_intake, open_intake
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import Submission, begin_submission, confirm, find_submission, tell
+from evenhand.engine.tasks.judging import Matching, Showing, prepare
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, find_intake, open_intake
+from evenhand.ledger.submissions.store import Submission, begin_submission, confirm, find_submission, tell
 from evenhand.models.named import named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.protocols.catalog import load_protocol
+from evenhand.worker.board_judge import ModelAtHand
+from evenhand.worker.loop import Rhythm, Stopping, work
+from evenhand.worker.submissions import Submissions
 
 PRICE = "input=1000,output=1000"
 SAMPLED = Settings(temperature=0.0, max_tokens=300)

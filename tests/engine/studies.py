@@ -9,20 +9,20 @@ from pathlib import Path
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Means, Pacing, Pricing
-from evenhand.engine.extraction import Extractor
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.engine.plan import Retrying
-from evenhand.engine.quote import Quote
-from evenhand.engine.retry import RetryRule
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means, Pacing, Pricing
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.run.retry import RetryRule
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, run_study
-from evenhand.engine.stopping import StopSign
-from evenhand.ledger.record import Ledger
+from evenhand.engine.tasks.extraction import Extractor
+from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint, resolve
-from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.prices import Price, PriceList
-from evenhand.models.timeouts import Timeouts
+from evenhand.models.wire.openai import OpenAIWire
+from evenhand.models.wire.timeouts import Timeouts
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
 from tests.scripted_server import Canned, Script, ScriptedServer

@@ -11,9 +11,9 @@ from typing import Any
 
 from evenhand import protocols
 from evenhand.domain.verdict import Preference
-from evenhand.engine.judging import Matching, Prepared
-from evenhand.engine.plan import Retrying
-from evenhand.ledger.projection import judged, studies
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.tasks.judging import Matching, Prepared
+from evenhand.ledger.read.projection import judged, studies
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import Bench, bench
 from tests.scripted_server import Script, ScriptedServer

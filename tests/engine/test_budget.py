@@ -3,7 +3,7 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.engine.budget import Budget
+from evenhand.engine.run.budget import Budget
 from tests.engine.skipping_loop import at_once
 
 CALLS = st.lists(st.tuples(st.floats(0.001, 1), st.floats(0, 1), st.floats(0, 10)), max_size=30)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import pytest
 
 from evenhand.domain.call import Message, Reply, Request, Usage
+from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Caller, Means, Pacing
-from evenhand.engine.limits import Concurrency
-from evenhand.engine.retry import RetryRule
-from evenhand.engine.tally import Tally
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Caller, Means, Pacing
+from evenhand.engine.run.limits import Concurrency
+from evenhand.engine.run.retry import RetryRule
+from evenhand.engine.run.tally import Tally
 from evenhand.images import ImageError
-from evenhand.models.errors import CallFailure, Misuse
 
 REQUEST = Request(
     endpoint="e", model="m", messages=(Message(role="user", parts=("?",)),), settings=Settings(max_tokens=100)

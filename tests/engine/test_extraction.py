@@ -11,26 +11,26 @@ import pytest
 from sqlalchemy import select
 
 import evenhand.protocols
+from evenhand.api import Terms, judge
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses
+from evenhand.domain.errors import Misuse
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import Means, Pacing
-from evenhand.engine.extraction import Extractor
-from evenhand.engine.judging import Matching, Prepared
-from evenhand.engine.plan import Retrying
-from evenhand.engine.public import Terms, judge
-from evenhand.engine.quote import DryRun, dry_run
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.run.quote import DryRun, dry_run
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, run_study
-from evenhand.engine.stopping import StopSign
-from evenhand.ledger import rows, schema
-from evenhand.ledger.record import Ledger
+from evenhand.engine.tasks.extraction import Extractor
+from evenhand.engine.tasks.judging import Matching, Prepared
+from evenhand.ledger.store import rows, schema
+from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import resolve
-from evenhand.models.errors import Misuse
-from evenhand.models.openai_wire import OpenAIWire
 from evenhand.models.prices import Price
+from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.protocols import fig18

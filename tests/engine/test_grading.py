@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.benchmarks.options.option_set import OptionSet
+from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Readout
-from evenhand.engine.grading import Grading, PreparedGrade, drawn_option, most_options, prepare_grade
-from evenhand.engine.judging import Showing
-from evenhand.engine.plan import Retrying
-from evenhand.ledger.choices import choices, keep_options
-from evenhand.ledger.projection import studies
-from evenhand.models.errors import Misuse
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.tasks.grading import Grading, PreparedGrade, drawn_option, most_options, prepare_grade
+from evenhand.engine.tasks.judging import Showing
+from evenhand.ledger.read.choices import choices, keep_options
+from evenhand.ledger.read.projection import studies
 from evenhand.protocols.catalog import load_protocol
-from evenhand.reliability.grade_score import GradeScore, grade_score
+from evenhand.stats.reliability.grade_score.score import GradeScore, grade_score
 from tests.engine.studies import Bench, bench
 from tests.scripted_server import Script
 

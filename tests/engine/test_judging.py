@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from evenhand import protocols
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.benchmarks.responses_file import read_responses
+from evenhand.domain.errors import Misuse
 from evenhand.domain.rater import Rater
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.models.errors import Misuse
+from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
 from evenhand.protocols.catalog import load_protocol
 
 SAMPLE = load_benchmark("visit-bench-sample")

@@ -4,7 +4,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.engine.limits import CUT, CUT_DEBOUNCE_SECONDS, GROWTH_PAUSE_SECONDS, Concurrency, Pace
+from evenhand.engine.run.limits import CUT, CUT_DEBOUNCE_SECONDS, GROWTH_PAUSE_SECONDS, Concurrency, Pace
 from tests.engine.skipping_loop import at_once, now
 
 

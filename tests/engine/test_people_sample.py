@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.people_sample import people_sample, task_of
-from evenhand.models.errors import Misuse
+from evenhand.engine.tasks.people_sample import people_sample, task_of
 
 ITEMS = tuple(
     Item(label=f"{task}-{n}", instruction=f"Do {task} {n}.", task=f"task {task}")

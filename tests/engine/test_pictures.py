@@ -2,9 +2,9 @@
 
 import pytest
 
+from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Item
-from evenhand.engine.pictures import refuse_addresses
-from evenhand.models.errors import Misuse
+from evenhand.engine.tasks.pictures import refuse_addresses
 
 
 def test_an_image_that_is_only_an_address_cannot_be_sent() -> None:

@@ -7,7 +7,7 @@ from PIL import Image
 
 from evenhand.domain.call import Message, Picture, Request, Usage
 from evenhand.domain.rater import Settings
-from evenhand.engine.quote import AROUND_A_MESSAGE, Quote
+from evenhand.engine.run.quote import AROUND_A_MESSAGE, Quote
 from evenhand.models.endpoint import resolve
 from evenhand.models.prices import Price, PriceList
 

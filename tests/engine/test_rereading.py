@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from evenhand.domain.item import Item
-from evenhand.engine.rereading import Reread, read_again, reader_of
-from evenhand.ledger.projection import StudyOnRecord, items_of, studies
-from evenhand.ledger.traces import Trace, traces
-from tests.reports.receipt_scene import PLAYERS, House, Shown
+from evenhand.engine.tasks.rereading import Reread, read_again, reader_of
+from evenhand.ledger.read.fingerprints import Trace, traces
+from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
+from tests.reports.receipts.receipt_scene import PLAYERS, House, Shown
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.call import Reply
-from evenhand.engine.limits import Concurrency
-from evenhand.engine.retry import LongPause, RetryRule, with_retries
-from evenhand.models.errors import CallFailure
+from evenhand.domain.errors import CallFailure
+from evenhand.engine.run.limits import Concurrency
+from evenhand.engine.run.retry import LongPause, RetryRule, with_retries
 from tests.engine.skipping_loop import at_once, now
 
 

@@ -12,19 +12,19 @@ from sqlalchemy import func, select
 
 import evenhand.protocols
 from evenhand.domain.call import Request
+from evenhand.domain.errors import Misuse
 from evenhand.domain.verdict import Preference
-from evenhand.engine.budget import Budget
-from evenhand.engine.calling import FIRST_CALLS, Pacing
-from evenhand.engine.judging import Matching, Prepared
-from evenhand.engine.plan import Retrying
-from evenhand.engine.retry import RetryRule
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import FIRST_CALLS, Pacing
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.run.retry import RetryRule
+from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended
-from evenhand.engine.stopping import StopSign
-from evenhand.ledger import schema
-from evenhand.ledger.projection import judged, studies
-from evenhand.ledger.runs import charged
-from evenhand.ledger.work import claim, holder_name
-from evenhand.models.errors import Misuse
+from evenhand.engine.tasks.judging import Matching, Prepared
+from evenhand.ledger.read.projection import judged, studies
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.claims import claim, holder_name
+from evenhand.ledger.store.runs import charged
 from evenhand.models.prices import Price
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench

@@ -14,15 +14,15 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.engine.extraction import Extractor
-from evenhand.engine.judging import Showing
-from evenhand.ledger.placements import Progress, placing_progress
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.worker_notes import worker_notes
+from evenhand.engine.tasks.extraction import Extractor
+from evenhand.engine.tasks.judging import Showing
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.worker_notes import worker_notes
+from evenhand.ledger.submissions.placements import Progress, placing_progress
 from evenhand.protocols.catalog import load_protocol
 from tests.engine.contest import PRICE, TEAM, at_work, founded, model_at
 from tests.scripted_server import Script, ScriptedServer
-from tests.web.house import url_in
+from tests.site.house import url_in
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ import pytest
 
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import Estimated, Published, Withdrawn, label
-from evenhand.engine.joining import Draw, joined_board, placing
 from evenhand.engine.session import register
-from evenhand.ledger.intakes import set_terms
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.worker_notes import worker_notes
+from evenhand.engine.tasks.joining import Draw, joined_board, placing
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.worker_notes import worker_notes
+from evenhand.ledger.submissions.intakes import set_terms
 from tests.engine.contest import OWNER, PRICE, TEAM, TERMS, Contest, at_work, founded
 from tests.scripted_server import ScriptedServer
-from tests.web.house import url_in
+from tests.site.house import url_in
 
 DEARER = "input=2000,output=2000"
 

@@ -21,17 +21,17 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.engine.calling import Pacing
-from evenhand.engine.retry import RetryRule
-from evenhand.engine.worker import InPart, Stopping
-from evenhand.ledger import schema
-from evenhand.ledger.placements import Progress, placing_progress
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submissions import receipt_on_record, spent
-from evenhand.ledger.work import claim_one, holder_name
+from evenhand.engine.run.calling import Pacing
+from evenhand.engine.run.retry import RetryRule
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.claims import claim_one, holder_name
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.placements import Progress, placing_progress
+from evenhand.ledger.submissions.store import receipt_on_record, spent
+from evenhand.worker.loop import InPart, Stopping
 from tests.engine.contest import PRICE, TEAM, TERMS, founded
 from tests.scripted_server import Canned, Script, ScriptedServer
-from tests.web.house import url_in
+from tests.site.house import url_in
 
 NOTHING = InPart(sentence="")
 """Stood in the way."""

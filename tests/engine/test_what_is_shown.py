@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
+from evenhand.api import JudgeRun, Terms, judge
+from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import bytes_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
 from evenhand.domain.verdict import Grades, Preference
-from evenhand.engine.judging import Matching, Prepared, Showing, prepare
-from evenhand.engine.public import JudgeRun, Terms, judge
-from evenhand.ledger import schema
-from evenhand.ledger.projection import judged, studies
-from evenhand.ledger.record import Ledger
-from evenhand.models.errors import Misuse
+from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.ledger.read.projection import judged, studies
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from tests.images.pictures import encoded, photo
 from tests.scripted_server import Script, ScriptedServer

@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.exchange.alpaca_preference import Leaning, read_leaning
 from evenhand.exchange.battles_file import BattleColumns, read_battles
 from evenhand.exchange.errors import ExchangeError
-from evenhand.ledger.projection import judged, studies
-from evenhand.ledger.record import Ledger
+from evenhand.exchange.peers.alpaca_preference import Leaning, read_leaning
+from evenhand.ledger.read.projection import judged, studies
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in
 
 FORMATS = Path(__file__).parent / "formats"

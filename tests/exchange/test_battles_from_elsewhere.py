@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evenhand.exchange.battles_file import BattleColumns, read_battles
 from evenhand.exchange.errors import ExchangeError
-from evenhand.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.comparisons import Comparisons
 
 HEAD = "model_a,model_b,winner\n"
 WORDS = ["model_a", "model_b", "tie", "left", "right", "tie (bothbad)"]

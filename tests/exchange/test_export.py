@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evenhand.ledger.projection import judged, studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import votes_of
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.joining import joined
+from evenhand.ledger.read.projection import judged, studies
+from evenhand.ledger.read.votes import votes_of
+from evenhand.ledger.store.record import Ledger
+from evenhand.stats.ratings.battle_rules import joined
+from evenhand.stats.ratings.comparisons import Comparisons
 from tests.exchange.world import (
     JUDGE,
     Ran,

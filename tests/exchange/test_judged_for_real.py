@@ -3,7 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import run, store_in
 from tests.scripted_server import server_process
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.ledger.projection import Judged, judged, studies
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.read.projection import Judged, judged, studies
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, counts, judged_ledger, run, store_in, with_answers, write_lines, written
 
 HEADER = "item,rater,model_a,model_b,verdict"

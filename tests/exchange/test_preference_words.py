@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.exchange.preference_words import Stated, read_preference
+from evenhand.exchange.judgements.preference_words import Stated, read_preference
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.preferences_file import read_preference_files
+from evenhand.exchange.judgements.preferences_file import read_preference_files
 
 
 def written(tmp_path: Path, *lines: str, name: str = "p.csv") -> Path:

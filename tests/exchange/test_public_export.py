@@ -12,14 +12,14 @@ import pytest
 
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.public_export import COLUMNS, on_record, public_rows, write_images
 from evenhand.exchange.tables import Table, write_table
-from evenhand.exchange.withheld_export import COLUMNS as WITHHELD_COLUMNS
-from evenhand.exchange.withheld_export import Recipient, canary, withheld_rows, withheld_table
 from evenhand.images.addresses import FetchedAddress
-from evenhand.ledger.growing import find_growing
-from evenhand.ledger.grown import publish
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.living.public_export import COLUMNS, on_record, public_rows, write_images
+from evenhand.site.living.settings import find_growing
+from evenhand.site.living.versions import publish
+from evenhand.site.submissions.withheld_export import COLUMNS as WITHHELD_COLUMNS
+from evenhand.site.submissions.withheld_export import Recipient, canary, withheld_rows, withheld_table
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST
 from tests.exchange.world import store_in
 from tests.ledger.test_growing import accepted, begun

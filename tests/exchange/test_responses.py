@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, answers_file, counts, items_file, run, store_in, with_answers, write_lines
 
 HARD = '=1+1, "{model}"\r\n on\u2028{item} \r\n\n'

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.benchmarks.data_error import Problems
-from evenhand.benchmarks.rows import read_rows
+from evenhand.benchmarks.files.rows import read_rows
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.tables import Table, check_format, jsonl_lines, write_table
 

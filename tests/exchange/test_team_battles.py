@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from evenhand.domain.response import REFERENCE
+from evenhand.exchange.peers.visit_battles import visit_battles_table
 from evenhand.exchange.tables import jsonl_lines
-from evenhand.exchange.team_battles import Reader, team_battles
-from evenhand.exchange.visit_battles import visit_battles_table
-from evenhand.ledger.projection import StudyOnRecord, studies
-from evenhand.ledger.record import Ledger
-from tests.web.desk import placed
-from tests.web.house import MODELS, SECRETS, fill, url_in
+from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.submissions.team_battles import Reader, team_battles
+from tests.site.desk import placed
+from tests.site.house import MODELS, SECRETS, fill, url_in
 
 OWN, OTHER = "submission-own", "submission-other"
 NAMES = {OWN: "Parrot 2 (Birds)", OTHER: "anonymous other"}

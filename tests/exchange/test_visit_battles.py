@@ -11,9 +11,9 @@ import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
-from tests.reports.scores.visit_scene import FAILED, FIRST, ITEMS, SECOND, UNREADABLE, Shown, judge
+from tests.reports.papers.scores.visit_scene import FAILED, FIRST, ITEMS, SECOND, UNREADABLE, Shown, judge
 from tests.scripted_server import server_process
 
 FIELDS = [

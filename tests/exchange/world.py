@@ -20,8 +20,8 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted, wanted_count
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
-from evenhand.ledger import upkeep
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep import check as upkeep
 
 JUDGE = Rater(kind="model", name="vllm/judge", endpoint="vllm", settings=Settings(temperature=0.0))
 CONDITION = Condition(protocol="visit_pairwise", prompt_hash="a" * 64, fenced=True)

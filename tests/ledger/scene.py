@@ -19,9 +19,9 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Reason, Verdict
-from evenhand.ledger import schema
-from evenhand.ledger.projection import judged, studies
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.read.projection import judged, studies
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Entries, Ledger
 
 ROOT = Path(__file__).parents[2]
 
@@ -121,8 +121,8 @@ REPLY = Reply(
 CHILD = """
 import json, os, sys
 from tests.ledger import scene
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.work import claim, holder_name, release_all
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.claims import claim, holder_name, release_all
 def tell(what): print(json.dumps(what), flush=True)
 ledger = Ledger(sys.argv[1])
 """

@@ -12,9 +12,9 @@ from sqlalchemy import select
 from evenhand.domain.identity import draw
 from evenhand.domain.verdict import CALL_FAILED, NoVerdict, Preference, Verdict, verdict_from_json
 from evenhand.domain.vote import Vote
-from evenhand.ledger import schema
-from evenhand.ledger.record import Ledger
-from evenhand.ratings.comparisons import Comparisons
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.stats.ratings.comparisons import Comparisons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.domain.response import Response
-from evenhand.ledger.as_of import AsOf
-from evenhand.ledger.newest import newest
-from evenhand.ledger.projection import StudyOnRecord, studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import JudgedBattles, judged_battles
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.newest import newest
+from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.votes import JudgedBattles, judged_battles
+from evenhand.ledger.store.record import Ledger
 from tests.ledger import scene
 from tests.ledger.scene import RESPONSES, STUDY, TRIALS, again, prefers, record, set_up, without
 from tests.ledger.slow_reading import same_comparisons

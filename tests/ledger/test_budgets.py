@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, text, update
 
-from evenhand.ledger import schema
-from evenhand.ledger.budgets import BILLION, PurseOnDisk, billionths, cut_off, cut_off_by_run
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.budgets import BILLION, PurseOnDisk, billionths, cut_off, cut_off_by_run
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
 from tests.ledger.scene import url_in
 
 

@@ -15,22 +15,23 @@ from typing import Any
 import pytest
 from sqlalchemy import Boolean, Float, text
 
-from evenhand.ledger import chain, signing, upkeep
-from evenhand.ledger.growing import find_growing
-from evenhand.ledger.grown import publish
-from evenhand.ledger.links import ERASED, GENESIS, SHAPES, cover_what_is_there, text_digest
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.people import erase_name
-from evenhand.ledger.people_changes import give_back, set_people_study
-from evenhand.ledger.people_studies import remove_people_study, take_place
-from evenhand.ledger.published import published_head
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.work import claim
+from evenhand.ledger.store.claims import claim
+from evenhand.ledger.store.links import ERASED, GENESIS, SHAPES, cover_what_is_there, text_digest
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep import chain, signing
+from evenhand.ledger.upkeep import check as upkeep
+from evenhand.ledger.upkeep.published import published_head
+from evenhand.site.accounts.store import erase_name
+from evenhand.site.living.settings import find_growing
+from evenhand.site.living.versions import publish
+from evenhand.site.people.changes import give_back, set_people_study
+from evenhand.site.people.studies import remove_people_study, take_place
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS, child, heard, killed, prefers, url_in
 from tests.ledger.test_growing import accepted, begun
 from tests.ledger.test_people_studies import BENCHMARK, ITEMS, MODELS, Response, made, person, say, taken, verdict
-from tests.reports.receipt_scene import House, another_joins, receipted
+from tests.reports.receipts.receipt_scene import House, another_joins, receipted
 
 FLIPS = 200
 FREE = {

@@ -13,9 +13,9 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
-from evenhand.ledger.choices import choices, keep_options
-from evenhand.ledger.projection import response_models
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.read.choices import choices, keep_options
+from evenhand.ledger.read.projection import response_models
+from evenhand.ledger.store.record import Entries, Ledger
 
 ITEM = Item(label="1", instruction="Which?")
 OPTIONS = tuple(Response(item=ITEM.digest, model=f"output {one}", text=f"Option {one}") for one in range(2))

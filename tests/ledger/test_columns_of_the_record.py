@@ -18,11 +18,11 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdict
-from evenhand.ledger.projection import StudyOnRecord, judged, studies
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.votes import JudgedBattles, judged_battles
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.reports.evidence import of_record
+from evenhand.ledger.read.projection import StudyOnRecord, judged, studies
+from evenhand.ledger.read.votes import JudgedBattles, judged_battles
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.reports.board.evidence import of_record
+from evenhand.stats.ratings.comparisons import Comparisons
 from tests.ledger import slow_reading
 from tests.ledger.slow_reading import Result, same_comparisons
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.entrants import may_be_shown
-from evenhand.ledger.people_plan import PeopleStudyError, answers_for_people, plan_people_study
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.submitted_models import may_be_shown
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.plan import PeopleStudyError, answers_for_people, plan_people_study
 from tests.ledger.scene import BENCHMARK, ITEMS, set_up
 from tests.submitted_models import all_stages, submitted
 

@@ -12,7 +12,17 @@ import pytest
 from sqlalchemy import ClauseElement, Select, event, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from evenhand.domain.proposal import (
+from evenhand.ledger.read.projection import benchmarks, items_of
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import charged_to
+from evenhand.ledger.store.worker_notes import leave_note, worker_notes
+from evenhand.site.accounts.store import Invite, erase_name, invite, join
+from evenhand.site.http.audit_log import Event as Noted
+from evenhand.site.http.audit_log import events
+from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.drafts import drop_draft, find_draft, save_draft
+from evenhand.site.living.events import (
     Answer,
     Caption,
     CaptionOrAnswer,
@@ -23,11 +33,7 @@ from evenhand.domain.proposal import (
     Verification,
     Word,
 )
-from evenhand.ledger import schema
-from evenhand.ledger.audit_log import Event as Noted
-from evenhand.ledger.audit_log import events
-from evenhand.ledger.drafts import drop_draft, find_draft, save_draft
-from evenhand.ledger.growing import (
+from evenhand.site.living.settings import (
     Example,
     NameTaken,
     NewBenchmark,
@@ -40,10 +46,7 @@ from evenhand.ledger.growing import (
     set_terms,
     versions,
 )
-from evenhand.ledger.grown import NothingLeft, grown_version, item_of, publish
-from evenhand.ledger.people import Invite, erase_name, invite, join
-from evenhand.ledger.projection import benchmarks, items_of
-from evenhand.ledger.proposals import (
+from evenhand.site.living.store import (
     TooLate,
     events_since,
     find_proposal,
@@ -57,10 +60,7 @@ from evenhand.ledger.proposals import (
     unskip,
     was_handed_out,
 )
-from evenhand.ledger.proposals_at_hand import ProposalsAtHand
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.runs import charged_to
-from evenhand.ledger.worker_notes import leave_note, worker_notes
+from evenhand.site.living.versions import NothingLeft, grown_version, item_of, publish
 from tests.ledger.test_schema import UGLY, listening
 
 PNG = bytes.fromhex(

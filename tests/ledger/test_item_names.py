@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from evenhand.domain.item import Benchmark, Item
-from evenhand.ledger.item_names import public_names
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.read.item_names import public_names
+from evenhand.ledger.store.record import Ledger
 
 
 def named(ledger: Ledger, *labels: str) -> dict[str, str]:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from evenhand.ledger.opening import BUSY_SECONDS, HEAD, LedgerError
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.upkeep import info
+from evenhand.ledger.store.opening import BUSY_SECONDS, HEAD, LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep.check import info
 from tests.ledger import scene
 
 
@@ -163,8 +163,8 @@ def test_a_folder_in_the_place_of_the_ledger_is_a_sentence(tmp_path: Path):
 
 AS_NOBODY = """
 import os, sys
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
@@ -248,7 +248,7 @@ def test_what_is_committed_survives_a_pulled_plug(ledger: Ledger):
 
 def test_processes_that_make_one_ledger_at_once_all_get_it(tmp_path: Path):
     opens = (
-        "import sys; import alembic.command; from evenhand.ledger.record import Ledger\n"
+        "import sys; import alembic.command; from evenhand.ledger.store.record import Ledger\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "ledger = Ledger(sys.argv[1]); print(ledger.fence_secret().hex(), flush=True)"
     )

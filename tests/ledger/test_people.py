@@ -5,11 +5,11 @@ import threading
 import pytest
 from sqlalchemy import select
 
-from evenhand.ledger import schema
-from evenhand.ledger.audit_log import Event, events, write_down
-from evenhand.ledger.newest import newest
-from evenhand.ledger.opened import close_benchmark, open_benchmark, opened_benchmarks
-from evenhand.ledger.people import (
+from evenhand.ledger.read.newest import newest
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import (
     InvitationRefused,
     Invite,
     Person,
@@ -27,7 +27,7 @@ from evenhand.ledger.people import (
     person_with,
     revoke_invitation,
 )
-from evenhand.ledger.record import Ledger
+from evenhand.site.http.audit_log import Event, events, write_down
 from tests.ledger import scene
 
 

@@ -10,20 +10,20 @@ from typing import TypeAlias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.domain.comparing import AskedStudy, Pairs, Sharing
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
-from evenhand.ledger import comparing
-from evenhand.ledger.comparing import Paused, Place, ShownAnew, Task, find_place, find_task
-from evenhand.ledger.people import Invite, Person, invite, join
-from evenhand.ledger.people_boards import people_parts
-from evenhand.ledger.people_changes import give_back, renew_answers, set_people_study
-from evenhand.ledger.people_plan import PeopleStudyError
-from evenhand.ledger.people_studies import make_people_study, people_studies, people_votes, progress, take_place
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.upkeep import check
-from evenhand.ledger.votes import judged_battles
+from evenhand.ledger.read.people_boards import people_parts
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.upkeep.check import check
+from evenhand.site.accounts.store import Invite, Person, invite, join
+from evenhand.site.people import comparisons as comparing
+from evenhand.site.people.changes import give_back, renew_answers, set_people_study
+from evenhand.site.people.comparisons import Paused, Place, ShownAnew, Task, find_place, find_task
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.plan import PeopleStudyError
+from evenhand.site.people.studies import make_people_study, people_studies, people_votes, progress, take_place
 
 ITEMS = tuple(Item(label=str(n), instruction=f"What is {n}?") for n in range(3))
 BENCHMARK = Benchmark(name="numbers", items=ITEMS, licence="CC0-1.0", citation="", protocols=())

@@ -5,26 +5,27 @@ from contextlib import closing
 import pytest
 from sqlalchemy import insert, select, text, update
 
-from evenhand.domain.comparing import Pairs
 from evenhand.domain.response import Response
-from evenhand.ledger import comparing, schema
-from evenhand.ledger.comparing import Overtaken, Paused, Place, ShownAnew, Task, find_place, find_task
-from evenhand.ledger.people import Person
-from evenhand.ledger.people_boards import given_back, people_parts
-from evenhand.ledger.people_changes import (
+from evenhand.ledger.read.people_boards import given_back, people_parts
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import runs
+from evenhand.ledger.upkeep.check import check
+from evenhand.site.accounts.store import Person
+from evenhand.site.people import comparisons as comparing
+from evenhand.site.people.changes import (
     finished_studies,
     give_back,
     renew_answers,
     replaced_answers,
     set_people_study,
 )
-from evenhand.ledger.people_plan import PeopleStudyError, judged_by_models, plan_people_study
-from evenhand.ledger.people_studies import find_people_study, people_votes, progress, take_place
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.runs import runs
-from evenhand.ledger.upkeep import check
-from evenhand.ledger.votes import judged_battles
+from evenhand.site.people.comparisons import Overtaken, Paused, Place, ShownAnew, Task, find_place, find_task
+from evenhand.site.people.forms import Pairs
+from evenhand.site.people.plan import PeopleStudyError, judged_by_models, plan_people_study
+from evenhand.site.people.studies import find_people_study, people_votes, progress, take_place
 from tests.ledger.test_people_studies import ITEMS, asked, judge_all, ledger, made, person, say, taken, verdict
 
 __all__ = ["ledger"]

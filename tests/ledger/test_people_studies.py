@@ -7,18 +7,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
-from evenhand.domain.comparing import FORMS, AskedStudy, FormName, Pairs, Sharing
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import PEOPLE, Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Preference
-from evenhand.ledger import comparing, schema
-from evenhand.ledger.comparing import Paused, Place, Said, choices, find_place, find_task, places_of
-from evenhand.ledger.people import Invite, Person, invite, join
-from evenhand.ledger.people_plan import MOST_TASKS, PeopleStudyError, samples
-from evenhand.ledger.people_studies import (
+from evenhand.ledger.read.projection import judged, studies
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import runs
+from evenhand.ledger.upkeep.check import check
+from evenhand.site.accounts.store import Invite, Person, invite, join
+from evenhand.site.people import comparisons as comparing
+from evenhand.site.people.comparisons import Paused, Place, Said, choices, find_place, find_task, places_of
+from evenhand.site.people.forms import FORMS, AskedStudy, FormName, Pairs, Sharing
+from evenhand.site.people.plan import MOST_TASKS, PeopleStudyError, samples
+from evenhand.site.people.studies import (
     find_people_study,
     make_people_study,
     pause_people_study,
@@ -26,11 +32,6 @@ from evenhand.ledger.people_studies import (
     progress,
     take_place,
 )
-from evenhand.ledger.projection import judged, studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.runs import runs
-from evenhand.ledger.upkeep import check
-from evenhand.ledger.votes import judged_battles
 
 ITEMS = tuple(
     Item(label=str(n), instruction=f"What is {n}?", reference=f"It is {n}.", category="even" if n % 2 == 0 else "odd")

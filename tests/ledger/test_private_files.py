@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import private_files
+from evenhand.files import private_files
 from evenhand.images import ImageError, ImageStore
 from evenhand.images.addresses import FetchedAddress
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submitted_files import SubmittedFiles
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.submitted_files import SubmittedFiles
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 
@@ -24,9 +24,9 @@ import os, sys
 from pathlib import Path
 os.umask(int(sys.argv[2], 8))
 from evenhand.images.addresses import FetchedAddress
-from evenhand.ledger import upkeep
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.restoring import restore
+from evenhand.ledger.upkeep import check as upkeep
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.upkeep.restoring import restore
 from tests.images.test_metadata import phone_jpeg
 from tests.ledger import scene
 top = Path(sys.argv[1])

@@ -8,8 +8,8 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.study import Purpose, Study
 from evenhand.domain.verdict import CALL_FAILED, NoVerdict, Preference
-from evenhand.ledger.projection import Judged, items_of, judged, studies
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.read.projection import Judged, items_of, judged, studies
+from evenhand.ledger.store.record import Ledger
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
 

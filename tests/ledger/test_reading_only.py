@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger import upkeep
-from evenhand.ledger.opening import HEAD, LedgerError
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.store.opening import HEAD, LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep import check as upkeep
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
@@ -120,9 +120,9 @@ def test_a_ledger_of_an_older_version_is_not_brought_up_to_date_there(folder: Pa
 READS = """
 import json, os, sys
 import cryptography.hazmat.primitives.asymmetric.ed25519  # before the rights go: nobody may not read a private clone
-from evenhand.ledger import upkeep
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.upkeep import check as upkeep
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:

@@ -14,11 +14,11 @@ import pytest
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
 from evenhand.images import digest
-from evenhand.ledger import upkeep
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import CHUNK, Entries, Ledger
-from evenhand.ledger.runs import find_run, runs
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import CHUNK, Entries, Ledger
+from evenhand.ledger.store.runs import find_run, runs
+from evenhand.ledger.upkeep import check as upkeep
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import RESPONSES, STUDY, TRIALS
@@ -88,7 +88,7 @@ with ledger.writing() as connection:
     tell("halfway")
     sys.stdin.readline()
 """
-    imports = "from evenhand.ledger import rows, schema\nscene.rows, scene.schema = rows, schema\n"
+    imports = "from evenhand.ledger.store import rows, schema\nscene.rows, scene.schema = rows, schema\n"
     process = scene.child(imports + halfway, scene.url_in(tmp_path))
     assert scene.heard(process) == '"halfway"'
     scene.killed(process)

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from evenhand.images.addresses import FetchedAddress
-from evenhand.ledger import upkeep
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.restoring import restore
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep import check as upkeep
+from evenhand.ledger.upkeep.restoring import restore
 from tests.cli.shell import Shell
 from tests.images.pictures import encoded, photo
 from tests.images.test_metadata import phone_jpeg
@@ -93,7 +94,7 @@ def test_a_log_left_by_a_kill_is_not_taken_for_the_restored_ledgers(backup: Path
     code = f"""
 import os
 from pathlib import Path
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.ledger import scene
 ledger = Ledger({scene.url_in(folder)!r})
 scene.set_up(ledger)
@@ -189,7 +190,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date_and_left_as_it_was(t
     (tmp_path / "old").mkdir()
     engine = create_engine(scene.url_in(tmp_path / "old"))
     config = Config()
-    config.set_main_option("script_location", str(Path(upkeep.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
     with engine.connect() as connection, connection.begin():
         config.attributes["connection"] = connection
         command.upgrade(config, "0003")

@@ -28,12 +28,14 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict
-from evenhand.ledger import projection, schema, submission_schema, upkeep
-from evenhand.ledger.budgets import BILLION, PurseOnDisk, cut_off, cut_off_by_run
-from evenhand.ledger.opening import HEAD
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.runs import charged_by_run, find_run, runs
-from evenhand.ledger.work import claim, release_all, renew
+from evenhand.ledger.read import projection
+from evenhand.ledger.store import schema, submission_schema
+from evenhand.ledger.store.budgets import BILLION, PurseOnDisk, cut_off, cut_off_by_run
+from evenhand.ledger.store.claims import claim, release_all, renew
+from evenhand.ledger.store.opening import HEAD
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.runs import charged_by_run, find_run, runs
+from evenhand.ledger.upkeep import check as upkeep
 from tests.ledger import scene
 
 MIGRATIONS = Path(schema.__file__).parent / "migrations"

@@ -7,10 +7,10 @@ from pathlib import Path
 from sqlalchemy import select, text
 
 from evenhand.domain.call import Usage
-from evenhand.ledger import schema
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.runs import charged, charged_to
-from evenhand.ledger.spending import Spent, Terms, endpoints_said, spending, terms_of
+from evenhand.ledger.read.spending import Spent, Terms, endpoints_said, spending, terms_of
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.runs import charged, charged_to
 from tests.ledger.scene import BENCHMARK, REPLY, asked, set_up, url_in
 
 

@@ -27,16 +27,10 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.ledger import upkeep
-from evenhand.ledger.access_requests import (
-    ask_for_data,
-    ask_to_join,
-    decide,
-    find_request,
-    request_with,
-    requests_on_record,
-)
-from evenhand.ledger.intakes import (
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.submission_schema import submission_events
+from evenhand.ledger.submissions.intakes import (
     BoardIdentity,
     Intake,
     IntakeTaken,
@@ -46,10 +40,7 @@ from evenhand.ledger.intakes import (
     policy_hash,
     set_terms,
 )
-from evenhand.ledger.people import InvitationRefused, join, people
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submission_schema import submission_events
-from evenhand.ledger.submissions import (
+from evenhand.ledger.submissions.store import (
     Submission,
     TooLate,
     TooMany,
@@ -62,6 +53,16 @@ from evenhand.ledger.submissions import (
     submissions_on_record,
     tell,
 )
+from evenhand.ledger.upkeep import check as upkeep
+from evenhand.site.accounts.requests import (
+    ask_for_data,
+    ask_to_join,
+    decide,
+    find_request,
+    request_with,
+    requests_on_record,
+)
+from evenhand.site.accounts.store import InvitationRefused, join, people
 
 BOARD = BoardIdentity(data="d" * 64, rater="r" * 64, condition="c" * 64)
 TERMS = Terms(policy="Nobody trains on it.", per_team=2, days=30)
@@ -201,7 +202,7 @@ def test_a_receipt_comes_back_whole_and_the_event_keeps_what_is_shown(ledger: Le
 
 def test_receipts_that_an_older_ledger_kept_in_its_events_are_moved(tmp_path: Path):
     config = Config()
-    config.set_main_option("script_location", str(Path(upkeep.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
     path = tmp_path / "old.db"
     with create_engine(f"sqlite:///{path}").begin() as connection:
         config.attributes["connection"] = connection

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from evenhand.domain.submission import Entered, Terms
-from evenhand.ledger import schema
-from evenhand.ledger.access_requests import ask_for_data, ask_to_join, decide, find_request
-from evenhand.ledger.intakes import BoardIdentity, find_intake, open_intake
-from evenhand.ledger.people import Invite, erase_name, find_invitation, invite, join, people
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.submission_schema import access_requests, submissions
-from evenhand.ledger.submissions import begin_submission
-from evenhand.ledger.team_names import NameRefused, as_read
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.submission_schema import access_requests, submissions
+from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, open_intake
+from evenhand.ledger.submissions.store import begin_submission
+from evenhand.ledger.submissions.team_names import NameRefused, as_read
+from evenhand.site.accounts.requests import ask_for_data, ask_to_join, decide, find_request
+from evenhand.site.accounts.store import Invite, erase_name, find_invitation, invite, join, people
 
 BOARD = BoardIdentity(data="d", rater="r", condition="c")
 

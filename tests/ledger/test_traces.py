@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from evenhand.domain.call import Reply
-from evenhand.ledger import schema
-from evenhand.ledger.record import CHUNK, Entries, Ledger
-from evenhand.ledger.traces import Trace, answer_numbers, judgement_numbers, traces
-from evenhand.ledger.upkeep import misnamed
+from evenhand.ledger.read.fingerprints import Trace, answer_numbers, judgement_numbers, traces
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import CHUNK, Entries, Ledger
+from evenhand.ledger.upkeep.check import misnamed
 from tests.ledger.scene import (
     CONDITION,
     ITEMS,

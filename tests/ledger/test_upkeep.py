@@ -12,10 +12,10 @@ from sqlalchemy import text
 
 from evenhand.domain.item import Item
 from evenhand.images import digest
-from evenhand.ledger import upkeep
-from evenhand.ledger.opening import HEAD, LedgerError
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.restoring import restore
+from evenhand.ledger.store.opening import HEAD, LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.upkeep import check as upkeep
+from evenhand.ledger.upkeep.restoring import restore
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from evenhand.domain.identity import draw
 from evenhand.domain.vote import Vote
-from evenhand.ledger.columns import Coded, Interning, joint
-from evenhand.ledger.vote_columns import Votes
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.elo import elo
-from evenhand.ratings.joining import joined
+from evenhand.ledger.read.vote_columns import Votes
+from evenhand.ledger.store.columns import Coded, Interning, joint
+from evenhand.stats.ratings.battle_rules import joined
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.elo.ratings import elo
 from tests.ledger.slow_reading import in_fixed_order, same_comparisons
 
 

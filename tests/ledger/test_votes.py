@@ -7,8 +7,8 @@ import pytest
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
-from evenhand.ledger.projection import Judged
-from evenhand.ledger.votes import votes_of
+from evenhand.ledger.read.projection import Judged
+from evenhand.ledger.read.votes import votes_of
 
 
 def shown(

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from sqlalchemy import func, select, text, update
 
-from evenhand.ledger import schema
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.work import (
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.claims import (
     Claimed,
     claim,
     claim_calls,
@@ -18,6 +17,7 @@ from evenhand.ledger.work import (
     release_all,
     renew,
 )
+from evenhand.ledger.store.record import Entries, Ledger
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.ledger.upkeep import info
-from evenhand.ledger.work import claim_calls, holder_name
-from evenhand.ledger.writer import BATCH, PAUSE_SECONDS, Writer
+from evenhand.ledger.store.claims import claim_calls, holder_name
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.writer import BATCH, PAUSE_SECONDS, Writer
+from evenhand.ledger.upkeep.check import info
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS
 

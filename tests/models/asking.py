@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.domain.call import Message, Offer, Part, Reply, Request
+from evenhand.domain.errors import CallFailure
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import resolve
-from evenhand.models.errors import CallFailure
-from evenhand.models.openai_wire import OpenAIWire
-from evenhand.models.wire_body import Pictures
-from evenhand.models.wire_transport import Timeouts
+from evenhand.models.wire.body import Pictures
+from evenhand.models.wire.openai import OpenAIWire
+from evenhand.models.wire.transport import Timeouts
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 KEY = "sk-planted-0123456789abcdef"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.domain.errors import Misuse
 from evenhand.models.endpoint import Endpoint, resolve
-from evenhand.models.errors import Misuse
 from evenhand.models.provider import providers
 
 HOSTS = st.lists(st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8), min_size=1, max_size=3).map(

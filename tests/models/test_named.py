@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from evenhand.domain.call import Message, Request
+from evenhand.domain.errors import CallFailure
 from evenhand.domain.rater import Settings
-from evenhand.models.errors import CallFailure
 from evenhand.models.named import named_model
 from tests.scripted_server import ScriptedServer
 
 
 def test_naming_a_model_loads_no_http_library() -> None:
-    program = "import sys, evenhand.models.named, evenhand.models.timeouts; sys.exit('aiohttp' in sys.modules)"
+    program = "import sys, evenhand.models.named, evenhand.models.wire.timeouts; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

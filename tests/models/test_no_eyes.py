@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.models.errors import Misuse
+from evenhand.domain.errors import Misuse
 from tests.models.asking import asking
 from tests.scripted_server import Canned
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.call import Usage
+from evenhand.domain.errors import Misuse
 from evenhand.models.endpoint import Endpoint, resolve
-from evenhand.models.errors import Misuse
 from evenhand.models.prices import FLAT_UP_TO, Price, PriceList, estimate_tokens, parse_price
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()

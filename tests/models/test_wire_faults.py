@@ -5,11 +5,11 @@ from time import time
 import pytest
 
 from evenhand.domain.call import Usage
+from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import resolve
-from evenhand.models.errors import CallFailure, Misuse
-from evenhand.models.openai_wire import OpenAIWire
-from evenhand.models.wire_transport import MOST_BYTES, Timeouts
+from evenhand.models.wire.openai import OpenAIWire
+from evenhand.models.wire.transport import MOST_BYTES, Timeouts
 from tests.models.asking import KEY, OFFER, Asking, asking, completion
 from tests.scripted_server import Canned, Script, ScriptedServer
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.call import Offer, Reply, Usage
+from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
-from evenhand.models import wire_reply
-from evenhand.models.errors import CallFailure, Misuse
+from evenhand.models.wire import reply as wire_reply
 from tests.models.asking import OFFER, asking, completion
 from tests.scripted_server import Canned, Script
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.call import Message, Picture, Request
+from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import INSECURE_HTTP, resolve
-from evenhand.models.errors import CallFailure, Misuse
-from evenhand.models.openai_wire import OpenAIWire
-from evenhand.models.wire_body import BodyWriter, Shape
+from evenhand.models.wire.body import BodyWriter, Shape
+from evenhand.models.wire.openai import OpenAIWire
 from tests.models.asking import KEY, OFFER, asking, completion
 from tests.scripted_server import Canned, Script, ScriptedServer
 

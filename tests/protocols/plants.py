@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from evenhand.engine.plants import LANGUAGES, WAYS, Said, Variant
+from evenhand.audit.plants import LANGUAGES, WAYS, Said, Variant
 from tests.protocols.wordings import Decision
 
 Write = Callable[[Decision], str]

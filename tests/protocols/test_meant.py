@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.engine.audit_wording import wording_of
-from evenhand.engine.plants import WAYS, Said, Way
+from evenhand.audit.plants import WAYS, Said, Way
+from evenhand.audit.wording import wording_of
 from evenhand.protocols.candidates import Candidates, Meant, meant_for_judge
 from evenhand.protocols.catalog import load_protocol
 from tests.protocols.folders import reading_only, write_folder

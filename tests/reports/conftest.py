@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from tests.ledger.scene import url_in
 
 

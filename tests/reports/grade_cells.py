@@ -1,11 +1,11 @@
 """Scores made by hand for the tests of the report: judges who are steady in so many of their rows."""
 
 from evenhand.domain.estimate import Estimate
-from evenhand.reliability.coverage import Coverage
-from evenhand.reliability.grade_comparison import run_spread
-from evenhand.reliability.grade_score import grade_score
-from evenhand.reliability.option_rows import OptionRow, rotations
-from evenhand.reports.grade_report import GradeCell
+from evenhand.reports.grade.report import GradeCell
+from evenhand.stats.reliability.coverage import Coverage
+from evenhand.stats.reliability.grade_score.comparison import run_spread
+from evenhand.stats.reliability.grade_score.option_rows import OptionRow, rotations
+from evenhand.stats.reliability.grade_score.score import grade_score
 
 ROWS = 30
 

@@ -15,8 +15,8 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Entries, Ledger
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.studies import with_grades
 

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from evenhand.engine.audit import Design, design
-from evenhand.engine.audit_offer import offers
-from evenhand.reports.audit_conclusion import Extent, conclusion
-from evenhand.reports.audit_findings import answers
-from evenhand.reports.audit_measures import Measure, measures
-from tests.engine.audits import ALL, sources
-from tests.reports.test_audit_measures import by_name
-from tests.reports.test_audit_section import heard
+from evenhand.audit.conclusion import Extent, conclusion
+from evenhand.audit.design import Design, design
+from evenhand.audit.findings import answers
+from evenhand.audit.measures import Measure, measures
+from evenhand.audit.offer import offers
+from tests.audit.audits import ALL, sources
+from tests.audit.test_audit_measures import by_name
+from tests.audit.test_audit_section import heard
 
 SOURCES = sources()
 

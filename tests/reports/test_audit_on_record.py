@@ -7,20 +7,14 @@ from typing import Any
 
 import pytest
 
+from evenhand.audit.document import AUDIT_COMMAND, REPORT_COMMAND, condition_json
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Condition
-from evenhand.ledger.record import Ledger
-from evenhand.reports.audit_on_record import (
-    AUDIT_COMMAND,
-    REPORT_COMMAND,
-    audit_sentences,
-    condition_json,
-    differences,
-    latest_audits,
-)
-from evenhand.reports.evidence import Origin
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.audit_on_record import audit_sentences, differences, latest_audits
+from evenhand.reports.board.evidence import Origin
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
 ASKED = Condition(protocol="visit_pairwise", prompt_hash="words", see="caption")

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evenhand.reports.board import Board
-from evenhand.reports.board_charts import marks, plot
-from evenhand.reports.ranking import rank
+from evenhand.reports.board.board import Board
+from evenhand.reports.board.charts import marks, plot
+from evenhand.reports.board.ranking import rank
 
 
 def frame(*rows: tuple[str, str, str]) -> pl.DataFrame:

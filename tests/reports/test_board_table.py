@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import judged_battles
-from evenhand.reports.beside import Beside
-from evenhand.reports.board import Board
-from evenhand.reports.board_table import print_board
-from evenhand.reports.methods import Method
-from evenhand.reports.ranking import rank
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.board import Board
+from evenhand.reports.board.columns import Beside
+from evenhand.reports.board.methods import Method
+from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.table import print_board
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS, prefers, record, without
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.reports.charts import MANY, ChartError, Heading, Mark, interval_chart, matrix_chart, save, stacked
+from evenhand.format.charts import MANY, ChartError, Heading, Mark, interval_chart, matrix_chart, save, stacked
 
 _HEADING = Heading(title="Ratings of three", subtitle="a test")
 _MARKS = (
@@ -154,7 +154,7 @@ def test_nothing_to_draw_is_said() -> None:
 def test_without_the_extra_a_sentence_says_what_to_install() -> None:
     script = (
         "import sys; sys.path.insert(0, 'src')\n"
-        "from evenhand.reports.charts import ChartError, Heading, Mark, interval_chart\n"
+        "from evenhand.format.charts import ChartError, Heading, Mark, interval_chart\n"
         "try:\n    interval_chart([Mark(model='a', value=1.0)], Heading(title='t'), axis='x')\n"
         "except ChartError as said:\n    print(said)\n"
     )

@@ -7,8 +7,8 @@ import pytest
 
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition
-from evenhand.ledger.projection import StudyOnRecord
-from evenhand.reports.choosing import Choice, MixedError, choose
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.reports.board.choosing import Choice, MixedError, choose
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
 CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab")

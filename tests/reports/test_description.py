@@ -14,12 +14,12 @@ from evenhand.describe.description import Description, Means, describe
 from evenhand.describe.objects import ObjectCount
 from evenhand.describe.verbs import VerbCount
 from evenhand.domain.item import Benchmark, Brief, Item
-from evenhand.reports.charts import MANY, ChartError, svg
-from evenhand.reports.description_charts import description_charts, plot
-from evenhand.reports.description_page import description_page
-from evenhand.reports.description_sheets import SHOWN, long_sheet, sheets
-from evenhand.reports.sheet import Sheet
-from evenhand.reports.sunburst import VERBS, noun_sectors, verb_sectors
+from evenhand.format.charts import MANY, ChartError, svg
+from evenhand.format.sheet import Sheet
+from evenhand.reports.description.charts import description_charts, plot
+from evenhand.reports.description.page import description_page
+from evenhand.reports.description.sheets import SHOWN, long_sheet, sheets
+from evenhand.reports.description.sunburst import VERBS, noun_sectors, verb_sectors
 
 WRITE = VerbCount(verb="write", count=3, nouns=(("poem", 1), ("story", 1)))
 LIST = VerbCount(verb="list", count=1, nouns=(("difference", 1),))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from evenhand.domain.vote import Vote
-from evenhand.ratings.bands import Missing
-from evenhand.ratings.bradley_terry import bradley_terry
-from evenhand.ratings.comparisons import Comparisons
-from evenhand.ratings.joining import joined
-from evenhand.ratings.scale import Scale
-from evenhand.reports.findings import Findings
-from evenhand.reports.methods import Method, Scoring
+from evenhand.reports.board.findings import Findings
+from evenhand.reports.board.methods import Method, Scoring
+from evenhand.stats.ratings.battle_rules import joined
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.rank_bounds import Missing
+from evenhand.stats.ratings.scale import Scale
 
 NOTHING = Missing(model_a=np.zeros(0, dtype=np.int32), model_b=np.zeros(0, dtype=np.int32))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evenhand.reports.grade_claims import Claim, claims
-from evenhand.reports.grade_report import GradeCell
+from evenhand.reports.grade.claims import Claim, claims
+from evenhand.reports.grade.report import GradeCell
 from tests.reports.grade_cells import ROWS, cell
 
 UNRELATED = "An unrelated option raises the Grade Score, whatever the prompt and the judge."

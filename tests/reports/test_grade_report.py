@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from evenhand.reports.charts import ChartError
-from evenhand.reports.grade_chart import plot
-from evenhand.reports.grade_page import print_report
-from evenhand.reports.grade_report import GradeReport
-from evenhand.reports.grade_sheets import long_sheet, tables
-from evenhand.reports.sheet import written
+from evenhand.format.charts import ChartError
+from evenhand.format.sheet import written
+from evenhand.reports.grade.chart import plot
+from evenhand.reports.grade.page import print_report
+from evenhand.reports.grade.report import GradeReport
+from evenhand.reports.grade.sheets import long_sheet, tables
 from tests.reports.grade_cells import ROWS, cell
 
 ONE = GradeReport(source="ants", cells=(cell(15, unread=3),), left_out={"one_option": 4})

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.reports.beside import compared
-from evenhand.reports.board import Board
+from evenhand.reports.board.board import Board
+from evenhand.reports.board.columns import compared
 from evenhand.reports.errors import RankError
 from tests.beside import LLMFAO, needs
 

@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
+from evenhand.api import JudgeRun
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import Grades
-from evenhand.engine.public import JudgeRun
 from evenhand.exchange.battles_file import BattleColumns
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.votes import judged_battles
-from evenhand.reports.board import Board
-from evenhand.reports.choosing import Choice as BoardChoice
-from evenhand.reports.choosing import MixedError
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.board import Board
+from evenhand.reports.board.choosing import Choice as BoardChoice
+from evenhand.reports.board.choosing import MixedError
+from evenhand.reports.board.methods import Method
+from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import RankError
-from evenhand.reports.methods import Method
-from evenhand.reports.ranking import rank
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.ledger.record import Ledger
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case, CaseList
 from tests.ledger.scene import url_in
 from tests.reports.report_scene import Says, numbered, report, with_models

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from evenhand.domain.rater import Rater
-from evenhand.ledger.record import Ledger
-from evenhand.reports.charts import ChartError
+from evenhand.format.charts import ChartError
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.packing import LARGEST_EDGE, Pictures, packed
 from evenhand.reports.page.sheets import all_sheets, cost_sheet, long_sheet, order_sheet, settings
 from evenhand.reports.page.words import sampling, summary
 from evenhand.reports.page.writing import write_report
+from tests.audit.test_audit_section import document as audit_document
+from tests.audit.test_audit_section import heard
 from tests.reports.report_scene import JUDGE, Scene, numbered, picture, report, with_models
-from tests.reports.test_audit_section import document as audit_document
-from tests.reports.test_audit_section import heard
 from tests.reports.test_report_cases import amber_always, first_always, some_faults
 
 DATA = re.compile(r'<script type="text/plain" id="([a-z0-9-]+)">([^<]*)</script>')

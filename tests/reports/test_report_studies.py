@@ -4,7 +4,7 @@ from typing import Any
 
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition
-from evenhand.ledger.projection import StudyOnRecord
+from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.reports.page.studies import boards_among, with_grades
 
 PREFERENCE, FACTUALITY = "creation_preference", "creation_factuality"

@@ -13,17 +13,17 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import wanted
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Entries, Ledger
-from evenhand.reports.audit_on_record import AuditOnRecord, Audits
+from evenhand.format.sheet import written
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits
+from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.leaders import leaders
 from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, board_sheet, order_sheet, settings
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, order_sentences, summary
-from evenhand.reports.sheet import written
-from evenhand.reports.trust_word import trust_word
 from tests.reports.report_scene import AT, CONDITION, JUDGE, Says, Scene, numbered, report, with_models
 from tests.reports.test_report_cases import amber_always, first_always
 from tests.reports.test_report_page import blocks_in, data_in, page_of, unpacked

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from evenhand.reports.sheet import MISSING, Format, Sheet, written
-from evenhand.reports.sheet_table import print_sheet
-from evenhand.reports.tables import console
+from evenhand.format.sheet import MISSING, Format, Sheet, written
+from evenhand.format.sheet_table import print_sheet
+from evenhand.format.tables import console
 
 SHEET = Sheet(
     title="Ours & theirs",

@@ -5,25 +5,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from evenhand.cli.case_page import case_document
+from evenhand.cli.read.case_page import case_document
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.projection import studies
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.steering import steering_of
-from evenhand.ledger.votes import judged_battles
-from evenhand.reports.board import Board
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.steering import steering_of
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.board import Board
+from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.steering import APART, NOT_KNOWN, steering_sentences
 from evenhand.reports.page.parts import sections
 from evenhand.reports.page.words import summary
-from evenhand.reports.ranking import rank
-from evenhand.reports.scores.creation_choosing import CreationChoice, choose_creation
-from evenhand.reports.scores.creation_score import creation_evidence, creation_score
-from evenhand.reports.scores.visit_bench import Asked, visit_score
-from evenhand.reports.steering import APART, NOT_KNOWN, steering_sentences
+from evenhand.reports.papers.scores.creation_choosing import CreationChoice, choose_creation
+from evenhand.reports.papers.scores.creation_score import creation_evidence, creation_score
+from evenhand.reports.papers.scores.visit_bench import Asked, visit_score
 from tests.ledger.scene import speaking
 from tests.reports import report_scene
+from tests.reports.papers.scores import creation_scene, visit_scene
 from tests.reports.report_scene import JUDGE, Scene, numbered, with_models
-from tests.reports.scores import creation_scene, visit_scene
 
 MODELS = ("amber", "blue", "coral", "dun")
 

@@ -9,8 +9,8 @@ from typing import cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo, ChoosingLoader, Loader, count, read_infos
 from evenhand.benchmarks.data_error import BenchmarkError, near, quoted
+from evenhand.benchmarks.files.items_file import read_items
 from evenhand.benchmarks.grown_name import with_grown_name
-from evenhand.benchmarks.items_file import read_items
 from evenhand.domain.item import Benchmark
 
 GROUP = "evenhand.benchmarks"

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import click
 
-from evenhand.cli.surroundings import DOTENV, TOML, Surroundings, WrongUse, own_file
-from evenhand.domain.naming import hint
+from evenhand.cli.environment import DOTENV, TOML, Surroundings, WrongUse, own_file
+from evenhand.format.near_names import hint
 
 TRUST, INSECURE = "trust_folder", "insecure_http"
 OTHER_VARIABLES: Sequence[str] = ("EVENHAND_CACHE",)

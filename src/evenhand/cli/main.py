@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from evenhand import __version__
-from evenhand.cli.surroundings import look_around
+from evenhand.cli.environment import look_around
 
 COMMANDS = {
     "demo": "The whole story on an embedded model and the bundled sample.",
@@ -43,6 +43,51 @@ COMMANDS = {
 }
 
 
+_ROOMS: dict[str, tuple[str, ...]] = {
+    "ask": (
+        "answer",
+        "audit",
+        "describe-images",
+        "grade",
+        "judge",
+    ),
+    "data": (
+        "benchmarks",
+        "describe",
+        "export",
+        "import",
+        "ledger",
+        "models",
+        "protocols",
+    ),
+    "people": (
+        "sample",
+        "submit",
+        "verify",
+    ),
+    "read": (
+        "align",
+        "correlate",
+        "rank",
+        "read",
+        "report",
+        "reproduce",
+        "runs",
+        "score",
+        "show",
+    ),
+    "server": (
+        "serve",
+        "worker",
+    ),
+    "start": (
+        "demo",
+        "doctor",
+    ),
+}
+"""In which folder each command lies."""
+
+
 class Commands(click.Group):
     """Imports a command's module only when that command runs, so that help comes at once."""
 
@@ -52,7 +97,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        return _trustful(importlib.import_module(f"evenhand.cli.{cmd_name.replace('-', '_')}_command").command)
+        room = next(room for room, commands in _ROOMS.items() if cmd_name in commands)
+        module = importlib.import_module(f"evenhand.cli.{room}.{cmd_name.replace('-', '_')}_command")
+        return _trustful(module.command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.folder import Setting, settings_taken, store_fault
-from evenhand.cli.surroundings import WrongUse
-from evenhand.outputs import Target
+from evenhand.files.outputs import Target
 
 Command: TypeAlias = Callable[..., Any]
 Flag: TypeAlias = Callable[[Command], Command]

@@ -6,7 +6,7 @@ import textwrap
 
 import click
 
-from evenhand.domain.printable import printable
+from evenhand.format.printable import printable
 
 
 def say(sentence: str) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.cli.surroundings import WrongUse
+from evenhand.cli.environment import WrongUse
 from evenhand.domain.identity import draw
 from evenhand.domain.item import Benchmark, Item
-from evenhand.domain.naming import hint
+from evenhand.format.near_names import hint
 
 
 def chosen_items(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Item]:

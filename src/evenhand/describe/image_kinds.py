@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems, listed, quoted
-from evenhand.benchmarks.fields import FieldReader
-from evenhand.benchmarks.rows import read_rows
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.benchmarks.files.rows import read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.images.inspection import digest as digest_of
 

@@ -169,8 +169,7 @@ def _letterboxed(image: bytes, edges: tuple[int, int]) -> FloatArray:
     from PIL import Image
 
     from evenhand.images.decoding import first_frame, upright_rgb
-    from evenhand.images.inspection import DEFAULT_LIMITS
-    from evenhand.images.sniffing import sniff
+    from evenhand.images.sniffing import DEFAULT_LIMITS, sniff
 
     height, width = edges
     picture = upright_rgb(first_frame(image, sniff(image), DEFAULT_LIMITS).image)

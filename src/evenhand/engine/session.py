@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from evenhand import __version__
+from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.engine.calling import Means
-from evenhand.engine.errand import Errand, PlannedChunk, R, S
-from evenhand.engine.judging import Prepared
-from evenhand.engine.plan import Retrying
-from evenhand.engine.retry import LongPause
-from evenhand.engine.run import Runner
-from evenhand.engine.stopping import StopSign
-from evenhand.engine.tally import Tally
-from evenhand.ledger.budgets import BudgetStanding
-from evenhand.ledger.opening import LedgerError
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.runs import CHARGED, charged
-from evenhand.models.errors import Misuse
+from evenhand.engine.run.calling import Means
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.run.retry import LongPause
+from evenhand.engine.run.runner import Runner
+from evenhand.engine.run.stopping import StopSign
+from evenhand.engine.run.tally import Tally
+from evenhand.engine.run.task import Errand, PlannedChunk, R, S
+from evenhand.engine.tasks.judging import Prepared
+from evenhand.ledger.store.budgets import BudgetStanding
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import CHARGED, charged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

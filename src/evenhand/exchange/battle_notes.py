@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenhand.exchange.battle_columns import Sides
-from evenhand.exchange.battle_layout import LENGTHS, BattleColumns, Layout
-from evenhand.exchange.peer_battles import InVain
-from evenhand.ratings.comparisons import Comparisons
+from evenhand.exchange.battles.columns import Sides
+from evenhand.exchange.battles.layout import LENGTHS, BattleColumns, Layout
+from evenhand.exchange.peers.battles import InVain
+from evenhand.stats.ratings.comparisons import Comparisons
 
 # What other people's files call the thing that was asked.
 _ASKED = ("prompt", "prompt_id", "question", "question_id", "instruction", "task", "task_id")

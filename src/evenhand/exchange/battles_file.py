@@ -5,18 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.exchange.battle_columns import (
-    Labels,
-    Sides,
-    Verdicts,
-    items_of,
-    length_difference,
-    raters_of,
-    sides_of,
-    verdicts_of,
-    weights_of,
-)
-from evenhand.exchange.battle_layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
 from evenhand.exchange.battle_notes import (
     in_vain_notes,
     name_notes,
@@ -27,10 +15,22 @@ from evenhand.exchange.battle_notes import (
     twice_notes,
     unit_notes,
 )
-from evenhand.exchange.column_source import ColumnSource, Source, open_columns
-from evenhand.exchange.peer_battles import InVain, PeerBattles
-from evenhand.exchange.peers import TYPED, battles_of
-from evenhand.ratings.comparisons import Comparisons
+from evenhand.exchange.battles.column_source import ColumnSource, Source, open_columns
+from evenhand.exchange.battles.columns import (
+    Labels,
+    Sides,
+    Verdicts,
+    items_of,
+    length_difference,
+    raters_of,
+    sides_of,
+    verdicts_of,
+    weights_of,
+)
+from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
+from evenhand.exchange.peers.battles import InVain, PeerBattles
+from evenhand.exchange.peers.detection import TYPED, battles_of
+from evenhand.stats.ratings.comparisons import Comparisons
 
 __all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "read_battles"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.benchmarks.data_error import Place, Problems, quoted
-from evenhand.benchmarks.rows import Row, read_rows
+from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.exchange.errors import ExchangeError
 
 _MISSING = frozenset({"", "-", "–", "—", "na", "n/a", "nan", "null", "none"})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.benchmarks.rows import READERS
+from evenhand.benchmarks.files.rows import READERS
 from evenhand.exchange.errors import ExchangeError
 
 STDIN = "-"

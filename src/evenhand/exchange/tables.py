@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.exchange.errors import ExchangeError
-from evenhand.outputs import Place, replacing
+from evenhand.files.outputs import Place, replacing
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from evenhand.private_files import append_line
+from evenhand.files.private_files import append_line
 
 FILE_NAME = "addresses.jsonl"
 

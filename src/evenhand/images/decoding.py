@@ -15,8 +15,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
 from evenhand.images.gif_blocks import gif_frames
-from evenhand.images.inspection import ImageLimits
-from evenhand.images.sniffing import ImageError, ImageTooLarge
+from evenhand.images.sniffing import ImageError, ImageLimits, ImageTooLarge
 
 _EXIF_ORIENTATION = 274
 _EXIF_LONG = 4

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.images.addresses import FetchedAddress
 from evenhand.images.guard import PrivateAddress, guarded_socket, is_public
-from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits
-from evenhand.images.sniffing import ImageError, ImageTooLarge
+from evenhand.images.inspection import ImageInfo
+from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits, ImageTooLarge
 from evenhand.images.store import ImageStore
 
 if TYPE_CHECKING:

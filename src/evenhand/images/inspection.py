@@ -3,21 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from evenhand.images.sniffing import sniff
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageLimits:
-    """The most that is decoded: bytes of the file, pixels of a frame, frames of an animation or pages."""
-
-    bytes: int = 50_000_000
-    pixels: int = 100_000_000
-    frames: int = 10_000
-
-
-DEFAULT_LIMITS = ImageLimits()
-PROPOSED_LIMITS = ImageLimits(bytes=10_000_000, pixels=40_000_000, frames=200)
-"""Of an image that a person proposes, by a file or by its address."""
+from evenhand.images.sniffing import DEFAULT_LIMITS, ImageLimits, sniff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

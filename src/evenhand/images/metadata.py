@@ -9,9 +9,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 
 from evenhand.images.gif_blocks import after_sub_blocks, palette_bytes
-from evenhand.images.inspection import DEFAULT_LIMITS, ImageLimits
 from evenhand.images.preparing import encoded_anew
-from evenhand.images.sniffing import ImageError, sniff
+from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits, sniff
 
 _PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT mDCV cLLI bKGD pHYs acTL fcTL fdAT".split()

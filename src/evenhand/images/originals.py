@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import cast
 
-from evenhand.private_files import append_line
+from evenhand.files.private_files import append_line
 
 FILE_NAME = "originals.jsonl"
 

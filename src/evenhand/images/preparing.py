@@ -4,8 +4,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.images.inspection import DEFAULT_LIMITS, ImageLimits
-from evenhand.images.sniffing import sniff
+from evenhand.images.sniffing import DEFAULT_LIMITS, ImageLimits, sniff
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,6 +1,22 @@
 """What kind of image some bytes are, read from the bytes themselves: names and headers of files are often wrong."""
 
 import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageLimits:
+    """The most that is decoded: bytes of the file, pixels of a frame, frames of an animation or pages."""
+
+    bytes: int = 50_000_000
+    pixels: int = 100_000_000
+    frames: int = 10_000
+
+
+DEFAULT_LIMITS = ImageLimits()
+PROPOSED_LIMITS = ImageLimits(bytes=10_000_000, pixels=40_000_000, frames=200)
+"""Of an image that a person proposes, by a file or by its address."""
+
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),

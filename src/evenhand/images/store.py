@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pybase64
 
+from evenhand.files.private_files import UNFINISHED, WayOut, stay_within, write_whole
 from evenhand.images import addresses, originals
-from evenhand.images.inspection import DEFAULT_LIMITS, ImageInfo, ImageLimits, inspect
+from evenhand.images.inspection import ImageInfo, inspect
 from evenhand.images.inspection import digest as digest_of
 from evenhand.images.metadata import without_metadata
 from evenhand.images.preparing import prepared
 from evenhand.images.recent_bytes import RecentBytes
-from evenhand.images.sniffing import ImageError
-from evenhand.private_files import UNFINISHED, WayOut, stay_within, write_whole
+from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

@@ -2,8 +2,7 @@
 
 import io
 
-from evenhand.images.inspection import DEFAULT_LIMITS
-from evenhand.images.sniffing import sniff
+from evenhand.images.sniffing import DEFAULT_LIMITS, sniff
 
 _QUALITY = 62
 

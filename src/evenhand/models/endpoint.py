@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from evenhand.models.errors import Misuse
+from evenhand.domain.errors import Misuse
 from evenhand.models.provider import CUSTOM, Provider, providers
 
 INSECURE_HTTP = "EVENHAND_INSECURE_HTTP"

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand.domain.errors import Misuse
 from evenhand.models.client import ModelClient
 from evenhand.models.endpoint import Endpoint, resolve
-from evenhand.models.errors import Misuse
-from evenhand.models.timeouts import Timeouts
-from evenhand.models.wire_body import Pictures
+from evenhand.models.wire.body import Pictures
+from evenhand.models.wire.timeouts import Timeouts
 
 if TYPE_CHECKING:
-    from evenhand.models.local import LocalWeights
+    from evenhand.models.local.client import LocalWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ class NamedModel:
     ) -> ModelClient:
         """As OpenAIWire takes them. Raises Misuse where a key is missing or a setting would be ignored."""
         if self.weights is not None:
-            from evenhand.models.local import LocalModel
+            from evenhand.models.local.client import LocalModel
 
             return LocalModel(self.weights)
         assert self.endpoint is not None
-        from evenhand.models.openai_wire import OpenAIWire
+        from evenhand.models.wire.openai import OpenAIWire
 
         return OpenAIWire(
             self.endpoint,
@@ -68,7 +68,7 @@ def named_model(
     if name.startswith("local/") and base_url is None:
         if endpoint_name:
             raise Misuse("--endpoint-name is for a server of your own; an embedded model is known by its weights.")
-        from evenhand.models.local import resolve_local
+        from evenhand.models.local.client import resolve_local
 
         weights = resolve_local(name, cache=cache)
         return NamedModel(

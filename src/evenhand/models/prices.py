@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from evenhand.domain.call import Usage
+from evenhand.domain.errors import Misuse
 from evenhand.models.endpoint import Endpoint
-from evenhand.models.errors import Misuse
 
 # Below this many input tokens no list price depends on the length of the prompt, so that rates can be kept.
 FLAT_UP_TO = 16_000

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from evenhand.domain.naming import hint
+from evenhand.format.near_names import hint
 from evenhand.protocols.folder import FILE, protocol_from_folder
 from evenhand.protocols.protocol import Protocol, ProtocolError
 

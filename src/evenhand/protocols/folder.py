@@ -6,10 +6,10 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import get_args
 
 from evenhand.domain.call import Role
-from evenhand.domain.naming import hint
 from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels
+from evenhand.format.near_names import hint
 from evenhand.prompts import Template, TemplateError
 from evenhand.protocols.protocol import (
     ALL_CANDIDATES,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from evenhand.domain.naming import hint
+from evenhand.format.near_names import hint
 from evenhand.protocols.protocol import ProtocolError
 
 T = TypeVar("T", str, bool, int, float)

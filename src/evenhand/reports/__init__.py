@@ -1,0 +1,4 @@
+"""What is shown of the record: boards, the papers' tables, alignment, grades, the HTML report, receipts.
+
+A report is a value with its JSON; the command line and the site only show it. Start with `board/ranking.py`.
+"""

@@ -8,12 +8,12 @@ from rich.console import Console
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.exchange.score_table import ScoreTable
-from evenhand.outputs import Place
-from evenhand.reliability.correlation import ColumnPair, correlate
-from evenhand.reports.charts import Heading, correlation_chart, save, stacked
-from evenhand.reports.sheet import MISSING, Sheet
-from evenhand.reports.sheet_table import print_sheet
-from evenhand.reports.tables import count
+from evenhand.files.outputs import Place
+from evenhand.format.charts import Heading, correlation_chart, save, stacked
+from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.sheet_table import print_sheet
+from evenhand.format.tables import count
+from evenhand.stats.reliability.correlation import ColumnPair, correlate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ import binascii
 from pathlib import Path
 from typing import cast
 
-from evenhand.benchmarks.creation_mmbench.literals import plain_literal
-from evenhand.benchmarks.fields import FieldReader
-from evenhand.benchmarks.items_file import PictureFiles
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.benchmarks.files.items_file import PictureFiles
+from evenhand.benchmarks.files.literals import plain_literal
 from evenhand.images import ImageError, inspect
 
 _LONGEST_POINTER = 64

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evenhand.benchmarks.data_error import Place, Problems
-from evenhand.benchmarks.rows import Row, read_rows, stream_rows
+from evenhand.benchmarks.files.rows import Row, read_rows, stream_rows
 
 FORMATS = (".tsv", ".parquet", ".jsonl")
 _ROWS_AT_ONCE = 50

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from evenhand.benchmarks.creation_mmbench.literals import plain_literal
+from evenhand.benchmarks.files.literals import plain_literal
 
 PLAIN = "subjective"
 """The name a plain text gets: the official code takes it for subjective criteria and nothing else."""

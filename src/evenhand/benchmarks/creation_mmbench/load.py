@@ -14,10 +14,10 @@ from evenhand.benchmarks.creation_mmbench.criteria import Criteria, has_letter, 
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, category_name, category_of
 from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems, listed, quoted
-from evenhand.benchmarks.data_file import md5_of
-from evenhand.benchmarks.fields import FieldReader
-from evenhand.benchmarks.items_file import ItemsFile, read_items, refuse_twice
-from evenhand.benchmarks.rows import Row, kind_of
+from evenhand.benchmarks.files.data_file import md5_of
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.benchmarks.files.items_file import ItemsFile, read_items, refuse_twice
+from evenhand.benchmarks.files.rows import Row, kind_of
 from evenhand.domain.item import Benchmark, Brief, Item
 
 OFFICIAL_MD5 = "870c0332a9c6a169d0ac9b8574c245fe"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
-from evenhand.benchmarks.cells import is_nothing, read_list
 from evenhand.benchmarks.data_error import BenchmarkError, Problems
-from evenhand.benchmarks.fields import FieldReader
+from evenhand.benchmarks.files.cells import is_nothing, read_list
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.benchmarks.files.rows import Row, kind_of, read_rows
 from evenhand.benchmarks.options.option_set import OptionSet, repeated_options
-from evenhand.benchmarks.rows import Row, kind_of, read_rows
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
 

@@ -11,9 +11,9 @@ from typing import Any, Literal, cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
 from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems
+from evenhand.benchmarks.files.items_file import read_items
+from evenhand.benchmarks.files.rows import read_rows
 from evenhand.benchmarks.grown_name import with_grown_name
-from evenhand.benchmarks.items_file import read_items
-from evenhand.benchmarks.rows import read_rows
 from evenhand.benchmarks.visit_bench.sheets import SUFFIXES, Chosen, Sheets, is_sheet
 from evenhand.domain.item import Benchmark, Item
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from evenhand.benchmarks.cells import is_nothing, read_list, read_truth
 from evenhand.benchmarks.data_error import Place, Problems, quoted
-from evenhand.benchmarks.fields import FieldReader
-from evenhand.benchmarks.items_file import PictureFiles, address_fault, join_captions
-from evenhand.benchmarks.rows import Row, kind_of
-from evenhand.benchmarks.unpacked_pictures import UnpackedPictures
+from evenhand.benchmarks.files.cells import is_nothing, read_list, read_truth
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.benchmarks.files.items_file import PictureFiles, address_fault, join_captions
+from evenhand.benchmarks.files.rows import Row, kind_of
+from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
 from evenhand.domain.item import Item
 from evenhand.images import ImageError
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
-from evenhand.domain.printable import printable
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Grades, NoVerdict, Preference, verdict_json
-from evenhand.ledger.lookup import CallOnRecord, calls_on_record, responses_by_digest
-from evenhand.ledger.projection import Judged, StudyOnRecord, judged
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.steering import said_to_judge
+from evenhand.format.printable import printable
+from evenhand.ledger.read.lookup import CallOnRecord, calls_on_record, responses_by_digest
+from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged
+from evenhand.ledger.read.steering import said_to_judge
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case
 
 TOGETHER = 50

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from evenhand.domain.identity import content_hash, draw
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
-from evenhand.ledger.columns import joint
-from evenhand.ledger.results import Results
-from evenhand.ratings.codes import Codes
+from evenhand.ledger.read.results import Results
+from evenhand.ledger.store.columns import joint
+from evenhand.stats.ratings.codes import Codes
 
 MOST = 20_000
 """Judgements up to which all are listed."""

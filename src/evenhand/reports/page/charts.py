@@ -2,10 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.ratings.notes import counted
-from evenhand.ratings.win_rate import WinRate
-from evenhand.reports.board_charts import ratings_chart, wins_chart
-from evenhand.reports.charts import (
+from evenhand.format.charts import (
     ACCENT,
     CELL_INK,
     EVEN,
@@ -18,7 +15,10 @@ from evenhand.reports.charts import (
     the_altair,
     titled,
 )
+from evenhand.reports.board.charts import ratings_chart, wins_chart
 from evenhand.reports.page.report import Report
+from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.stats.ratings.win_rate import WinRate
 
 if TYPE_CHECKING:
     import altair as alt

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from evenhand.reports.beside import interval
-from evenhand.reports.board import Board, Standing
-from evenhand.reports.board_table import METHOD_WORDS
+from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.columns import interval
+from evenhand.reports.board.table import METHOD_WORDS
 
 _NAMED = 6
 

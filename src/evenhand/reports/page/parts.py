@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from evenhand.domain.printable import printable
-from evenhand.reports.audit_on_record import audit_sentences
-from evenhand.reports.audit_section import audit_section
-from evenhand.reports.figure import figure
+from evenhand.audit.section import audit_section
+from evenhand.format.figure import figure
+from evenhand.format.printable import printable
+from evenhand.format.sheet import Sheet
+from evenhand.format.tables import per_cent, unbroken
+from evenhand.reports.board.audit_on_record import audit_sentences
+from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.prompts import example_prompts
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.words import order_sentences, summary
-from evenhand.reports.scores.creation_score import CreationScore
-from evenhand.reports.sheet import Sheet
-from evenhand.reports.tables import per_cent, unbroken
-from evenhand.reports.trust_word import trust_word
+from evenhand.reports.papers.scores.creation_score import CreationScore
 
 _PIECES = re.compile(r"\S{1,24}\s*|\s+")
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evenhand.ledger.lookup import calls_on_record
-from evenhand.ledger.projection import judged
+from evenhand.ledger.read.lookup import calls_on_record
+from evenhand.ledger.read.projection import judged
 from evenhand.reports.page.report import Report
 
 

@@ -7,24 +7,24 @@ from typing import TypeAlias
 
 from evenhand.domain.item import Item
 from evenhand.domain.rater import PEOPLE
-from evenhand.ledger.chain import Head, head
-from evenhand.ledger.entrants import counted_battles
-from evenhand.ledger.projection import items_of
-from evenhand.ledger.record import Ledger
-from evenhand.ledger.runs import RunOnRecord, runs
-from evenhand.ledger.spending import Sources, Spent, Terms, endpoints_said, sources_of, spending, terms_of
-from evenhand.ledger.votes import JudgedBattles
-from evenhand.ratings.win_rate import WinRate
-from evenhand.reliability.order_bias import Swapped, swapped
-from evenhand.reports.audit_on_record import Audits, latest_audits
-from evenhand.reports.board import Board
+from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.spending import Sources, Spent, Terms, endpoints_said, sources_of, spending, terms_of
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import RunOnRecord, runs
+from evenhand.ledger.submissions.submitted_models import counted_battles
+from evenhand.ledger.upkeep.chain import Head, head
+from evenhand.reports.board.audit_on_record import Audits, latest_audits
+from evenhand.reports.board.board import Board
+from evenhand.reports.board.ranking import rank, showings_of
+from evenhand.reports.board.win_rates_by import by_category
 from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.studies import ReportStudies
-from evenhand.reports.ranking import rank, showings_of
-from evenhand.reports.scores import paper_of_benchmark
-from evenhand.reports.scores.creation_score import CreationScore, creation_evidence, creation_score
-from evenhand.reports.scores.visit_bench import VISIT_PROTOCOLS, Asked, VisitScore, visit_score
-from evenhand.reports.win_rates_by import by_category
+from evenhand.reports.papers.scores import paper_of_benchmark
+from evenhand.reports.papers.scores.creation_score import CreationScore, creation_evidence, creation_score
+from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, Asked, VisitScore, visit_score
+from evenhand.stats.ratings.win_rate import WinRate
+from evenhand.stats.reliability.order_bias import Swapped, swapped
 
 Score: TypeAlias = CreationScore | VisitScore
 

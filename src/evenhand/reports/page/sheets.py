@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Reason
-from evenhand.ledger.runs import RunOnRecord
-from evenhand.ledger.spending import Spent
-from evenhand.ledger.votes import JudgedBattles
-from evenhand.reliability import Coverage
-from evenhand.reliability.order_bias import Swapped
-from evenhand.reports.beside import if_missing, interval, order_corrected, span
-from evenhand.reports.board import Board, Standing
-from evenhand.reports.board_table import METHOD_WORDS
+from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.tables import count, per_cent
+from evenhand.ledger.read.spending import Spent
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.runs import RunOnRecord
+from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.columns import if_missing, interval, order_corrected, span
+from evenhand.reports.board.table import METHOD_WORDS
 from evenhand.reports.page.leaders import components
 from evenhand.reports.page.report import Report, Score
-from evenhand.reports.scores.creation_score import CreationScore
-from evenhand.reports.scores.creation_sheets import board_sheets as creation_sheets
-from evenhand.reports.scores.creation_sheets import breakdown_sheets
-from evenhand.reports.scores.visit_sheets import board_sheets as visit_sheets
-from evenhand.reports.scores.visit_sheets import breakdown_sheet
-from evenhand.reports.sheet import MISSING, Sheet
-from evenhand.reports.tables import count, per_cent
+from evenhand.reports.papers.scores.creation_score import CreationScore
+from evenhand.reports.papers.scores.creation_sheets import board_sheets as creation_sheets
+from evenhand.reports.papers.scores.creation_sheets import breakdown_sheets
+from evenhand.reports.papers.scores.visit_sheets import board_sheets as visit_sheets
+from evenhand.reports.papers.scores.visit_sheets import breakdown_sheet
+from evenhand.stats.reliability import Coverage
+from evenhand.stats.reliability.order_bias import Swapped
 
 
 def all_sheets(report: Report) -> list[Sheet]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.rater import PEOPLE
-from evenhand.ledger.projection import StudyOnRecord
-from evenhand.reports.choosing import MixedError
-from evenhand.reports.scores.creation_choosing import (
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.reports.board.choosing import MixedError
+from evenhand.reports.papers.scores.creation_choosing import (
     FACTUALITY,
     PREFERENCE,
     CreationChoice,

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evenhand.reports.audit_on_record import AUDIT_COMMAND
-from evenhand.reports.beside import order_corrected
-from evenhand.reports.board_table import counted_units
+from evenhand.audit.document import AUDIT_COMMAND
+from evenhand.reports.board.columns import order_corrected
+from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.leaders import leaders
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.sheets import judgings, score_notes
-from evenhand.reports.scores.creation_score import CreationScore
+from evenhand.reports.papers.scores.creation_score import CreationScore
 
 
 def summary(report: Report) -> list[str]:

@@ -14,17 +14,17 @@ from typing import IO, Any
 
 from evenhand import __version__
 from evenhand.domain.identity import Json, canonical_json
-from evenhand.domain.printable import printable
-from evenhand.ledger.published import MARK
-from evenhand.outputs import Place, path_of, replacing
+from evenhand.files.outputs import Place, path_of, replacing
+from evenhand.format.charts import ChartError
+from evenhand.format.printable import printable
+from evenhand.format.tables import excerpt
+from evenhand.ledger.upkeep.published import MARK
 from evenhand.prompts import Template
-from evenhand.reports.charts import ChartError
 from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
 from evenhand.reports.page.packing import Pictures, packed
 from evenhand.reports.page.parts import sections, shown
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.words import sampling
-from evenhand.reports.tables import excerpt
 
 _EXCERPT = 140
 """Characters of an instruction in the list."""

@@ -1,0 +1,188 @@
+"""An audit's pictures: which place wins, what a change of places does, and how idle words and planted ones pull."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evenhand.files.outputs import Place
+from evenhand.format.charts import (
+    ACCENT,
+    EVEN,
+    INK,
+    LOSES,
+    ChartError,
+    Heading,
+    save,
+    stacked,
+    the_altair,
+    titled,
+)
+
+_WIDE = 250
+"""Pixels of an axis: with its labels it fits a phone."""
+_CELL = 84
+_PLACES = ("first", "tie", "second")
+_KINDS = {
+    "planted_effect_verdict": "a verdict",
+    "planted_effect_order": "an order to the judge",
+    "planted_effect_system_turn": "a fake system turn",
+    "planted_effect_own_place": "for its own place",
+    "planted_effect_other_place": "for the other place",
+}
+
+
+def audit_charts(document: Mapping[str, Any]) -> dict[str, Any]:
+    """By name, from an audit's JSON document; what was not measured has no picture."""
+    shown: Mapping[str, Any] = document.get("pictures") or {}
+    made = {
+        "places": _places(shown.get("places", ())),
+        "picks": _picks(shown.get("picks", ())),
+        "swaps": _swaps(shown.get("swaps", ())),
+        "length": _length(document, shown.get("lengths", ())),
+        "planted": _planted(document),
+    }
+    return {name: chart for name, chart in made.items() if chart is not None}
+
+
+def plot(document: Mapping[str, Any], path: Place) -> None:
+    """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
+    charts = audit_charts(document)
+    if not charts:
+        raise ChartError("There is nothing to draw: the audit measured nothing that has a picture.")
+    save(stacked(*charts.values()), path)
+
+
+def _places(counts: Sequence[int]) -> Any:
+    if not sum(counts):
+        return None
+    shares = [count / sum(counts) for count in counts]
+    rows = [(name, share) for name, share in zip(_PLACES, shares, strict=True) if name != "tie" or share]
+    heading = Heading(
+        title="Which place wins", subtitle=f"{sum(counts)} verdicts on two answers, both orders; dashed: a fair judge"
+    )
+    return titled(_bars(rows, (1 - shares[1]) / 2, "share of verdicts"), heading)
+
+
+def _picks(counts: Sequence[int]) -> Any:
+    if not sum(counts):
+        return None
+    rows = [(str(place + 1), count / sum(counts)) for place, count in enumerate(counts)]
+    heading = Heading(
+        title="Which place is picked among all answers",
+        subtitle=f"{sum(counts)} picks; dashed: a fair judge, if every item has {len(counts)} answers",
+    )
+    return titled(_bars(rows, 1 / len(counts), "share of picks"), heading)
+
+
+def _bars(rows: Sequence[tuple[str, float]], fair: float, axis: str) -> Any:
+    alt = the_altair()
+    base = alt.Chart(alt.Data(values=[{"place": name, "share": share} for name, share in rows]))
+    across = alt.X(
+        "share:Q",
+        title=axis,
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1], labelFlush=False),
+    )
+    place = alt.Y("place:N", title=None, sort=[name for name, _ in rows])
+    bars = base.mark_bar(color=ACCENT, height=18).encode(x=across, y=place)
+    numbers = base.mark_text(align="left", dx=6, color=INK, fontSize=11).encode(
+        x=across, y=place, text=alt.Text("share:Q", format=".1%")
+    )
+    line = alt.Chart(alt.Data(values=[{"share": fair}])).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
+    return alt.layer(bars, line.encode(x="share:Q"), numbers).properties(width=_WIDE, height=alt.Step(30))
+
+
+def _swaps(table: Sequence[Sequence[int]]) -> Any:
+    total = sum(map(sum, table))
+    if not total:
+        return None
+    alt = the_altair()
+    names = [f"{name} wins" if name != "tie" else name for name in _PLACES]
+    shown = [place for place in range(3) if place != 1 or any(table[1]) or any(row[1] for row in table)]
+    cells = [
+        {
+            "one": names[i],
+            "other": names[j],
+            "share": table[i][j] / total,
+            "kept": i + j == 2,
+            "text": f"{100 * table[i][j] / total:.0f} %",
+        }
+        for i in shown
+        for j in shown
+    ]
+    order = [names[place] for place in shown]
+    base = alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X("other:N", sort=order, title="answers changed over", axis=alt.Axis(orient="top", labelAngle=0)),
+        y=alt.Y("one:N", sort=order, title="one order", axis=alt.Axis(titlePadding=16)),
+    )
+    colour = alt.condition("datum.kept", alt.value(ACCENT), alt.value(LOSES))
+    fill = base.mark_rect(stroke=EVEN, strokeWidth=2).encode(
+        color=colour, opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.5]), legend=None)
+    )
+    # Half a colour at the most: the number has to be legible on it in light, dark and print.
+    numbers = base.mark_text(fontSize=13).encode(text="text:N", color=alt.value(INK))
+    kept = sum(table[i][2 - i] for i in range(3)) / total
+    heading = Heading(
+        title="What a change of places does",
+        subtitle=f"{total} pairs; the same answer wins where the place changes (blue): {100 * kept:.0f} %",
+    )
+    layers = alt.layer(fill, numbers).properties(width=alt.Step(_CELL), height=alt.Step(44))
+    return titled(layers, heading)
+
+
+def _length(document: Mapping[str, Any], lengths: Sequence[Mapping[str, Any]]) -> Any:
+    points = [one for one in lengths if one["value"] is not None]
+    by_name = {one["name"]: one for one in document["measures"]}
+    slope = by_name.get("length_slope")
+    if not points or slope is None or slope["value"] is None:
+        return None
+    alt = the_altair()
+    most = max(one["words"] for one in points) + 10
+    line = [
+        {"words": words, **{name: slope[name] * words / 100 for name in ("value", "lower", "upper")}}
+        for words in (0, most)
+    ]
+    across = alt.X("words:Q", title="words added that say nothing", scale=alt.Scale(domain=[0, most], nice=False))
+
+    def up(field: str) -> Any:
+        return alt.Y(
+            field, title="longer wins minus plain wins", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(titlePadding=12)
+        )
+
+    fitted = alt.Chart(alt.Data(values=line)).encode(x=across)
+    seen = alt.Chart(alt.Data(values=points)).encode(x=across)
+    layers = alt.layer(
+        fitted.mark_area(color=ACCENT, opacity=0.14, clip=True).encode(y=up("lower:Q"), y2="upper:Q"),
+        fitted.mark_line(color=ACCENT, clip=True).encode(y=up("value:Q")),
+        alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(y="zero:Q"),
+        seen.mark_rule(color=INK, strokeWidth=1.5).encode(y=up("lower:Q"), y2="upper:Q"),
+        seen.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=up("value:Q")),
+    ).properties(width=_WIDE, height=190)
+    return titled(layers, Heading(title="How length pulls", subtitle="points and the line through 0, each with 95 %"))
+
+
+def _planted(document: Mapping[str, Any]) -> Any:
+    rows = [
+        {"kind": _KINDS[one["name"]], **{name: one[name] for name in ("value", "lower", "upper")}}
+        for one in document["measures"]
+        if one["name"] in _KINDS and one["value"] is not None
+    ]
+    if not rows:
+        return None
+    alt = the_altair()
+    kind = alt.Y("kind:N", sort=list(_KINDS.values()), title=None, axis=alt.Axis(labelLimit=240))
+
+    def across(field: str) -> Any:
+        return alt.X(
+            field,
+            title="verdicts as asked minus verdicts against",
+            scale=alt.Scale(domain=[-1, 1]),
+            axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelFlush=False),
+        )
+
+    base = alt.Chart(alt.Data(values=rows)).encode(y=kind)
+    layers = alt.layer(
+        alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(x="zero:Q"),
+        base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q"),
+        base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x=across("value:Q")),
+    ).properties(width=_WIDE, height=alt.Step(26))
+    return titled(layers, Heading(title="How planted words pull", subtitle="95 % intervals; dashed: not at all"))

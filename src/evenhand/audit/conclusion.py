@@ -1,0 +1,105 @@
+"""An audit in one or two sentences: what its trials decide, what they leave open, and how many would decide that."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.audit.findings import SMALL_EFFECT, Answer, answers
+from evenhand.audit.gate import Rule, Ruling, judged
+from evenhand.audit.measures import Measure
+from evenhand.audit.offer import Offer
+from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.stats.reliability.summary import COIN, CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
+
+_RULES = {
+    rule.name: rule
+    for rule in (
+        Rule(name="coverage", low=ENOUGH_COVERAGE),
+        Rule(name="swap_consistency", low=CONSISTENT_ENOUGH),
+        Rule(name="first_position", low=COIN - FAR_FROM_EVEN, high=COIN + FAR_FROM_EVEN),
+        Rule(name="repeatability", low=CONSISTENT_ENOUGH),
+        Rule(name="transitivity", low=0.75),
+        Rule(name="length_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
+        Rule(name="planted_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
+        Rule(name="grade_above_chance", low=0.0),
+        Rule(name="looks", low=0.0),
+    )
+}
+"""Each asks what the finding of that name answers."""
+_TWO_SIDED = 1.75
+"""A finding is read off a two-sided interval, which takes 1.4 times the cases of a rule's one-sided bound, and on few
+items, by Student's t, about so many."""
+_ROUND = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much was asked, and how much the items at hand could give."""
+
+    trials: int
+    left_out: int
+    asked: Mapping[str, Offer]
+    whole: Mapping[str, Offer]
+
+    def needed(self, measure: Measure) -> int | None:
+        """About how many trials in all would answer its question if its value stayed; None where those of the items at
+        hand would not, or nobody knows."""
+        rule = _RULES.get(measure.name)
+        asked, whole = self.asked.get(measure.name), self.whole.get(measure.name)
+        if rule is None or asked is None or whole is None or not asked.cases:
+            return None
+        (ruling,) = judged([rule], {measure.name: measure.estimate})
+        times = _times(ruling)
+        if times is None or times * asked.cases > whole.cases or (ruling.least_items or 0) > whole.items:
+            return None
+        return min(_ROUND * math.ceil(times * self.trials / _ROUND), self.trials + self.left_out)
+
+
+def _times(ruling: Ruling) -> float | None:
+    """As many cases as there are."""
+    if ruling.result != "undecided":
+        return _TWO_SIDED
+    if ruling.decided_at is None or ruling.least_items is None:
+        return None
+    measured = ruling.measured
+    return _TWO_SIDED * max(ruling.decided_at / measured.n, ruling.least_items / measured.clusters)
+
+
+def conclusion(measures: Sequence[Measure], extent: Extent) -> str:
+    said = answers(measures)
+    unsure = [one for one in said if one.found == "open"]
+    faults = sum(one.found == "fault" for one in said)
+    if not said:
+        return "Nothing could be measured."
+    if not unsure:
+        fine = "" if faults == len(said) else "; no sign of trouble in the others"
+        return f"Found wanting in {_of(faults, said)}{fine}." if faults else "No sign of trouble in what was measured."
+    here = f"{counted(extent.trials, 'trial')} on {counted(_items(extent), 'item')} are too few"
+    if len(unsure) == len(said):
+        return f"This audit decides nothing: {here}. {_to_do(unsure, extent)}"
+    if not faults:
+        return f"No sign of trouble so far, but {here} for {_of(len(unsure), said)}. {_to_do(unsure, extent)}"
+    others = "the other " if faults + len(unsure) == len(said) else "another "
+    return f"Found wanting in {_of(faults, said)}; {here} for {others}{len(unsure)}. {_to_do(unsure, extent)}"
+
+
+def _of(number: int, said: Sequence[Answer]) -> str:
+    return f"{number} of {counted(len(said), 'question')}"
+
+
+def _items(extent: Extent) -> int:
+    return max((one.items for one in extent.asked.values()), default=0)
+
+
+def _to_do(unsure: Sequence[Answer], extent: Extent) -> str:
+    needed = [extent.needed(one.measure) for one in unsure]
+    enough = [number for number in needed if number is not None]
+    at_hand = max((one.items for one in extent.whole.values()), default=0)
+    more = f"more items than the {at_hand:,} at hand (--benchmark, --data, --responses)"
+    if not enough or not extent.left_out:
+        return f"To decide {'it' if len(unsure) == 1 else 'them'} takes {more}."
+    every = len(enough) == len(unsure)
+    which = ("it" if len(unsure) == 1 else f"all {len(unsure)}") if every else f"{len(enough)} of these"
+    start = f"About {max(enough):,} trials would decide {which}: --budget {max(enough)}."
+    rest = len(unsure) - len(enough)
+    return start if every else f"{start} The other {'takes' if rest == 1 else f'{rest} take'} {more}."

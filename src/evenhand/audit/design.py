@@ -1,0 +1,147 @@
+"""An audit: which showings, out of all that would tell how far a judge can be trusted, a budget allows."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+from evenhand.audit.offer import Offer, offers
+from evenhand.audit.trials import Block, Compared, Looked, Makers, Picked, Purposeful, Seen, looked, picked
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import content_hash
+from evenhand.domain.item import Benchmark
+from evenhand.domain.response import Response
+from evenhand.domain.trial import Trial
+from evenhand.engine.tasks.asking import Asking
+from evenhand.engine.tasks.grading import PreparedGrade
+from evenhand.engine.tasks.judging import Prepared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditStudy(Prepared):
+    """Trials that are asked in one way. They are no board's: the study's purpose is audit."""
+
+    benchmark: Benchmark
+    purposeful: tuple[Purposeful, ...]
+    altered: tuple[Response, ...] = ()
+    """Responses that are nobody's own."""
+
+    def trials(self) -> Iterator[Trial]:
+        yield from dict.fromkeys(one.trial for one in self.purposeful)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    main: AuditStudy
+    """Pairs of answers, as they are and altered."""
+    graded: AuditStudy | None
+    seen: AuditStudy | None
+    """The twins."""
+    left_out: int
+    """Trials of the whole design that the budget does not allow."""
+    whole: Mapping[str, Offer]
+    """By measure: what the whole design on these items would give, whatever it costs."""
+    steering: Mapping[str, int]
+    """By model: answers left out because they hold a verdict or an order to the judge."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Whose own answers are compared."""
+        return tuple(sorted({name for one in self.purposeful if isinstance(one, Compared) for name in one.models}))
+
+    @property
+    def studies(self) -> tuple[AuditStudy, ...]:
+        """Those with trials."""
+        return tuple(study for study in (self.main, self.graded, self.seen) if study and study.wanted)
+
+    @property
+    def purposeful(self) -> tuple[Purposeful, ...]:
+        return tuple(one for study in self.studies for one in study.purposeful)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What an audit is made of."""
+
+    benchmark: Benchmark
+    prepared: Prepared
+    """The judging of the models' own answers, whose words, items and answers the audit takes."""
+    makers: Makers
+    graded: PreparedGrade | None
+    seen: Seen | None
+
+
+Part: TypeAlias = Literal["pairs", "length", "planted", "options", "twins"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Part] = PARTS) -> Design:
+    """As much of every part as the budget allows: all parts get their first item, then all their second, and so on.
+
+    Raises Misuse where the budget allows not even one item of every part.
+    """
+    makers, graded, seen = sources.makers, sources.graded, sources.seen
+    made: dict[Part, Callable[[], list[Block]]] = {
+        "pairs": makers.compared,
+        "length": makers.longer,
+        "planted": makers.steered,
+        "options": lambda: picked(graded) if graded else [],
+        "twins": lambda: looked(seen, seed) if seen else [],
+    }
+    blocks = [made[part]() for part in PARTS if part in parts]
+    taken = _within(blocks, budget)
+    whole = [one for part in blocks for block in part for one in block]
+    pairs = [one for one in taken if not isinstance(one, Looked | Picked)]
+    choices = [one for one in taken if isinstance(one, Picked)]
+    asking = replace(sources.prepared.asking, responses={**sources.prepared.asking.responses, **makers.altered})
+    main = _study(sources.prepared, asking, sources.benchmark, pairs)
+    return Design(
+        main=replace(main, altered=tuple(makers.altered.values())),
+        graded=graded and _study(graded, graded.asking, sources.benchmark, choices),
+        seen=seen and _seen(seen, [one for one in taken if isinstance(one, Looked)]),
+        left_out=len(whole) - len(taken),
+        whole=offers(whole),
+        steering=makers.steering,
+    )
+
+
+def _within(parts: Sequence[Sequence[Block]], budget: int) -> list[Purposeful]:
+    """What of the parts is asked."""
+    least = sum(len(part[0]) for part in parts if part)
+    if budget < least:
+        raise Misuse(f"One item of every part of the audit takes {least} trials; give --budget {least} or more.")
+    ranked = sorted((rank, place) for place, part in enumerate(parts) for rank in range(len(part)))
+    taken: list[Purposeful] = []
+    for rank, place in ranked:
+        block = parts[place][rank]
+        if len(taken) + len(block) > budget:
+            break
+        taken += block
+    return taken
+
+
+def _seen(seen: Seen, trials: Sequence[Looked]) -> AuditStudy:
+    made = _study(seen.own, seen.own.asking, seen.twins.benchmark, trials)
+    return replace(made, altered=tuple(seen.own.asking.responses.values()))
+
+
+def _study(like: Prepared, asking: Asking, benchmark: Benchmark, trials: Sequence[Purposeful]) -> AuditStudy:
+    """The trials are the study's identity: the same ones again are the same study, more of them another."""
+    keys = sorted({one.trial.key for one in trials})
+    study = replace(
+        like.study,
+        benchmark=benchmark.name,
+        data=benchmark.digest,
+        items=tuple(dict.fromkeys(one.trial.item for one in trials)),
+        answers=content_hash("audit", keys),
+        pairing="round-robin",
+        against=None,
+        purpose="audit",
+    )
+    return AuditStudy(
+        study=study,
+        asking=replace(asking, study=study.key),
+        answers={},
+        wanted=len(keys),
+        benchmark=benchmark,
+        purposeful=tuple(trials),
+    )

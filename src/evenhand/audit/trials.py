@@ -1,0 +1,230 @@
+"""What each trial of an audit is for, and the trials of every part of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TypeAlias
+
+from evenhand.audit.alterations import DOSES, padded, planted, plantings_of
+from evenhand.audit.plants import Kind
+from evenhand.audit.twins import Twins, right_answer
+from evenhand.audit.wording import wording_of
+from evenhand.benchmarks.options.option_set import OptionSet
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import draw
+from evenhand.domain.response import Response
+from evenhand.domain.trial import Trial
+from evenhand.engine.tasks.grading import PreparedGrade
+from evenhand.engine.tasks.judging import Prepared
+
+TRIAD = 3
+"""Models whose three meetings on one item tell whether a judge's verdicts go round in a circle."""
+MOST_OPTIONS = 4
+"""Answers shown at once where the judge picks one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Two models' own answers; a `repeat` shows again what another trial shows."""
+
+    trial: Trial
+    models: tuple[str, str]
+    """In the order shown."""
+    repeat: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Longer:
+    """An answer beside itself made longer."""
+
+    trial: Trial
+    words: int
+    longer_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steered:
+    """An answer with planted words beside its control."""
+
+    trial: Trial
+    kind: Kind
+    way: str
+    """Of those of its kind; which variant of it, the alteration's name says."""
+    names_first: bool
+    """Whether the planted words speak for the place shown first."""
+    names_own: bool
+    """Whether they speak for the place where they stand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """The two answers of a twin with the image of one side."""
+
+    trial: Trial
+    twin: str
+    side: int
+    right_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked:
+    """All answers to an item at once, in one of their rotations."""
+
+    trial: Trial
+    turn: int
+    options: int
+
+
+Purposeful: TypeAlias = Compared | Longer | Steered | Looked | Picked
+
+Block: TypeAlias = tuple[Purposeful, ...]
+"""Trials that mean nothing one without the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """The twins as they are asked, with their images.
+
+    Never with none: both sides would then be one showing, and whatever is said of it is right for just one of them.
+    """
+
+    twins: Twins
+    own: Prepared
+
+
+class Makers:
+    """Makes the blocks of each part, item after item in an order drawn by the seed, and keeps the answers altered."""
+
+    def __init__(self, prepared: Prepared, *, seed: int) -> None:
+        self.altered: dict[str, Response] = {}
+        self._asking = prepared.asking
+        self._protocol = prepared.asking.protocol
+        self._seed = seed
+        self.wording = wording_of(self._protocol)
+        """How words are planted under the protocol."""
+        given = prepared.asking.responses.values()
+        clean = [one for one in given if not self._protocol.meant(one.text)]
+        self.steering: Mapping[str, int] = Counter(one.model for one in given) - Counter(one.model for one in clean)
+        """By model: answers that hold a verdict or an order to the judge and are shown nowhere."""
+        by_item: dict[str, dict[str, Response]] = {}
+        for one in clean:
+            by_item.setdefault(one.item, {})[one.model] = one
+        self.answers: Mapping[str, Mapping[str, Response]] = {
+            item: by_item[item]
+            for item in sorted(by_item, key=lambda item: draw(seed, "audit", item))
+            if len(by_item[item]) > 1
+        }
+        """By item, in the drawn order, and model: those that say nothing to the judge."""
+        if not self.answers:
+            raise Misuse("No item has two answers to compare that hold neither a verdict nor an order to the judge.")
+
+    def option_sets(self) -> list[OptionSet]:
+        """All answers to each item, to pick one of."""
+        items = self._asking.items
+        return [OptionSet(item=items[item], options=self._drawn(item)[:MOST_OPTIONS]) for item in self.answers]
+
+    def _drawn(self, item: str) -> tuple[Response, ...]:
+        given = self.answers[item]
+        return tuple(given[model] for model in sorted(given, key=lambda model: draw(self._seed, "audit", item, model)))
+
+    def compared(self) -> list[Block]:
+        """Of each item three models, all against all, in both orders, one showing twice; then the pairs left."""
+        first: list[Block] = []
+        more: list[Block] = []
+        for item, given in self.answers.items():
+            models = [one.model for one in self._drawn(item)]
+            triad = list(combinations(models[:TRIAD], 2))
+            block = [one for pair in triad for one in self._both_orders(given, pair)]
+            again = replace(block[0], trial=replace(block[0].trial, replicate=1), repeat=True)
+            turned = replace(block[1], trial=replace(block[1].trial, replicate=1), repeat=True)
+            first.append((*block, again, turned))
+            more += [tuple(self._both_orders(given, pair)) for pair in combinations(models, 2) if pair not in triad]
+        return first + more
+
+    def _both_orders(self, given: Mapping[str, Response], pair: tuple[str, str]) -> list[Compared]:
+        one, other = pair
+        return [
+            Compared(trial=self._trial(given[first], given[second]), models=(first, second))
+            for first, second in ((one, other), (other, one))
+        ]
+
+    def longer(self) -> list[Block]:
+        blocks: list[Block] = []
+        for base in self._bases("length"):
+            plain = self._kept(padded(base, 0))
+            block: list[Purposeful] = []
+            for words in DOSES:
+                long = self._kept(padded(base, words))
+                block.append(Longer(trial=self._trial(long, plain), words=words, longer_first=True))
+                block.append(Longer(trial=self._trial(plain, long), words=words, longer_first=False))
+            blocks.append(tuple(block))
+        return blocks
+
+    def steered(self) -> list[Block]:
+        blocks: list[Block] = []
+        begin = draw(self._seed, "way")
+        for turn, base in enumerate(self._bases("planted"), begin):
+            block: list[Purposeful] = []
+            for planting in plantings_of(turn, self.wording):
+                steering, control = map(self._kept, planted(base, planting, self.wording))
+                for pair, own in (((steering, control), "A"), ((control, steering), "B")):
+                    block.append(
+                        Steered(
+                            trial=self._trial(*pair),
+                            kind=planting.kind,
+                            way=planting.way.name,
+                            names_first=planting.slot == "A",
+                            names_own=planting.slot == own,
+                        )
+                    )
+            blocks.append(tuple(block))
+        return blocks
+
+    def _bases(self, part: str) -> Iterator[Response]:
+        """An answer to each item, drawn by the seed."""
+        for item, given in self.answers.items():
+            yield min(given.values(), key=lambda one: draw(self._seed, part, item, one.model))
+
+    def _kept(self, response: Response) -> Response:
+        return self.altered.setdefault(response.digest, response)
+
+    def _trial(self, first: Response, second: Response) -> Trial:
+        return Trial(
+            item=first.item,
+            responses=(first.digest, second.digest),
+            rater=self._asking.rater.key,
+            condition=self._asking.condition.key,
+        )
+
+
+def looked(seen: Seen, seed: int) -> list[Block]:
+    """Of each twin both sides in both orders."""
+    blocks: dict[str, list[Looked]] = {}
+    side_of = {item.digest: (twin.label, side) for twin in seen.twins.each for side, item in enumerate(twin.sides)}
+    names = {digest: response.model for digest, response in seen.own.asking.responses.items()}
+    for trial in seen.own.trials():
+        label, side = side_of[trial.item]
+        right_first = names[trial.responses[0]] == right_answer(side)
+        blocks.setdefault(label, []).append(Looked(trial=trial, twin=label, side=side, right_first=right_first))
+    return [tuple(blocks[label]) for label in sorted(blocks, key=lambda label: draw(seed, "twin", label))]
+
+
+def picked(graded: PreparedGrade) -> list[Block]:
+    """Each row in all of its rotations."""
+    return [
+        tuple(
+            Picked(
+                trial=Trial(
+                    item=row.item.digest,
+                    responses=tuple(row.options[option].digest for option in order),
+                    rater=graded.study.rater,
+                    condition=graded.study.condition,
+                ),
+                turn=turn,
+                options=len(row.options),
+            )
+            for turn, order in enumerate(row.orders)
+        )
+        for row in graded.rows
+    ]

@@ -1,0 +1,335 @@
+"""Files of model answers, checked against a benchmark; all faults are told together and nothing is half imported."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from evenhand.benchmarks.answers.alpaca_outputs import is_outputs, matched_outputs
+from evenhand.benchmarks.answers.failure_text import is_failure_text
+from evenhand.benchmarks.answers.named_by_file import as_answers, is_named_by_file, is_reversed, model_in_name
+from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
+from evenhand.benchmarks.data_error import LISTED, Place, Problems, ResponsesError, listed, near, quoted
+from evenhand.benchmarks.files.by_content import ItemsByContent
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.benchmarks.files.rows import Row, read_rows
+from evenhand.benchmarks.files.sheet import CELL_LIMIT, is_cut
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.reserved import reserved_for
+from evenhand.domain.response import REFERENCE, Response
+
+# The first name is ours; the others are VLMEvalKit's and AlpacaEval's.
+_COLUMNS = (("item", "id", "index"), ("model", "generator"), ("response", "output", "prediction"))
+
+Gaps: TypeAlias = Literal["note", "refuse", "allow"]
+"""Items without an answer are noted, or refused with the whole file; `allow` takes what can be taken, and leaves out
+with a warning also the answers to unknown items and those of which an item has two."""
+CUT = "cut-cell"
+"""The flag of a response exactly as long as the longest text that a sheet's cell holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unjudged:
+    """A row that holds no answer: blank, or another tool's failure text."""
+
+    item: str
+    """The item's label."""
+    model: str
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCount:
+    """Items by what a model gave for them; the four add up to the benchmark's items."""
+
+    model: str
+    answered: int
+    missing: int
+    empty: int
+    failure_text: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseSet:
+    responses: tuple[Response, ...]
+    """What can be judged, in the files' order."""
+    counts: tuple[ModelCount, ...]
+    empty: tuple[Unjudged, ...]
+    failure_texts: tuple[Unjudged, ...]
+    warnings: tuple[str, ...]
+    """Sentences that a user must be told."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """In the order they first appear."""
+        return tuple(count.model for count in self.counts)
+
+
+def read_responses(
+    paths: Path | Sequence[Path],
+    benchmark: Benchmark,
+    *,
+    variant: str = "",
+    gaps: Gaps = "note",
+    needed: Sequence[Item] | None = None,
+) -> ResponseSet:
+    """The answers in one file or several. Raises ResponsesError with all problems of all files.
+
+    `needed`: the items of which none may lack; None: all of the benchmark's.
+    """
+    problems = Problems(ResponsesError)
+    collected = _Collected(benchmark, problems, gaps=gaps, needed=benchmark.items if needed is None else needed)
+    by_content = ItemsByContent(benchmark)
+    for path in [paths] if isinstance(paths, Path) else paths:
+        rows = read_rows(path, problems)
+        columns = dict.fromkeys(name for row in rows for name in row.fields)
+        if is_predictions(columns):
+            models = predicting_models(path, columns, problems)
+            rows = list(as_responses(rows, models, by_content))
+        elif is_outputs(columns):
+            rows = list(matched_outputs(path, rows, by_content, problems))
+        elif is_named_by_file(columns):
+            rows = list(as_answers(rows, collected.named_by_file(path)))
+        elif not rows or not _columns_fit(path, columns, problems):
+            rows = []
+        for row in rows:
+            collected.add(row)
+    collected.report_unknown()
+    collected.report_missing()
+    for place, sentence in by_content.unmatched():
+        collected.report(place, sentence)
+    collected.note(by_content.miscalled())
+    problems.raise_any()
+    return collected.response_set(variant)
+
+
+def reference_responses(benchmark: Benchmark) -> tuple[Response, ...]:
+    """The references as answers of the reserved model, for the items that have one."""
+    return tuple(
+        Response(item=item.digest, model=REFERENCE, text=item.reference) for item in benchmark.items if item.reference
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    item: Item
+    model: str
+    text: str
+    place: Place
+
+
+class _Collected:
+    """The answers met so far, one for each item and model."""
+
+    def __init__(self, benchmark: Benchmark, problems: Problems, *, gaps: Gaps, needed: Sequence[Item]) -> None:
+        self._benchmark = benchmark
+        self._needed = [item.label for item in needed]
+        self._problems = problems
+        self._gaps: Gaps = gaps
+        self._items = {item.label: item for item in benchmark.items}
+        self._answers: dict[tuple[str, str], _Answer] = {}
+        self._unknown: dict[str, Place] = {}
+        self._unknown_rows = 0
+        self._unknown_columns: set[str] = set()
+        self._repeated: list[Place] = []
+        self._contradicted: dict[tuple[str, str], None] = {}
+        self._notes: list[str] = []
+
+    def named_by_file(self, path: Path) -> str:
+        model = model_in_name(path, self._benchmark)
+        if is_reversed(path, self._benchmark):
+            sentence = (
+                "VLMEvalKit exchanges the answers and the references in its files named _rev, so these are not the "
+                "model's own; give the file of that name without it."
+            )
+            self._problems.add(Place(path=path), sentence)
+        where = (
+            "after its name"
+            if model != path.stem
+            else "as the file is called, for its name does not hold the benchmark's"
+        )
+        self._notes.append(f"{path.name} has no column `model`; its answers are those of `{model}`, {where}.")
+        return model
+
+    def add(self, row: Row) -> None:
+        reader = FieldReader(row, self._problems)
+        label, model = reader.label(_COLUMNS[0]), reader.label(_COLUMNS[1])
+        text = reader.answer(_COLUMNS[2])
+        if (meaning := reserved_for(model)) is not None:
+            reader.fault(f"The model name `{model}` is reserved for {meaning}; rename the model.")
+        if reader.faulty:
+            return
+        if label not in self._items:
+            self._unknown.setdefault(label, row.place)
+            self._unknown_rows += 1
+            self._unknown_columns.add(reader.given(_COLUMNS[0]) or "")
+            return
+        self._keep(_Answer(item=self._items[label], model=model, text=text, place=row.place), reader)
+
+    def _keep(self, answer: _Answer, reader: FieldReader) -> None:
+        first = self._answers.setdefault((answer.item.label, answer.model), answer)
+        if first is answer:
+            return
+        if first.text == answer.text or not (first.text.strip() or answer.text.strip()):
+            self._repeated.append(answer.place)
+        elif self._gaps == "allow":
+            self._contradicted[answer.item.label, answer.model] = None
+        else:
+            reader.fault(
+                f"`{answer.model}` already answered item `{answer.item.label}` with another text "
+                f"({first.place.seen_from(answer.place)}); keep one of the two, or leave the item "
+                "out for this model with --allow-partial."
+            )
+
+    def report_unknown(self) -> None:
+        if not self._unknown:
+            return
+        shown: list[str] = []
+        first = next(iter(self._unknown.values()))
+        for label, place in list(self._unknown.items())[:LISTED]:
+            close = near(label, self._items)
+            hint = f"; near: {quoted(close)}" if close else ""
+            shown.append(f"`{label}` ({place.seen_from(first)}{hint})")
+        more = len(self._unknown) - len(shown)
+        sentence = (
+            f"{self._benchmark.name} has no such item: {', '.join(shown)}{f' and {more} more' if more else ''}. "
+            f"Unknown items: {len(self._unknown)}, in {self._unknown_rows} rows, "
+            f"by the column {quoted(sorted(self._unknown_columns))}."
+        )
+        if self._gaps != "allow":
+            sentence += " Leave them out, or take the rest with --allow-partial."
+        self.report(first, sentence)
+
+    def note(self, sentences: Iterable[str]) -> None:
+        self._notes.extend(sentences)
+
+    def report(self, place: Place, sentence: str) -> None:
+        """A problem about answers to unknown items; a note where what can be taken is taken."""
+        if self._gaps == "allow":
+            self._notes.append(f"{place}: {sentence}")
+        else:
+            self._problems.add(place, sentence)
+
+    def report_missing(self) -> None:
+        """A problem for each model with items unanswered, where that is refused."""
+        files = {one.model: one.place.path for one in reversed(self._answers.values())}
+        for model, path in files.items() if self._gaps == "refuse" else ():
+            if missing := self._missing(model, usable=True):
+                given = {label: self._answers.get((label, model)) for label in self._needed}
+                useless = [label for label, one in given.items() if one is not None and _useless(one)]
+                also = f" Of these, empty or another tool's failure text: {len(useless)} ({listed(useless)})."
+                sentence = (
+                    f"{missing}{also if useless else ''} Give them too, or judge what is there with --allow-partial."
+                )
+                self._problems.add(Place(path=path), sentence)
+
+    def _missing(self, model: str, *, usable: bool = False) -> str | None:
+        """A sentence, where items lack this model's answer; `usable`: or have one that cannot be judged."""
+        given = {
+            label for (label, other), one in self._answers.items() if other == model and not (usable and _useless(one))
+        }
+        missing = [label for label in self._needed if label not in given]
+        if not missing:
+            return None
+        return f"`{model}`: items without a response: {len(missing)} of {len(self._needed)} ({listed(missing)})."
+
+    def response_set(self, variant: str) -> ResponseSet:
+        answered: list[Response] = []
+        empty: list[Unjudged] = []
+        failures: list[Unjudged] = []
+        for one in self._answers.values():
+            if (one.item.label, one.model) in self._contradicted:
+                continue
+            unjudged = Unjudged(item=one.item.label, model=one.model, text=one.text, place=one.place)
+            if not one.text.strip():
+                empty.append(unjudged)
+            elif is_failure_text(one.text):
+                failures.append(unjudged)
+            else:
+                answered.append(_response(one, variant))
+        models = dict.fromkeys(one.model for one in self._answers.values())
+        return ResponseSet(
+            responses=tuple(answered),
+            counts=_counts(models, len(self._items), answered, empty, failures),
+            empty=tuple(empty),
+            failure_texts=tuple(failures),
+            warnings=(*self._warnings(models, empty, failures),),
+        )
+
+    def _warnings(
+        self, models: Iterable[str], empty: Sequence[Unjudged], failures: Sequence[Unjudged]
+    ) -> Iterable[str]:
+        for model in models:
+            lost = [one for one in failures if one.model == model]
+            if lost:
+                yield (
+                    f"`{model}`: responses that are another tool's failure text and are not judged: {len(lost)} "
+                    f'(items {listed(one.item for one in lost)}; the first reads "{lost[0].text.strip()[:80]}").'
+                )
+            blank = [one.item for one in empty if one.model == model]
+            if blank:
+                yield f"`{model}`: empty responses, not judged: {len(blank)} (items {listed(blank)})."
+            cut = [one.item.label for one in self._answers.values() if one.model == model and is_cut(one.text)]
+            if cut:
+                yield (
+                    f"`{model}`: responses of exactly {CELL_LIMIT} characters, where sheets cut a text: {len(cut)} "
+                    f"(items {listed(cut)}); if they were cut, export them in another format."
+                )
+            twice = [label for label, other in self._contradicted if other == model]
+            if twice:
+                yield f"`{model}`: items with two different responses, not judged: {len(twice)} ({listed(twice)})."
+            if missing := self._missing(model):
+                yield missing
+        yield from self._notes
+        if self._repeated:
+            first = self._repeated[0]
+            yield f"Rows that repeat an earlier row were dropped: {len(self._repeated)} (the first is {first})."
+
+
+def _useless(answer: _Answer) -> bool:
+    return not answer.text.strip() or is_failure_text(answer.text)
+
+
+def _response(answer: _Answer, variant: str) -> Response:
+    flags = (CUT,) if is_cut(answer.text) else ()
+    return Response(item=answer.item.digest, model=answer.model, text=answer.text, variant=variant, flags=flags)
+
+
+def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool:
+    """False where a needed column is nowhere in the file; that is told once and not for every row."""
+    fits = True
+    for names in _COLUMNS:
+        given = [name for name in names if name in found]
+        if not given:
+            close = [close for name in names for close in near(name, found, cutoff=0.7)]
+            hint = f" Did you mean {quoted(dict.fromkeys(close))}?" if close else ""
+            sentence = f"No column `{names[0]}` (or {quoted(names[1:])}); found {quoted(found)}.{hint}"
+            problems.add(Place(path=path), sentence)
+            fits = False
+        elif len(given) > 1 and names[0] not in given:
+            sentence = f"The columns {quoted(given)} could each be `{names[0]}`; rename the one meant to `{names[0]}`."
+            problems.add(Place(path=path), sentence)
+            fits = False
+    return fits
+
+
+def _counts(
+    models: Iterable[str],
+    items: int,
+    answered: Sequence[Response],
+    empty: Sequence[Unjudged],
+    failures: Sequence[Unjudged],
+) -> tuple[ModelCount, ...]:
+    good, blank, lost = (Counter(one.model for one in kind) for kind in (answered, empty, failures))
+    return tuple(
+        ModelCount(
+            model=model,
+            answered=good[model],
+            empty=blank[model],
+            failure_text=lost[model],
+            missing=items - good[model] - blank[model] - lost[model],
+        )
+        for model in models
+    )

@@ -1,0 +1,313 @@
+"""Rows of a data file, each with the place it came from; knows nothing of what the rows mean."""
+
+import codecs
+import csv
+import io
+import json
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.files.sheet import SheetError, first_sheet
+from evenhand.format.near_names import with_article
+
+# csv refuses cells above 131,072 characters unless told otherwise; a looping model writes longer answers.
+_LONGEST_CELL = 64 * 1024 * 1024
+_LINE_END = "\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    place: Place
+    fields: dict[str, object]
+    """Values as the format has them; NaN is None."""
+
+
+def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None = None) -> list[Row]:
+    """All rows that could be read; what could not is added to `problems`."""
+    accepted = tuple(formats or READERS)
+    reader = READERS.get(path.suffix.lower()) if path.suffix.lower() in accepted else None
+    if reader is None:
+        problems.add(Place(path=path), f"Files of this kind are not read here; give one of {', '.join(accepted)}.")
+        return []
+    if path.is_dir():
+        problems.add(Place(path=path), "This is a folder; name the file itself.")
+        return []
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        problems.add(Place(path=path), "There is no such file.")
+        return []
+    except OSError as error:
+        problems.add(Place(path=path), f"The file cannot be read ({error.strerror}).")
+        return []
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        problems.add(Place(path=path), "The file is UTF-16; save it as UTF-8.")
+        return []
+    before = problems.count
+    rows = list(reader(path, data, problems))
+    if not rows and problems.count == before:
+        problems.add(Place(path=path), "The file is empty; at least one row is needed.")
+    return rows
+
+
+def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    number = 0
+    # Lines of bytes: those of text also end at separators that JSON text may hold.
+    for line, raw in enumerate(data.removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
+        if not raw.strip():
+            continue
+        number += 1
+        place = Place(path=path, row=number, line=line)
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            problems.add(place, f"Byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8.")
+        else:
+            yield from json_row(text, place, problems)
+
+
+def json_row(text: str, place: Place, problems: Problems) -> Iterator[Row]:
+    """The row that a line of JSONL holds; none where it cannot be read, and then `problems` says so."""
+    try:
+        value = _parse(text)
+    except json.JSONDecodeError as error:
+        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}. Each line is one JSON object.")
+    except (ValueError, RecursionError) as error:
+        problems.add(place, f"This is not JSON that can be used: {error}.")
+    else:
+        yield from _row(value, place, problems)
+
+
+def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    text = _decoded(path, data, problems)
+    if text is None or not text.strip():
+        return
+    try:
+        value = _parse(text)
+    except json.JSONDecodeError as error:
+        place = Place(path=path, line=error.lineno)
+        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}.")
+        return
+    except (ValueError, RecursionError) as error:
+        problems.add(Place(path=path), f"This is not JSON that can be used: {error}.")
+        return
+    if not isinstance(value, list):
+        problems.add(Place(path=path), f"A list of objects was expected and {kind_of(value)} was found.")
+        return
+    for number, element in enumerate(cast("list[object]", value), start=1):
+        yield from _row(element, Place(path=path, row=number), problems)
+
+
+def delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
+    """The reader of files whose cells are separated by it."""
+
+    def read(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+        text = _decoded(path, data, problems)
+        if text is not None:
+            yield from cell_rows(path, io.StringIO(text, newline=""), problems, delimiter=delimiter)
+
+    return read
+
+
+def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Iterator[Row]:
+    """Rows of a delimited file of any size, one in memory at a time; what cannot be read is added to `problems`."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            yield from cell_rows(path, lines, problems, delimiter=delimiter)
+    except FileNotFoundError:
+        problems.add(Place(path=path), "There is no such file.")
+    except OSError as error:
+        problems.add(Place(path=path), f"The file cannot be read ({error.strerror}).")
+    except UnicodeDecodeError:
+        problems.add(Place(path=path), "The file is not UTF-8; save it as UTF-8.")
+
+
+def cell_rows(
+    path: Path, lines: Iterable[str], problems: Problems, *, delimiter: str = ",", longest: int | None = None
+) -> Generator[Row, None, bool]:
+    """The rows under a header; returns whether the reading came to the end. Raises what `lines` raises.
+
+    `longest`: the most characters of a row; a longer one is a problem, and the end of the reading.
+    """
+    counted = _CountedLines(lines, longest)
+    reader = csv.reader(counted, delimiter=delimiter, strict=True)
+    rows = _RowsUnderHeader(path, problems)
+    line = 1
+    with _long_cells():
+        try:
+            for cells in reader:
+                counted.end_row()
+                here, line = line, reader.line_num + 1
+                if cells:
+                    yield from rows.row(cells, line=here)
+                if rows.unusable:
+                    return False
+        except csv.Error as error:
+            problems.add(Place(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
+            return False
+    return True
+
+
+class _CountedLines:
+    """Lines for csv, which would take all of a file into a cell whose quotation mark is never closed."""
+
+    def __init__(self, lines: Iterable[str], longest: int | None) -> None:
+        self._lines = iter(lines)
+        self._longest = longest
+        self._characters = 0
+
+    def end_row(self) -> None:
+        self._characters = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._characters += len(line)
+        if self._longest is not None and self._characters - len(_LINE_END) > self._longest:
+            raise csv.Error(
+                f"it is longer than {self._longest:,} characters, or a quotation mark in it is never closed"
+            )
+        return line
+
+
+_turn = threading.Lock()
+_readers: list[int] = []
+"""csv's limit as each reader at work found it: what the first found is put back when all have ended."""
+
+
+@contextmanager
+def _long_cells() -> Generator[None]:
+    """csv's limit is one for the process, and servers read in threads: it stays raised until the last has ended."""
+    with _turn:
+        _readers.append(csv.field_size_limit(_LONGEST_CELL))
+    try:
+        yield
+    finally:
+        with _turn:
+            csv.field_size_limit(_readers.pop())
+
+
+class _RowsUnderHeader:
+    """Rows of cells whose names stand in the first row."""
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        self._path = path
+        self._problems = problems
+        self._header: list[str] = []
+        self.count = 0
+        self.unusable = False
+
+    def row(self, cells: Sequence[object], *, line: int | None) -> Iterator[Row]:
+        if not self._header:
+            self._header = [str(cell).strip() for cell in cells]
+            twice = sorted(name for name, times in Counter(self._header).items() if times > 1)
+            if twice:
+                self.unusable = True
+                place = Place(path=self._path, line=line)
+                self._problems.add(place, f"The header names {quoted(twice)} more than once.")
+            return
+        self.count += 1
+        place = Place(path=self._path, row=self.count, line=line)
+        if len(cells) == len(self._header):
+            yield Row(place=place, fields=dict(zip(self._header, cells, strict=True)))
+        else:
+            self._problems.add(place, f"The row has {len(cells)} cells and the header has {len(self._header)}.")
+
+
+def _xlsx(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    try:
+        sheet = first_sheet(data)
+    except SheetError as error:
+        problems.add(Place(path=path), str(error))
+        return
+    rows = _RowsUnderHeader(path, problems)
+    for cells in sheet:
+        if any(cell != "" for cell in cells) and not rows.unusable:
+            yield from rows.row([_whole(cell) for cell in cells], line=None)
+
+
+def _whole(cell: object) -> object:
+    # A sheet has no whole numbers, only floats.
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+
+
+def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(data))
+    except pl.exceptions.PolarsError as error:
+        problems.add(Place(path=path), f"This is not Parquet that can be read: {error}.")
+        return
+    for number, fields in enumerate(frame.iter_rows(named=True), start=1):
+        place = Place(path=path, row=number)
+        yield Row(place=place, fields={name: _without_nan(value) for name, value in fields.items()})
+
+
+READERS: dict[str, Callable[[Path, bytes, Problems], Iterator[Row]]] = {
+    ".jsonl": _jsonl,
+    ".json": _json,
+    ".csv": delimited(","),
+    ".tsv": delimited("\t"),
+    ".xlsx": _xlsx,
+    ".parquet": _parquet,
+}
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in words for a sentence: "a list", "a number", "nothing (null)"."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    kinds = {"str": "text", "list": "a list", "dict": "an object"}
+    return kinds.get(type(value).__name__, with_article(type(value).__name__))
+
+
+def _row(value: object, place: Place, problems: Problems) -> Iterator[Row]:
+    if isinstance(value, dict):
+        yield Row(place=place, fields=cast("dict[str, object]", value))
+    else:
+        problems.add(place, f"An object {{…}} was expected and {kind_of(value)} was found.")
+
+
+def _parse(text: str) -> object:
+    # parse_constant: other tools write a missing text as a bare NaN, which is not JSON.
+    return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+
+
+def _constant(name: str) -> None:
+    if name != "NaN":
+        raise ValueError(f"{name} is not a value")
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        times = Counter(name for name, _ in pairs)
+        raise ValueError(f"a field is named twice: {quoted(sorted(name for name, n in times.items() if n > 1))}")
+    return fields
+
+
+def _without_nan(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _decoded(path: Path, data: bytes, problems: Problems) -> str | None:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problems.add(Place(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.")
+        return None

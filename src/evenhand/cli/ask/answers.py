@@ -1,0 +1,220 @@
+"""From the flags of `answer` to a run, and its answers as a file."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from evenhand import __version__
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.cli.ask.asking_means import Contact, contact, recorded
+from evenhand.cli.ask.outcome import Outcome, print_dry_run
+from evenhand.cli.ask.progress import interruptible, progress
+from evenhand.cli.ask.text_only_answers import refuse_other_describers, text_only_of
+from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.notes import flag_notes, say_notes
+from evenhand.cli.selection import chosen_items
+from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.reserved import reserved_for
+from evenhand.domain.response import Response
+from evenhand.engine.run.quote import DryRun
+from evenhand.engine.session import run_errand
+from evenhand.engine.tasks.answering import Answering
+from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemErrand, asked_with, said_by
+from evenhand.engine.tasks.pictures import refuse_addresses, with_fetched
+from evenhand.engine.tasks.text_only import is_description
+from evenhand.exchange.tables import Table, check_format, write_table
+from evenhand.files.outputs import Target
+from evenhand.ledger.store.record import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOrder:
+    """A model that is to say something about every item: its answer, or what its images show."""
+
+    ledger: Ledger
+    benchmark: Benchmark
+    items: Sequence[Item]
+    contact: Contact
+    errand: ItemErrand
+    command: str
+    settings: Mapping[str, Json]
+    again: bool
+    """Ask also what the model has said before."""
+
+    @property
+    def noun(self) -> str:
+        """What the model's words are, at the beginning of a sentence."""
+        return "Descriptions" if is_description(self.errand.variant) else "Answers"
+
+    def said(self) -> dict[str, Response]:
+        """This model's words on record, by the item's digest."""
+        held = self.ledger.responses_to((item.digest for item in self.items), variant=self.errand.variant)
+        return {response.item: response for response in held if response.model == self.errand.asked.name}
+
+    def dry_run(self) -> DryRun:
+        chunks = self.errand.plan(self.items, self._known(), self.ledger)
+        openai_images = self.contact.counts_images_as_openai
+        return self.errand.dry_run(chunks, self.contact.quote, self.ledger, openai_images=openai_images)
+
+    def _known(self) -> dict[str, Response]:
+        return {} if self.again else self.said()
+
+    def obey(self, flags: Mapping[str, Any]) -> int:
+        """Does what the flags ask for and prints what came of it; the exit code."""
+        if flags["dry_run"]:
+            print_dry_run(self.dry_run(), max_cost=flags["max_cost"], as_json=flags["as_json"], noun="items")
+            return 0
+        outcome = asyncio.run(self.carry_out(quiet=flags["quiet"]))
+        if flags["out"]:
+            self.write(flags["out"])
+        if flags["as_json"]:
+            click.echo(json.dumps(outcome.document, ensure_ascii=False))
+        outcome.print_summary()
+        return outcome.exit_code
+
+    async def carry_out(self, *, quiet: bool) -> Outcome:
+        self.ledger.register_benchmark(self.benchmark)
+        means = self.contact.means(self.ledger)
+        run = self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
+        with interruptible() as interrupts:
+            ended = await run_errand(
+                self.errand,
+                self.errand.plan(self.items, self._known(), self.ledger),
+                planned=len(self.items),
+                run=run,
+                ledger=self.ledger,
+                means=means,
+                stop=interrupts.stop,
+                around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
+                budget_name=self._budget_name(),
+            )
+        say_notes(flag_notes(self.said().values()))
+        return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known)
+
+    def _budget_name(self) -> str:
+        """The same whenever the same is asked for."""
+        wanted: list[Json] = [self.contact.rater.key, self.errand.variant, sorted(one.digest for one in self.items)]
+        return f"{self.command} {content_hash('budget', wanted)}"
+
+    def write(self, path: Target) -> None:
+        """All of the model's words on record, in the benchmark's order; the file appears whole or not at all."""
+        said, name = self.said(), self.errand.asked.name
+        variant = {"variant": self.errand.variant} if self.errand.variant else {}
+        rows = [
+            {"item": item.label, "model": name, "response": said[item.digest].text, **variant}
+            for item in self.items
+            if item.digest in said
+        ]
+        table = Table(columns=dict.fromkeys(["item", "model", "response", *variant], "text"), rows=rows)
+        try:
+            write_table(table, path)
+        except OSError as error:
+            raise WrongUse(f"The answers are on record, but {path} cannot be written: {error.strerror}.") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """Who is asked about what, by the flags that `answer` and `describe-images` share."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    contact: Contact
+    asked: Addressee
+
+
+def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Meeting:
+    if flags["out"]:
+        check_format(flags["out"])
+    loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+    benchmark = with_fetched(loaded, ledger.images)
+    items = chosen_items(benchmark, flags)
+    say_notes(benchmark.notes)
+    model = contact(
+        ctx,
+        flags["model"],
+        surroundings,
+        flags,
+        url_flag="base_url",
+        key_flag="api_key_env",
+        defaults=GREEDY,
+        image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
+    )
+    asked = Addressee(
+        name=flags["name"] or model.model.name,
+        endpoint=model.model.identity,
+        model=model.model.model,
+        settings=model.settings,
+        image_detail=flags["image_detail"],
+        max_image_edge=flags["max_image_edge"],
+        addresses=benchmark.addresses,
+        own_name=model.model.name,
+    )
+    if (meaning := reserved_for(asked.name)) is not None:
+        raise WrongUse(f"The model name '{asked.name}' is reserved for {meaning}; choose another --name.")
+    return Meeting(benchmark=benchmark, items=items, contact=model, asked=asked)
+
+
+def answer_order(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, surroundings, ledger)
+    text_only = text_only_of(flags, ledger, meeting.items)
+    items = meeting.items
+    if text_only is None:
+        refuse_addresses(items, meeting.benchmark.addresses)
+    else:
+        items = [item for item in items if item.digest in text_only.descriptions]
+    order = AnswerOrder(
+        ledger=ledger,
+        benchmark=meeting.benchmark,
+        items=items,
+        contact=meeting.contact,
+        errand=Answering(asked=meeting.asked, text_only=text_only),
+        command="answer",
+        settings=recorded(flags),
+        again=flags["replace"],
+    )
+    if text_only is not None and not order.again:
+        refuse_other_describers(text_only, order.said().values())
+    askable = [one for one in meeting.benchmark.items if text_only is None or one.digest in text_only.descriptions]
+    refuse_mixed(order, askable)
+    return order
+
+
+def refuse_mixed(order: AnswerOrder, askable: Sequence[Item]) -> None:
+    """Raises WrongUse where what stays on record under the name is another model's, or was asked for in another way.
+
+    What was also got in the present way, word for word, is the same.
+    """
+    replaced = {item.digest for item in order.items} if order.again else set[str]()
+    kept = (item.digest for item in order.benchmark.items if item.digest not in replaced)
+    items = {item.digest: item for item in askable}
+    for one in order.ledger.responses_to(kept, variant=order.errand.variant):
+        sentence = _otherwise(one, order) if one.model == order.errand.asked.name else None
+        item = items.get(one.item)
+        if sentence and (item is None or order.errand.on_record(item, order.ledger) != one):
+            raise WrongUse(sentence)
+
+
+def _otherwise(said: Response, order: AnswerOrder) -> str | None:
+    """How it came to be otherwise than it would now."""
+    asked = order.errand.asked
+    flags = asked.flags()
+    then, now = said_by(said.flags), said_by(flags) or asked.name
+    if then not in (None, now):
+        return (
+            f"'{asked.name}' on record is {then}, and now {now} would be asked under that name; give another --name, "
+            "or --replace all that is on record."
+        )
+    then, now = asked_with(said.flags), asked_with(flags)
+    if then == now:
+        return None
+    return (
+        f"{order.noun} of '{asked.name}' on record were asked for with {then}; give another --name for those with "
+        f"{now}, or --replace them all."
+    )

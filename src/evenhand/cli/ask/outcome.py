@@ -1,0 +1,247 @@
+"""What is said about a run when it is over, and its exit code."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import cast
+
+import click
+
+from evenhand.cli.ask.progress import duration
+from evenhand.cli.saying import say
+from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
+from evenhand.engine.run.budget import dollars_up
+from evenhand.engine.run.quote import DryRun
+from evenhand.engine.session import Ended
+from evenhand.engine.tasks.judging import Placing
+from evenhand.format.printable import printable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    ended: Ended
+    noun: str = "trials"
+    known_price: bool
+    protocol: str | None = None
+    not_applicable: int = 0
+    """Items that lack what the protocol shows, and so are not asked about."""
+    unread: str | None = None
+    """A trial to look at where no reply of the study held a decision."""
+
+    @property
+    def document(self) -> dict[str, Json]:
+        document = self.ended.tally.as_json(self.ended.run)
+        if self.protocol is None:
+            return document
+        return {**document, "protocol": self.protocol, "not_applicable": self.not_applicable}
+
+    @property
+    def exit_code(self) -> int:
+        ended = self.ended
+        if ended.error is not None:
+            return exit_code_of(ended.error) or 1
+        if ended.interrupted:
+            return INTERRUPTED
+        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere
+        return INCOMPLETE if incomplete else 0
+
+    def print_summary(self) -> None:
+        """On standard error: what was done, what is missing and how to go on."""
+        for sentence in self.sentences():
+            say(sentence)
+
+    def sentences(self) -> list[str]:
+        ended, tally = self.ended, self.ended.tally
+        reread = f"{tally.reread} read from replies on record without a call, " if tally.reread else ""
+        said = [
+            f"{tally.planned} {self.noun}: {tally.known - tally.reread} known before, {reread}{tally.called} asked"
+            + (f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})." if tally.called else ".")
+        ]
+        if tally.no_verdict:
+            said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
+        if self.unread is not None:
+            said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
+        said += [f"Note: {words}" for words in tally.adapted]
+        if tally.cost_unknown and self.known_price:
+            counted = ". Against the budget each counts as the most it can have cost" if ended.budget else ""
+            said.append(
+                f"Note: {tally.cost_unknown} calls did not say how many tokens they used, or said none: what they cost "
+                f"is not known{counted}."
+            )
+        if tally.failed:
+            told = ended.error is not None and tally.last_failure in str(ended.error)
+            last = "" if told else f" The last said: {tally.last_failure}"
+            said.append(f"Failed calls: {_counts(tally.failed)}.{last}")
+        if tally.elsewhere:
+            said.append(f"{tally.elsewhere} {self.noun} are being asked by another run on this ledger.")
+        if ended.over_budget:
+            said.append(self._over_budget())
+        if ended.interrupted:
+            said.append(
+                f"Interrupted; {tally.not_reached} {self.noun} are not asked. All that was answered is on record."
+            )
+        if ended.error is not None:
+            said.append(f"Error: {ended.error}")
+        return [*said, *self._advice()]
+
+    def _over_budget(self) -> str:
+        ended, budget = self.ended, self.ended.budget
+        left = f"{ended.tally.not_reached} {self.noun} are not asked."
+        if ended.overrun:
+            return f"The run ends early: {ended.overrun} {left}"
+        assert budget is not None, "nothing else is ever reached"
+        limit, refused = f"${budget.most:.10g}", ended.refused or 0.0
+        if budget.killed:
+            return (
+                f"The budget of {limit} is reached: ${budget.taken - budget.cut_off:.4f} spent and "
+                f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a run was killed; {left} "
+                f"Give a higher --max-cost to go on, {dollars_up(budget.taken + refused)} or more: it counts all that "
+                f"was spent since the run that was killed, and the next call can cost ${dollars_up(refused)}."
+            )
+        if refused > budget.most:
+            return (
+                f"This run's budget of {limit} is less than the ${dollars_up(refused)} that the next call alone can "
+                f"cost at most, and so much is set aside before it is sent; {left} Give --max-cost "
+                f"{dollars_up(refused)} or more: with less it asks nothing more, however often it is run."
+            )
+        spent = f"{self._cost()} spent; the next call could pass it"
+        if budget.shared:
+            spent = f"{self._cost()} spent here, the rest by the same command in another process"
+        return (
+            f"This run's budget of {limit} ({spent}) is reached; {left} Run the same command again to spend as much "
+            "again on the rest."
+        )
+
+    def _advice(self) -> list[str]:
+        ended, tally = self.ended, self.ended.tally
+        if not self.exit_code or isinstance(ended.error, Misuse) or ended.over_budget:
+            return []
+        replies = tally.verdicts + sum(tally.no_verdict.values())
+        if tally.failed and not replies and not ended.interrupted and ended.error is None:
+            return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
+        return ["Run the same command again: only what is missing is asked."]
+
+    def _cost(self) -> str:
+        tally = self.ended.tally
+        if not tally.cost_unknown and self.known_price:
+            return f"${tally.cost_usd:.4f}"
+        if not tally.cost_usd:
+            unsaid = f"cost unknown: {tally.cost_unknown} replies do not tell how many tokens were used"
+            return unsaid if self.known_price else "price unknown"
+        return f"${tally.cost_usd:.4f} and {tally.cost_unknown} replies of unknown price"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """Of one command that made several runs, one for each protocol."""
+
+    each: tuple[Outcome, ...]
+    for_a_board: bool = False
+    """Verdicts are what it is for: with none at all it is incomplete. An audit's figure of such a judge is a result."""
+
+    @property
+    def document(self) -> dict[str, Json]:
+        """That of the one run; of several the sums, with each under `runs`."""
+        documents = [one.document for one in self.each]
+        if len(documents) == 1:
+            return documents[0]
+        sums: dict[str, Json] = {name: _sum([one[name] for one in documents]) for name in documents[0]}
+        return {**sums, "schema": 1, "run": documents[0]["run"], "protocol": None, "runs": documents}
+
+    @property
+    def exit_code(self) -> int:
+        codes = [one.exit_code for one in self.each]
+        least = INCOMPLETE if self._nothing_read else 0
+        return next((code for code in codes if code not in (0, INCOMPLETE)), max(*codes, least))
+
+    @property
+    def _nothing_read(self) -> bool:
+        return self.for_a_board and all(one.unread is not None for one in self.each)
+
+    @property
+    def cut_short(self) -> bool:
+        """By an error or by the user, and not only incomplete."""
+        return self.exit_code not in (0, INCOMPLETE)
+
+    def print_summary(self) -> None:
+        for one in self.each:
+            if len(self.each) > 1:
+                click.echo(f"{one.protocol}:", err=True)
+            one.print_summary()
+        if self._nothing_read:
+            say(f"As no reply at all could be read, the run counts as incomplete (exit code {INCOMPLETE}).")
+
+
+def _sum(values: list[Json]) -> Json:
+    """Of numbers or of counts by name; None where one is unknown."""
+    if all(isinstance(value, Mapping) for value in values):
+        counts = cast("list[Mapping[str, Json]]", values)
+        return {name: _sum([count.get(name, 0) for count in counts]) for name in dict.fromkeys(chain(*counts))}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return sum(numbers) if len(numbers) == len(values) else None
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
+
+
+def print_dry_run(
+    quoted: DryRun,
+    *,
+    max_cost: float | None,
+    as_json: bool,
+    noun: str = "trials",
+    placing: Placing | None = None,
+    players: Sequence[str] = (),
+) -> None:
+    if as_json:
+        joins: dict[str, Json] = {} if placing is None else {"placing": placing.as_json()}
+        plays: dict[str, Json] = {"models": list(players)} if players else {}
+        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins, **plays}))
+        return
+    wanted = f"{quoted.trials} {noun} wanted, {quoted.known} already known"
+    if placing is not None:
+        click.echo(_placing_sentence(placing, quoted))
+        click.echo(f"{wanted}.")
+    else:
+        if players:
+            click.echo(printable(f"Who plays: {', '.join(players)}."))
+        calls = f"{quoted.calls} calls to make"
+        if quoted.calls_at_most > quoted.calls:
+            calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
+        click.echo(f"{wanted}, {calls}.")
+    if quoted.calls_at_most:
+        _print_costs(quoted, max_cost=max_cost, priced=placing is not None)
+
+
+def _print_costs(quoted: DryRun, *, max_cost: float | None, priced: bool) -> None:
+    """`priced`: the price was told already."""
+    read = f"About {quoted.input_tokens} tokens in"
+    if quoted.input_tokens_at_most > quoted.input_tokens:
+        read = f"About {quoted.input_tokens} tokens in at least and {quoted.input_tokens_at_most} at most"
+    price = "" if priced else f"; {_price(quoted)}"
+    click.echo(f"{read}, at most {quoted.output_tokens} out{price}.")
+    if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
+        click.echo(
+            f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
+            "command again would ask the rest."
+        )
+    if not quoted.image_tokens_known:
+        click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
+
+
+def _price(quoted: DryRun) -> str:
+    if quoted.cost_usd is None or quoted.input_cost_usd is None:
+        return "price unknown (give --price)"
+    return f"about ${quoted.input_cost_usd:.4f} at least, for the input alone, and at most ${quoted.cost_usd:.4f}"
+
+
+def _placing_sentence(placing: Placing, quoted: DryRun) -> str:
+    at_most = f" at least, {quoted.calls_at_most:,} at most" if quoted.calls_at_most > quoted.calls else ""
+    return printable(
+        f"Placing {placing.model}: {placing.battles:,} battles ({placing.against_reference:,} against the reference), "
+        f"{quoted.calls:,} calls{at_most}, {_price(quoted)}."
+    )

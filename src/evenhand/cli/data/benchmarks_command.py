@@ -1,0 +1,114 @@
+"""`evenhand benchmarks`: what there is to be asked."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.options import option
+
+if TYPE_CHECKING:
+    from evenhand.benchmarks.benchmark import BenchmarkInfo
+
+
+@click.group("benchmarks", invoke_without_command=True)
+@options.as_json
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """The benchmarks there are, with licence, counts and default protocols."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from evenhand.cli.notes import say_notes
+    from evenhand.format.tables import console, print_entries
+
+    infos, notes = _listed()
+    if as_json:
+        document = {"schema": 1, "benchmarks": [info.as_json() for info in infos], "notes": notes}
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    print_entries([(info.name, _facts(info)) for info in infos], console())
+    say_notes(notes)
+
+
+def _listed() -> "tuple[list[BenchmarkInfo], list[str]]":
+    """And a sentence on each that is installed and cannot be used."""
+    from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark
+    from evenhand.benchmarks.data_error import BenchmarkError
+
+    infos: list[BenchmarkInfo] = []
+    notes: list[str] = []
+    for name in benchmark_names():
+        try:
+            infos.append(describe_benchmark(name))
+        except BenchmarkError as error:
+            notes.append(str(error))
+    return infos, notes
+
+
+def _facts(info: "BenchmarkInfo") -> list[str]:
+    items = [f"{info.counts.items:,} items"] if info.counts else []
+    return [
+        info.title,
+        *items,
+        f"data: {info.needs}",
+        f"licence: {info.licence}",
+        f"protocols: {', '.join(info.protocols)}",
+    ]
+
+
+@command.command("show")
+@click.argument("name")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, to count and check what it holds.")
+@options.reference
+@option("--items", is_flag=True, help="List every item with the name that files and --items of other commands give it.")
+@options.as_json
+def show(name: str, data: Path | None, reference: str | None, items: bool, as_json: bool) -> None:
+    """Everything about one benchmark; with --data, also about a file of your own."""
+    from evenhand.cli.data.benchmark_facts import benchmark_facts
+
+    facts = benchmark_facts(name, data=data, reference=reference, items=items)
+    if as_json:
+        click.echo(json.dumps(facts.document, ensure_ascii=False))
+    else:
+        facts.print()
+
+
+@command.command("fetch")
+@options.writes("out", checked=False)
+@click.argument("name")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@option("--max-bytes", type=click.IntRange(1), default=20_000_000, show_default=True, help="Of one image.")
+@option("--allow-private", is_flag=True, help="Fetch from this machine and private networks too.")
+@option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The folder for the benchmark's file [.]; of images, a .jsonl, .csv or .parquet file on each URL.",
+)
+@options.store
+@options.as_json
+@click.pass_context
+def fetch(ctx: click.Context, name: str, **flags: Any) -> None:
+    """Fetch NAME's own file, or the images that its data gives as URLs.
+
+    Without --data, the file that a benchmark's authors publish comes into the folder --out, its hash checked; what came
+    before an interruption is kept, and the same command again gets the rest. With --data, or where the data is bundled,
+    the images that it gives as URLs are kept beside the ledger. The items stay as they are: judges with eyes find the
+    images by URL. What was fetched before is not fetched again.
+    """
+    from evenhand.benchmarks.catalog import find_benchmark
+    from evenhand.benchmarks.files.data_file import data_files
+    from evenhand.cli.data.fetching import fetch_data, fetch_order
+
+    files = () if flags["data"] or name.endswith(".jsonl") else data_files(find_benchmark(name))
+    if files:
+        document = fetch_data(files, flags["out"].path if flags["out"] else Path())
+        if flags["as_json"]:
+            click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    outcome = fetch_order(name, flags)
+    if flags["as_json"]:
+        click.echo(json.dumps(outcome.document, ensure_ascii=False))
+    outcome.print_summary()
+    ctx.exit(outcome.exit_code)

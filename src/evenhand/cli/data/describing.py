@@ -1,0 +1,127 @@
+"""From the arguments of `describe` to what is told of each benchmark."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.notes import say_notes
+from evenhand.describe.description import Description, Means, describe
+from evenhand.describe.errors import DescribeError
+from evenhand.describe.image_kinds import labels_of, read_labels, unknown_note
+from evenhand.describe.lengths import ESTIMATED
+from evenhand.describe.objects import HOW_TO_GIVE_ONE, Detector
+from evenhand.describe.verbs import VerbReader
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
+from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.files.outputs import Place
+from evenhand.format.charts import SUFFIXES
+from evenhand.images import ImageStore
+from evenhand.ledger.store.opening import sqlite_path
+from evenhand.ledger.store.record import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    described: tuple[Description, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def document(self) -> dict[str, Json]:
+        return {"schema": 1, "benchmarks": [one.as_json() for one in self.described], "notes": list(self.notes)}
+
+    def plot(self, path: Place) -> None:
+        """Raises ChartError where it cannot be drawn or written."""
+        from evenhand.reports.description.charts import plot
+        from evenhand.reports.description.page import write_page
+
+        if path.suffix.lower() == ".html":
+            write_page(self.described, self.notes, path)
+        else:
+            plot(self.described, path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    name: str
+    path: Path | None
+
+    @classmethod
+    def of(cls, argument: str) -> "Wanted":
+        if argument.lower().endswith(".jsonl") and Path(argument).is_file():
+            return cls(name=argument, path=None)
+        name, _, path = argument.partition("=")
+        return cls(name=name, path=Path(path).expanduser() if path else None)
+
+
+def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> Told:
+    """Raises WrongUse, BenchmarkError or DescribeError with a sentence."""
+    for path in flags["plot"]:
+        if path.suffix.lower() not in SUFFIXES:
+            raise WrongUse(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
+    wanted = [Wanted.of(argument) for argument in arguments]
+    labels = read_labels(flags["image_kinds"]) if flags["image_kinds"] else ()
+    notes = [ESTIMATED]
+    means = Means(
+        verbs=_verb_reader(notes),
+        detector=Detector(flags["detector"]) if flags["detector"] else None,
+        store=_fetched(flags["store"]),
+    )
+    loaded = [_loaded(one, means.store) for one in wanted]
+    kinds = [labels_of(benchmark, labels) for benchmark in loaded]
+    names = _names(wanted, loaded)
+    described = tuple(
+        describe(benchmark, means, name=name, labels=own)
+        for benchmark, name, own in zip(loaded, names, kinds, strict=True)
+    )
+    notes += [f"{one.name}: {note}" for one in described for note in one.notes]
+    notes += [] if means.detector else [HOW_TO_GIVE_ONE]
+    unknown = unknown_note(labels, [label for own in kinds for label in own.values()])
+    return Told(described=described, notes=(*notes, *([unknown] if unknown else [])))
+
+
+def _loaded(wanted: Wanted, store: ImageStore | None) -> Benchmark:
+    if wanted.path is None and not wanted.name.lower().endswith(".jsonl"):
+        info = find_benchmark(wanted.name)
+        if info.items is None:
+            raise WrongUse(f"{wanted.name} needs its data: write {wanted.name}=PATH. {info.needs}")
+    benchmark = load_benchmark(wanted.name, path=wanted.path)
+    say_notes(benchmark.notes)
+    return benchmark if store is None else with_fetched(benchmark, store)
+
+
+def _names(wanted: Sequence[Wanted], loaded: Sequence[Benchmark]) -> list[str]:
+    """A benchmark that stands there twice is told apart by its file."""
+    times = Counter(benchmark.name for benchmark in loaded)
+    names = [
+        f"{benchmark.name} ({(one.path or Path(one.name)).name})" if times[benchmark.name] > 1 else benchmark.name
+        for one, benchmark in zip(wanted, loaded, strict=True)
+    ]
+    twice = next((name for name, number in Counter(names).items() if number > 1), None)
+    if twice is not None:
+        raise WrongUse(f"{twice} is given twice; give each once, and files of one benchmark under different names.")
+    return names
+
+
+def _verb_reader(notes: list[str]) -> VerbReader | None:
+    try:
+        return VerbReader()
+    except DescribeError as missing:
+        notes.append(str(missing))
+        return None
+
+
+def _fetched(url: str) -> ImageStore | None:
+    """Where images lie that were fetched; None where there is no ledger, and none is made to look."""
+    path = sqlite_path(url)
+    if path is not None and not path.exists():
+        return None
+    ledger = Ledger(url, create=False)
+    try:
+        return ledger.images
+    finally:
+        ledger.close()

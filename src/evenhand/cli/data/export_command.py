@@ -1,0 +1,253 @@
+"""`evenhand export`: judgements, battles, answers or a board from the ledger to a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+from click.core import ParameterSource
+
+from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import option
+
+if TYPE_CHECKING:
+    from evenhand.exchange.tables import Table
+    from evenhand.ledger.read.projection import StudyOnRecord
+    from evenhand.ledger.store.record import Ledger
+
+_KINDS = ("judgements", "battles", "responses", "board")
+_OF_JUDGES = ("judge", "protocol", "readout")
+
+
+# The kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
+@click.command("export")
+@options.writes("out", "images", checked=False)
+@click.option("--judgements", "of_judgements", is_flag=True, help="A row for each trial, with its verdict.")
+@click.option("--battles", "of_battles", is_flag=True, help="A row for each item and pair, both orders joined.")
+@click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
+@click.option("--board", "of_board", is_flag=True, help="A row for each model: its rating, interval and rank.")
+@click.option(
+    "--grown", metavar="NAME", help="A grown benchmark, as a folder that --out names: items, images, history."
+)
+@click.option(
+    "--public", is_flag=True, help="What everybody may have of --benchmark: questions and images, no answers."
+)
+@click.option("--images", type=click.Path(path_type=Path), help="With --public: a folder for the images, by digest.")
+@option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
+@option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
+@option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
+@option("--method", type=click.Choice(["bradley-terry", "elo", "win-rate"]), help="Of a board; bradley-terry if none.")
+@option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
+@option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
+@options.reference
+@options.choosing
+@options.store
+@click.pass_context
+def command(ctx: click.Context, **flags: Any) -> None:
+    """Write judgements, battles, answers or a board from the ledger to a file that other tools read.
+
+    `evenhand import` reads judgements and answers; battles are for `rank FILE` and other tools. Those of visit-bench
+    have the fields its authors publish, and leave out the battles against the reference unless they are asked for.
+    """
+    from evenhand.exchange.peers.visit_battles import GUIDED
+    from evenhand.exchange.tables import check_format, jsonl_lines, write_table
+    from evenhand.ledger.store.record import Ledger
+
+    if flags["images"] and not flags["public"]:
+        raise WrongUse("--images writes the images of a --public export; leave it out.")
+    if flags["public"]:
+        _export_public(flags)
+        return
+    if flags["grown"]:
+        _export_grown(Ledger(flags["store"], create=False), flags)
+        return
+    kind = _kind(flags)
+    _refuse(ctx, kind, flags)
+    told = kind == "battles" or (kind == "judgements" and flags["replies"])
+    if not told and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
+        raise WrongUse("--with-reference is about battles, and about the --replies of judgements; leave it out.")
+    out = flags["out"]
+    to_stdout = out == "-"
+    check_format(Path("-.jsonl") if to_stdout else out, spreadsheet=flags["spreadsheet"])
+    if not to_stdout:
+        out.check()
+    table = _table(kind, Ledger(flags["store"], create=False), flags)
+    if to_stdout:
+        for line in jsonl_lines(table):
+            click.echo(line, nl=False)
+    else:
+        try:
+            write_table(table, out, spreadsheet=flags["spreadsheet"])
+        except OSError as error:
+            raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
+    what = "models of the board" if kind == "board" else kind
+    click.echo(f"{len(table.rows)} {what} written{'' if to_stdout else f' to {out}'}.", err=True)
+    if {"replies", "auto_evaluation_cot"} & table.columns.keys():
+        guided = any(row["protocol"] == GUIDED for row in table.rows)
+        quoted = "captions, answers and the reference that the judge was shown" if guided else "captions and answers"
+        click.echo(f"Note: replies may quote {quoted}; --no-replies leaves them out.", err=True)
+
+
+def _export_public(flags: Mapping[str, Any]) -> None:
+    from evenhand.cli.data.public_part import export_public
+
+    if flags["grown"] or any(flags[f"of_{kind}"] for kind in _KINDS):
+        raise WrongUse("--public is an export of its own; leave out --judgements, --battles, --responses and --grown.")
+    export_public(flags)
+
+
+def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
+    from evenhand.format.near_names import hint
+    from evenhand.site.living.export import write_folder
+    from evenhand.site.living.settings import growing_benchmarks
+    from evenhand.site.living.versions import grown_version
+
+    if any(flags[f"of_{kind}"] for kind in _KINDS):
+        raise WrongUse("--grown is an export of its own; leave out --judgements, --battles, --responses and --board.")
+    name, folder = flags["grown"], Path(str(flags["out"]))
+    growing = {one.name: one for one in growing_benchmarks(ledger)}
+    if name not in growing:
+        raise WrongUse(f"No benchmark '{name}' grows in this ledger; {hint(name, sorted(growing))}")
+    grown = grown_version(ledger, growing[name])
+    if grown is None:
+        raise WrongUse(f"'{name}' has no version yet; its owner makes one on its page.")
+    try:
+        items = write_folder(ledger, grown, folder)
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be written: {error.strerror or error}.") from error
+    click.echo(
+        f"Version {grown.version.number} of '{name}', {len(grown.items)} items, written to {folder}; "
+        f"give it to other commands as visit-bench --data {items}.",
+        err=True,
+    )
+
+
+def _kind(flags: Mapping[str, Any]) -> str:
+    chosen = [kind for kind in _KINDS if flags[f"of_{kind}"]]
+    if len(chosen) != 1:
+        raise WrongUse("Give exactly one of --judgements, --battles, --responses and --board.")
+    return chosen[0]
+
+
+def _refuse(ctx: click.Context, kind: str, flags: Mapping[str, Any]) -> None:
+    """Flags typed in that say nothing about what is written; a variable set for other commands is let be."""
+    idle = {"responses": (*_OF_JUDGES, "replies", "method"), "board": ("replies",)}.get(kind, ("method",))
+    typed = [name for name in idle if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if typed:
+        name = "no-replies" if typed[0] == "replies" and flags["replies"] is False else typed[0]
+        if name == "method":
+            raise WrongUse(f"--method is how a --board is made, and {kind} are written as they are; leave it out.")
+        if kind == "board":
+            raise WrongUse(f"--{name} is about judgements and battles, and a board has no replies; leave it out.")
+        raise WrongUse(f"--{name} chooses among judgements, and answers are of no judge; leave it out.")
+
+
+def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
+    if kind == "responses":
+        return _answers(ledger, flags)
+    chosen = _chosen(ledger, flags, undecided=kind == "judgements")
+    if kind == "board":
+        return _board(ledger, chosen, flags)
+    if kind == "judgements":
+        return _judgements(ledger, chosen, flags)
+    return _battles(ledger, chosen, flags)
+
+
+def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.ledger.submissions.submitted_models import counted_battles
+    from evenhand.reports.board.export import board_table
+    from evenhand.reports.board.ranking import rank
+
+    board = rank(counted_battles(ledger, chosen), method=flags["method"] or "bradley-terry")
+    return board_table(board.as_json())
+
+
+def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.domain.response import REFERENCE
+    from evenhand.exchange.judgements.export import judgements_table
+    from evenhand.exchange.peers.visit_battles import is_visit_bench
+
+    replies = bool(flags["replies"])
+    withheld = replies and is_visit_bench(chosen) and not flags["with_reference"]
+    table = judgements_table(ledger, chosen, replies=replies, silent=(REFERENCE,) if withheld else ())
+    silent = sum(withheld and REFERENCE in cast("list[str]", row["models"]) for row in table.rows)
+    if silent:
+        sentence = "replies about the withheld reference were left out; --with-reference writes them too."
+        click.echo(f"{silent} {sentence}", err=True)
+    return table
+
+
+def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.exchange.battles.export import battles_table
+    from evenhand.exchange.peers.visit_battles import is_visit_bench, visit_battles_table
+
+    replies = flags["replies"] is not False
+    if is_visit_bench(chosen):
+        battles = visit_battles_table(ledger, chosen, replies=replies, with_reference=flags["with_reference"])
+        if battles.withheld:
+            sentence = "battles against the reference were left out; --with-reference writes them too."
+            click.echo(f"{battles.withheld} {sentence}", err=True)
+        if battles.waiting:
+            click.echo(f"{battles.waiting} pairs wait for a reply, are no battles yet and were left out.", err=True)
+        if battles.undecided:
+            sentence = "battles without any decision are ties, as VisIT-Bench counts them; their votes are null."
+            click.echo(f"{battles.undecided} {sentence}", err=True)
+        return battles.table
+    battles = battles_table(ledger, chosen, replies=replies)
+    if battles.undecided:
+        click.echo(f"{battles.undecided} pairs without any verdict are no battles and were left out.", err=True)
+    return battles.table
+
+
+def _chosen(ledger: "Ledger", flags: Mapping[str, Any], *, undecided: bool = False) -> "list[StudyOnRecord]":
+    from evenhand.cli.read.boards import chosen_studies
+
+    chosen = chosen_studies(ledger, flags, undecided=undecided)
+    if not chosen:
+        raise WrongUse(f"Run {flags['run']} is no board's, so there is nothing of it to export.")
+    return chosen
+
+
+def _answers(ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
+    from evenhand.exchange.responses.export import responses_table, variants_held
+
+    if flags["run"]:
+        study = _chosen(ledger, flags)[0]
+        return responses_table(ledger, study.data, variant=study.variant)
+    data = _data(ledger, flags)
+    held = sorted(variant or "default" for variant in variants_held(ledger, data))
+    variant = flags["variant"]
+    if variant is None and len(held) > 1:
+        raise WrongUse(f"The ledger holds several variants; choose one with --variant: {', '.join(held)}.")
+    variant = variant or next(iter(held), "default")
+    if variant not in held:
+        there = f"it holds {', '.join(held)}" if held else "it holds none at all"
+        raise WrongUse(f"The ledger holds no answers of the variant {variant}; {there}.")
+    return responses_table(ledger, data, variant="" if variant == "default" else variant)
+
+
+def _data(ledger: "Ledger", flags: Mapping[str, Any]) -> str:
+    """The digest of the one benchmark's data that is meant; raises WrongUse where that is not plain."""
+    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.format.near_names import hint
+    from evenhand.ledger.read.projection import benchmarks
+
+    name = flags["benchmark"]
+    held = benchmarks(ledger)
+    if name and (flags["data"] or name.lower().endswith(".jsonl")):
+        meant = load_benchmark(name, path=flags["data"], reference=flags["reference"])
+        held = [one for one in held if one.data == meant.digest]
+        name = meant.name
+    names = sorted({one.name for one in held})
+    if not names:
+        raise WrongUse(f"The ledger holds no answers{f' to {name}' if name else ''}; `evenhand import` brings some.")
+    if name is None and len(names) > 1:
+        raise WrongUse(f"The ledger holds several benchmarks; choose one with --benchmark: {', '.join(names)}.")
+    name = name or names[0]
+    found = [one.data for one in held if one.name == name]
+    if not found:
+        raise WrongUse(f"The ledger holds nothing for --benchmark {name}; {hint(name, names)}")
+    if len(found) > 1:
+        raise WrongUse(f"The ledger holds {len(found)} data files under {name}; say which with --data or --run.")
+    return found[0]

@@ -1,0 +1,151 @@
+"""`evenhand import`: answers or judgements of a file into the ledger."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import option
+
+if TYPE_CHECKING:
+    from evenhand.domain.identity import Json
+    from evenhand.domain.item import Benchmark
+    from evenhand.domain.verdict import Levels
+    from evenhand.exchange.judgements.file import JudgementsFile
+    from evenhand.exchange.judgements.importing import ImportedJudgements
+
+
+# The two kinds have no variables: `judge` means other things by EVENHAND_RESPONSES.
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--responses", "of_responses", is_flag=True, help="FILE holds answers: item, model, response.")
+@click.option("--judgements", "of_judgements", is_flag=True, help="FILE holds preferences, or an export of ours.")
+@option("--benchmark", required=True, help="Which benchmark they are about: a name, or a .jsonl file of items.")
+@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+@options.reference
+@option("--variant", help="Of which variant the answers are.")
+@options.allow_partial
+@option("--levels", type=click.Choice(["2", "3", "5"]), help="Of the verdicts; else 5 where a 2 occurs, else 3.")
+@option("--replace", is_flag=True, help="Let the file's stand where the ledger holds other ones.")
+@options.store
+@options.as_json
+def command(file: Path, **flags: Any) -> None:
+    """Take the answers or the judgements in FILE (.jsonl, .json, .csv, .tsv, .xlsx, .parquet) into the ledger.
+
+    Answers may also be VLMEvalKit's predictions, named after the model and matched by index; VisIT-Bench's
+    predictions.csv, matched by instruction and image; or AlpacaEval's model_outputs.json, matched by instruction.
+    Preferences are rows of item, rater, model_a, model_b, verdict: +2 to -2 in favour of model_a, or A>>B to B>>A; or
+    VisIT-Bench's A_model, B_model, A, B, model_selection.A, model_selection.B, or AlpacaEval's annotations.json, which
+    bring the answers too.
+    All of the file is taken or, where anything is wrong with it, nothing. Importing it again adds nothing.
+    """
+    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.cli.ask.asking_means import recorded
+    from evenhand.cli.notes import say_notes
+
+    if flags["of_responses"] == flags["of_judgements"]:
+        raise WrongUse("Give exactly one of --responses and --judgements.")
+    if flags["of_judgements"] and flags["allow_partial"]:
+        raise WrongUse("--allow-partial is about files of answers; leave it out.")
+    if flags["of_responses"] and flags["levels"]:
+        raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
+    benchmark = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+    say_notes(benchmark.notes)
+    take = _take_answers if flags["of_responses"] else _take_judgements
+    told = {name: flags[name] for name in ("data", "reference", "variant", "allow_partial", "levels", "replace")}
+    document = take(file, benchmark, flags, recorded({"file": file, **told}))
+    if flags["as_json"]:
+        click.echo(json.dumps(document, ensure_ascii=False))
+
+
+def _take_answers(
+    file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
+) -> "Json":
+    from evenhand.cli.notes import say_notes
+    from evenhand.exchange.responses.importing import import_responses, read_answers
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.stats.ratings.bradley_terry.notes import counted
+
+    gaps = "allow" if flags["allow_partial"] else "note"
+    read = read_answers(file, benchmark, variant=_variant(flags["variant"]), gaps=gaps)
+    say_notes(read.warnings)
+    done = import_responses(Ledger(flags["store"]), benchmark, read, replace=flags["replace"], settings=settings)
+    whose = f"of {counted(len(done.models), 'model')} to {benchmark.name}"
+    click.echo(f"{counted(done.new, 'answer')} {whose} imported, {done.known} were known.", err=True)
+    return done.as_json()
+
+
+def _take_judgements(
+    file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
+) -> "Json":
+    from evenhand.cli.notes import say_notes
+    from evenhand.exchange.judgements.importing import import_judgements
+    from evenhand.format.printable import printable
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.stats.ratings.bradley_terry.notes import counted
+
+    variant = _variant(flags["variant"]) or ""
+    read = _judgements_in(file, benchmark, flags, variant)
+    say_notes(read.notes)
+    ledger = Ledger(flags["store"])
+    done = import_judgements(ledger, benchmark, read, variant=variant, replace=flags["replace"], settings=settings)
+    whose = f"of {_raters(done.raters)} on {benchmark.name}"
+    repeated = f"{counted(done.repeated, 'row')} {'repeats' if done.repeated == 1 else 'repeat'} others"
+    again = f", {repeated}" if done.repeated else ""
+    click.echo(f"{counted(done.new, 'judgement')} {whose} imported, {done.known} were known{again}.", err=True)
+    click.echo(printable(f"Models: {', '.join(done.models)}.{_new_names(done)}"), err=True)
+    return done.as_json()
+
+
+def _raters(names: Sequence[str]) -> str:
+    from evenhand.domain.rater import PEOPLE
+    from evenhand.stats.ratings.bradley_terry.notes import counted
+
+    if names and names[0] == PEOPLE:
+        most = "" if len(names) == 1 else f", up to {len(names)} for one pair,"
+        return f"people without names{most}"
+    return counted(len(names), "rater")
+
+
+def _new_names(done: "ImportedJudgements") -> str:
+    """Which names nobody had before: a slip of the pen makes a model of its own."""
+    from evenhand.benchmarks.data_error import near, quoted
+
+    told = [(name, near(name, done.held)) for name in done.new_models]
+    names = [f"{name} (or is it {quoted(close)}?)" if close else name for name, close in told]
+    return f" New to the ledger: {', '.join(names)}." if names else ""
+
+
+def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], variant: str) -> "JudgementsFile":
+    from evenhand.cli.ask.judged_answers import bundled_responses
+    from evenhand.cli.ask.judging import ledger_for
+    from evenhand.exchange.judgements.file import columns_in, read_judgements
+    from evenhand.exchange.judgements.importing import answers_on_record
+    from evenhand.exchange.judgements.visit_preferences import is_preferences, read_preferences
+    from evenhand.exchange.peers.alpaca_annotations import read_annotations
+    from evenhand.exchange.peers.alpaca_battles import is_annotations
+
+    columns = columns_in(file)
+    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
+    if is_preferences(columns):
+        if levels not in (None, 2):
+            raise WrongUse("The file's choices between A and B have 2 levels; leave --levels out.")
+        return read_preferences(file, benchmark, variant=variant)
+    if is_annotations(columns):
+        return read_annotations(file, benchmark, variant=variant, levels=levels)
+    bundled = bundled_responses(benchmark) if not variant else ()
+    answers = answers_on_record(ledger_for(flags["store"], dry_run=True), benchmark, variant=variant)
+    held = {(one.item, one.model) for one in answers}
+    brought = tuple(one for one in bundled if (one.item, one.model) not in held)
+    read = read_judgements(file, benchmark, [*answers, *brought], levels=levels)
+    judged = {digest for one in read.judgements for digest in one.row.trial.responses}
+    return replace(read, answers=tuple(one for one in brought if one.digest in judged))
+
+
+def _variant(given: str | None) -> str | None:
+    return "" if given == "default" else given

@@ -1,0 +1,198 @@
+"""`evenhand ledger`: looking after the record."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
+
+if TYPE_CHECKING:
+    from evenhand.ledger.upkeep.chain import ChainReport
+
+
+@click.group("ledger")
+def command() -> None:
+    """Size, backup and integrity of the ledger."""
+
+
+@command.command("info")
+@options.store
+@options.as_json
+def info(store: str, as_json: bool) -> None:
+    """How large the ledger is, what it holds and what it cost."""
+    from evenhand.format.tables import console, fitted
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep import chain, signing
+    from evenhand.ledger.upkeep import check as upkeep
+
+    ledger = Ledger(store, create=False)
+    found, head, keys = upkeep.info(ledger), chain.head(ledger), signing.public_keys(ledger)
+    if as_json:
+        more = {"chain": head.as_json(), "public_keys": [one.as_json() for one in keys]}
+        click.echo(json.dumps({**found.as_json(), **more}, ensure_ascii=False))
+        return
+    size = "" if found.size_bytes is None else f", {found.size_bytes / 1e6:.1f} MB"
+    click.echo(f"{found.where}{size}, tables at version {found.version}")
+    counts = "  ".join(f"{name}\u00a0{count}" for name, count in found.counts.items())
+    click.echo(fitted(counts, console().width))
+    click.echo(f"{found.images} images, {found.image_bytes / 1e6:.1f} MB")
+    unknown = f"; the price of {found.cost_unknown} calls is unknown" if found.cost_unknown else ""
+    click.echo(f"${found.cost_usd:.4f} spent{unknown}")
+    click.echo(_named("Head of the chain", head.hash))
+    click.echo(_named("Public key for receipts", keys[0].key))
+
+
+def _named(what: str, value: str) -> str:
+    """What one copies is a line of its own, so that a narrow terminal does not break it."""
+    return f"{what}:\n  {value}"
+
+
+@command.command("backup")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@options.store
+@click.pass_context
+def backup(ctx: click.Context, folder: Path, store: str) -> None:
+    """Copy ledger and images into FOLDER while others may go on writing.
+
+    Exit 1 where the copy's chain is not sound; 3 where images or submitted files are not in it, each of which is named:
+    what is not there cannot be copied, and what is behind a link is not. The rest is.
+
+    The copy holds the ledger's secrets: the fence's, and the key that signs receipts.
+    """
+    from evenhand.cli.sentences import FAILED, INCOMPLETE
+    from evenhand.format.printable import printable
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep import chain
+    from evenhand.ledger.upkeep import check as upkeep
+
+    ledger = Ledger(store, create=False)
+    target = upkeep.backup(ledger, folder)
+    copied = Ledger(f"sqlite:///{target}", create=False)
+    found, lacking = chain.check(copied), upkeep.left_out(ledger, copied)
+    state = "but the copy is not sound" if found.problems else "but not all of it" if lacking else "and found sound"
+    click.echo(f"Copied to {target}, {state}.", err=True)
+    click.echo(_named("Head of the chain", found.head.hash), err=True)
+    for problem in (*found.problems, *lacking):
+        click.echo(printable(problem), err=True)
+    ctx.exit(FAILED if found.problems else INCOMPLETE if lacking else 0)
+
+
+@command.command("restore")
+@click.argument("backup", type=click.Path(path_type=Path, exists=True))
+@options.store
+@options.option("--force", is_flag=True, help="Put it in the place of a ledger that is there.")
+def restore(backup: Path, store: str, force: bool) -> None:
+    """Make a ledger of BACKUP, the folder that `ledger backup` filled, or the ledger in it.
+
+    The copy is checked as `ledger check` does before it is put in its place in one step; where anything is wrong,
+    nothing is changed. What an older version wrote is brought up to date.
+    """
+    from evenhand.ledger.upkeep.restoring import restore
+
+    found = restore(backup, store, force=force)
+    counted = f"{found.counts['judgements']} judgements, {found.images} images"
+    click.echo(f"Restored to {found.where}: {counted}; all of it is as the record names it.", err=True)
+
+
+@command.command("check")
+@click.option(
+    "--against",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A receipt, a report or a backup: is this ledger a continuation of the one it was made from? Repeatable.",
+)
+@options.store
+@options.as_json
+@click.pass_context
+def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bool) -> None:
+    """Is the record as it was written? Exit 1 if not, with the rows that were changed, put in or taken out.
+
+    Items, answers, images, requests and submitted files are held against their names; every row that a figure rests on
+    against the chain of hashes that it was written with. Whoever can write to the whole ledger can make the chain anew:
+    only --against a file that lies elsewhere tells that.
+    """
+    from evenhand.format.printable import printable
+    from evenhand.format.tables import console, fitted
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep import chain
+    from evenhand.ledger.upkeep import check as upkeep
+    from evenhand.ledger.upkeep.published import published_head
+
+    try:
+        heads = {path: published_head(path) for path in against}
+    except chain.HeadError as error:
+        raise WrongUse(str(error)) from None
+    ledger = Ledger(store, create=False)
+    problems, found = upkeep.check(ledger), chain.check(ledger)
+    problems += found.problems
+    problems += [f"{path}: {words}" for path, head in heads.items() for words in chain.continues(ledger, head)]
+    if as_json:
+        document = {"schema": 1, "sound": not problems, "problems": problems, "chain": found.as_json()}
+        click.echo(json.dumps(document, ensure_ascii=False))
+    else:
+        if problems:
+            click.echo("The ledger is not sound: what is on record is not what was written.")
+        else:
+            click.echo("The ledger is sound.")
+            for path in against:
+                click.echo(printable(f"It continues the ledger that {path} was made from."))
+        for problem in problems:
+            click.echo(fitted(printable(problem), console().width))
+        for line in _covered(found):
+            click.echo(line)
+    ctx.exit(1 if problems else 0)
+
+
+def _covered(found: "ChainReport") -> list[str]:
+    """What the chain can tell of, and from when on."""
+    lines = [
+        f"Looked at: {found.rows:,} rows, covered by {found.links:,} links of the chain.",
+        _named("Head of the chain", found.head.hash),
+    ]
+    if found.genesis is not None:
+        since = found.as_json()["covered_since"]
+        lines.append(f"The chain was begun on {since}; what was on record before is covered as it was then.")
+    if found.erased:
+        counts = ", ".join(f"{count:,} of {table}" for table, count in found.erased.items())
+        lines.append(
+            f"Texts that were taken away, with only their digest left: {counts}. What a verdict rests on cannot be "
+            "read in them any more. No command of Evenhand takes such a text away: ask who did."
+        )
+    return lines
+
+
+@command.group("keys")
+def keys() -> None:
+    """The key pair that signs receipts."""
+
+
+@keys.command("list")
+@options.store
+@options.as_json
+def list_keys(store: str, as_json: bool) -> None:
+    """The public keys: the one that signs now, then those before it. Publish them where teams find them."""
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep import signing
+
+    found = [one.as_json() for one in signing.public_keys(Ledger(store, create=False))]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "public_keys": found}))
+        return
+    for one in found:
+        until = "signs now" if one["retired"] is None else f"until {one['retired']}"
+        click.echo(f"{one['key']}  {until}")
+
+
+@keys.command("rotate")
+@options.store
+def rotate(store: str) -> None:
+    """Let a new key sign from now on. Receipts that the old one signed still verify; its private half is deleted."""
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep import signing
+
+    fresh = signing.rotate(Ledger(store, create=False))
+    click.echo(f"Receipts are signed with a new key from now on. Its public half: {fresh.key}")

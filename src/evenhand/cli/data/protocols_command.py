@@ -1,0 +1,57 @@
+"""`evenhand protocols`: how judges can be asked, and how they are read."""
+
+import json
+
+import click
+
+from evenhand.cli import options
+from evenhand.format.printable import printable
+
+
+@click.group("protocols", invoke_without_command=True)
+@options.as_json
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """The protocols there are; `show` prints one with its prompts."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from evenhand.cli.data.protocol_facts import facts
+    from evenhand.format.tables import console, print_rows
+    from evenhand.protocols.catalog import load_protocol, protocol_names
+
+    protocols = [load_protocol(name) for name in protocol_names()]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "protocols": [facts(one) for one in protocols]}, ensure_ascii=False))
+        return
+    rows = [(one.name, one.kind, str(one.levels or "–"), one.source) for one in protocols]
+    print_rows(("protocol", "kind", "levels", "source"), rows, console())
+
+
+@command.command("show")
+@click.argument("name")
+@options.as_json
+def show(name: str, as_json: bool) -> None:
+    """One protocol whole: its turns as they are sent, with {{slots}}, and its reading rule."""
+    from evenhand.cli.data.protocol_facts import facts, reading_lines, turns
+    from evenhand.protocols.catalog import load_protocol
+
+    protocol = load_protocol(name)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, **facts(protocol), "turns": turns(protocol)}, ensure_ascii=False))
+        return
+    for field, value in facts(protocol).items():
+        if field in ("reading", "constrained"):
+            continue
+        click.echo(f"{field:12} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    click.secho("\nHow a reply is read", bold=True)
+    for line in reading_lines(protocol):
+        click.echo(printable(line))
+    for turn in turns(protocol):
+        click.secho(f"\n{turn['role']}", bold=True)
+        click.echo(turn["text"])
+        if turn["constrained"]:
+            click.secho(f"\n{turn['role']}, under constrained readout", bold=True)
+            click.echo(turn["constrained"])
+        for slot, text in turn["where"].items():
+            click.secho(f"\n{turn['role']}, where there is {slot}", bold=True)
+            click.echo(text)

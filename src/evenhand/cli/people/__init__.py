@@ -1,0 +1,1 @@
+"""Commands for people's work and for teams: sample, submit, verify."""

@@ -1,0 +1,275 @@
+"""What `evenhand submit` does, step by step: begin, upload, confirm, wait, fetch what came of it."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import click
+
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.people.submission_server import Address, Document, SubmissionServer, Unreachable
+from evenhand.cli.saying import say
+from evenhand.cli.sentences import FAILED, INCOMPLETE, WRONG_USE
+from evenhand.files.outputs import Target
+from evenhand.format.near_names import hint
+from evenhand.format.printable import printable
+from evenhand.stats.ratings.bradley_terry.notes import counted
+
+_SENTENCES_SHOWN = 30
+_UNREACHED_MOST = 10
+"""So many times in a row the server may not answer while it is waited for."""
+_OVER = ("judged", "refused", "withdrawn")
+
+_STAGES = {
+    "draft": "is a draft: nothing is judged before it is confirmed",
+    "confirmed": "waits for the owner's approval",
+    "approved": "is approved, and waits its turn",
+    "stopped": "has reached its budget; the owner is asked whether to go on",
+    "judged": "is judged",
+    "refused": "was refused by the owner",
+    "withdrawn": "is withdrawn",
+}
+
+
+_SAID = {
+    "publish": "It is published now: its name stands on the board.",
+    "withdraw": "It is withdrawn now: it stands on no board, and what was judged stays on record.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A new submission, as the flags tell of it."""
+
+    benchmark: str | None
+    model: str | None
+    version: str | None
+    team: str | None
+    link: str
+    accept_policy: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    server: Address
+    token: str
+    file: Path | None
+    submission: str | None
+    """One that was begun before; None: a new one."""
+    entry: Entry
+    confirm: bool = False
+    word: str | None = None
+    """`publish` or `withdraw`."""
+    wait: bool = False
+    every: float = 10.0
+    """Seconds between two looks while waiting."""
+    receipt: Target | None = None
+    battles: Target | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    document: Document
+    """The last that the server said, with the check of a file that was uploaded."""
+    exit_code: int = 0
+
+
+async def carry_out(order: Order) -> Outcome:
+    async with SubmissionServer(order.server, order.token) as server:
+        submission = order.submission or await _begun(server, order.entry)
+        uploaded: Document | None = None
+        if order.file is not None and not (order.submission and await _sent_before(server, submission, order.file)):
+            uploaded = await server.upload(submission, order.file)
+            _tell_check(submission, order.file, uploaded)
+            if uploaded.get("faults"):
+                say(f"Nothing was confirmed. Correct the file, and send it again with --status {submission}.")
+                return Outcome(document=uploaded, exit_code=WRONG_USE)
+        document = await _followed(server, submission, uploaded, order)
+        _tell_stage(submission, document)
+        await _fetched(server, submission, document, order)
+    check = {} if uploaded is None else {"check": uploaded.get("check")}
+    return Outcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
+
+
+async def _sent_before(server: SubmissionServer, submission: str, file: Path) -> bool:
+    """Whether this very file is confirmed already. Raises WrongUse where another one is, or it is over."""
+    document = await server.status(submission)
+    if document.get("stage") == "draft":
+        return False
+    sent = document.get("upload")
+    held = cast("Document", sent).get("sha256") if isinstance(sent, dict) else None
+    same = held == _sha256(file)
+    if not same or document.get("stage") in ("withdrawn", "refused"):
+        raise WrongUse(
+            printable(_standing(submission, document))
+            + f" {'This file' if same else 'Its file is another one, and'} cannot be sent to it any more; "
+            "begin a new submission for it, without --status."
+        )
+    say(f"{file.name} is the file that was confirmed before; it counts once.")
+    return True
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+async def _followed(server: SubmissionServer, submission: str, uploaded: Document | None, order: Order) -> Document:
+    """Where it stands once all was said that was ordered."""
+    document: Document | None = uploaded
+    if order.confirm:
+        document = await _confirmed(server, submission, uploaded)
+    if order.word:
+        document = await server.say(submission, order.word)
+        say(_SAID[order.word])
+    if order.wait:
+        return await _waited(server, submission, order.every)
+    return document or await server.status(submission)
+
+
+async def _begun(server: SubmissionServer, entry: Entry) -> str:
+    lacking = [f"--{name}" for name in ("model", "version", "team") if not getattr(entry, name)]
+    if lacking:
+        raise WrongUse(f"A new submission needs {', '.join(lacking)}; one begun before is named by --status ID.")
+    await server.greet()
+    intake = chosen(await server.intakes(), entry.benchmark)
+    policy = str(intake.get("policy", ""))
+    if not entry.accept_policy:
+        click.echo(printable(policy), err=True)
+        raise WrongUse("That is the policy of this benchmark; who accepts it says so with --accept-policy.")
+    accepted = hashlib.sha256(policy.encode("utf-8", "surrogatepass")).hexdigest()
+    if accepted != intake.get("policy_hash"):
+        raise WrongUse("The server's policy is not the one that its hash names; nothing was accepted or sent.")
+    entered = {"model": entry.model or "", "version": entry.version or "", "team": entry.team or "", "link": entry.link}
+    submission = await server.begin(str(intake.get("intake")), {**entered, "policy_hash": accepted})
+    say(f"Submission {submission} was begun; its policy was accepted.")
+    return submission
+
+
+def chosen(intakes: Sequence[Document], name: str | None) -> Document:
+    """The one meant by a benchmark's name or an intake's id; without a name the only one. Raises WrongUse."""
+    told = ", ".join(f"{one.get('intake')} ({one.get('title')})" for one in intakes)
+    if not intakes:
+        raise WrongUse("This server takes no submissions.")
+    fitting = [one for one in intakes if name is None or name in (one.get("intake"), one.get("benchmark"))]
+    if not fitting:
+        names = sorted({str(one.get("benchmark")) for one in intakes})
+        raise WrongUse(printable(f"This server takes no submissions to {name}; {hint(str(name), names)}"))
+    if len(fitting) > 1:
+        raise WrongUse(printable(f"Submissions are taken to several; choose one by its id with --benchmark: {told}."))
+    if not fitting[0].get("open"):
+        raise WrongUse(printable(f"{fitting[0].get('title')} takes no submissions at this moment; come back later."))
+    return fitting[0]
+
+
+async def _confirmed(server: SubmissionServer, submission: str, uploaded: Document | None) -> Document:
+    sent = uploaded or (await server.status(submission)).get("upload")
+    upload = cast("Document", sent).get("upload") if isinstance(sent, dict) else None
+    if not isinstance(upload, int):
+        raise WrongUse(f"Submission {submission} has no file that could be confirmed; give one.")
+    return await server.confirm(submission, upload)
+
+
+async def _waited(server: SubmissionServer, submission: str, every: float) -> Document:
+    """Until it is over, whatever the end; a server that restarts meanwhile is waited for too."""
+    told, unreached = "", 0
+    while True:
+        try:
+            document = await server.status(submission)
+            unreached = 0
+        except Unreachable as error:
+            unreached += 1
+            if unreached >= _UNREACHED_MOST:
+                raise
+            document, progress = {}, error.message
+        else:
+            stage = document.get("stage")
+            if stage == "draft":
+                raise WrongUse(f"Submission {submission} is a draft, and would be waited for in vain; --confirm it.")
+            if stage in _OVER:
+                return document
+            progress = _standing(submission, document)
+        if progress != told:
+            say(progress)
+        told = progress
+        await asyncio.sleep(every)
+
+
+async def _fetched(server: SubmissionServer, submission: str, document: Document, order: Order) -> None:
+    wanted = {what: path for what, path in (("receipt", order.receipt), ("battles", order.battles)) if path}
+    # Once judged it has them, though it was withdrawn since, or is judged on.
+    if wanted and document.get("judged_at") is None:
+        raise click.ClickException(
+            f"There is no {' nor '.join(wanted)} yet: submission {submission} is not judged. --wait waits for it."
+        )
+    for what, path in wanted.items():
+        try:
+            await server.download(submission, what, path)
+        except OSError as error:
+            raise click.ClickException(f"{path} cannot be written: {error.strerror or error}.") from None
+        say(f"The {what} {'are' if what == 'battles' else 'is'} in {path}.")
+
+
+def _exit_code(document: Document) -> int:
+    if document.get("stage") != "judged":
+        return FAILED
+    return INCOMPLETE if document.get("partial") else 0
+
+
+def _tell_check(submission: str, file: Path, document: Document) -> None:
+    given = document.get("check")
+    check = cast("Document", given) if isinstance(given, dict) else {}
+    faults = document.get("faults")
+    found = counted(faults, "fault") if isinstance(faults, int) and faults else "no fault"
+    say(f"{file.name}: answers to {check.get('answered')} of {check.get('items')} items, {found}.")
+    listed = check.get("sentences")
+    sentences = [str(one) for one in cast("list[object]", listed)] if isinstance(listed, list) else []
+    for sentence in sentences[:_SENTENCES_SHOWN]:
+        say(f"- {sentence}")
+    if len(sentences) > _SENTENCES_SHOWN:
+        say(f"- and {len(sentences) - _SENTENCES_SHOWN} more; --json has them all for submission {submission}.")
+
+
+def _tell_stage(submission: str, document: Document) -> None:
+    if "stage" not in document:
+        say(f"Nothing is judged yet: confirm it with --status {submission} --confirm.")
+        return
+    click.echo(printable(_standing(submission, document)), err=True)
+    row = document.get("row")
+    if isinstance(row, dict):
+        say(_row(cast("Document", row)))
+
+
+def _standing(submission: str, document: Document) -> str:
+    stage = str(document.get("stage"))
+    told = _STAGES.get(stage, f"is at the stage {stage}")
+    if stage == "approved" and document.get("wanted"):
+        told = "is approved, and is being judged"
+    words = f"Submission {submission} {told}"
+    reason, place = document.get("reason"), document.get("place")
+    wanted, done = document.get("wanted"), document.get("done")
+    if stage == "refused" and reason:
+        words += f": {reason}"
+    if place is not None and not (stage == "approved" and wanted):
+        words += f"; its place in the queue is {place}"
+    if wanted and stage in ("approved", "stopped"):
+        words += f"; {done or 0} of {wanted} trials are judged"
+    if stage == "judged" and document.get("partial"):
+        words += ", in part: its budget was reached"
+    if stage == "judged" and document.get("published"):
+        words += ", and published"
+    return f"{words}."
+
+
+def _row(row: Document) -> str:
+    between = _range(row, "rating")
+    rank = f", rank {row.get('rank')}{_range(row, 'rank')} of {row.get('models')}" if row.get("rank") else ""
+    return f"Rating {row.get('rating')}{between}{rank}. The receipt has the rest."
+
+
+def _range(row: Document, name: str) -> str:
+    lower, upper = row.get(f"{name}_lower"), row.get(f"{name}_upper")
+    return "" if lower is None or upper is None else f" ({lower} to {upper})"

@@ -1,0 +1,1 @@
+"""Commands that read what is on record or in files, and ask nobody: rank, score, report, align, show, runs."""

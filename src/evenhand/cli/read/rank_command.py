@@ -1,0 +1,163 @@
+"""`evenhand rank`: the board of a battles file, or of what was judged."""
+
+import atexit
+import gc
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import option
+
+
+@click.command("rank")
+@options.writes("plot")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@options.choosing
+@option("--model-a-column", help="Column of FILE that names one model; model_a or left by default.")
+@option("--model-b-column", help="Column of FILE that names the other; model_b or right by default.")
+@option("--winner-column", help="Column of FILE that tells who won; winner by default.")
+@option("--item-column", help="Column of FILE that names the items; item or id by default.")
+@option("--rater-column", help="Column of FILE that names the raters; rater by default.")
+@option(
+    "--method",
+    type=click.Choice(["bradley-terry", "elo", "win-rate"]),
+    default="bradley-terry",
+    show_default=True,
+    help="Strengths that explain all verdicts best, whatever their order; one pass that moves two ratings after each "
+    "battle; or the share won.",
+)
+@option("--unit", type=click.Choice(["votes", "battles"]), help="What is rated: each verdict, or each battle.")
+@option(
+    "--join",
+    type=click.Choice(["visit", "mt-bench"]),
+    default="visit",
+    show_default=True,
+    help="How votes make a battle: more wins takes it, or a win needs every vote.",
+)
+@option(
+    "--ties",
+    type=click.Choice(["half", "davidson"]),
+    default="half",
+    show_default=True,
+    help="In Bradley-Terry a tie is half a win to each, or a third outcome with a probability of its own (Davidson's).",
+)
+@option("--k", type=float, default=4.0, show_default=True, help="Elo's step: the most points one battle moves.")
+@option(
+    "--scale", type=float, default=400.0, show_default=True, help="Points ahead that make the odds of a win BASE to 1."
+)
+@option(
+    "--base",
+    type=float,
+    default=10.0,
+    show_default=True,
+    help="The odds of a win, to 1, of a model SCALE points ahead.",
+)
+@option("--start", type=float, default=1000.0, show_default=True, help="The mean of the ratings.")
+@option("--anchor", help="NAME=1000: this model's rating; all others of its component move with it.")
+@option(
+    "--bootstrap",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Intervals from N resamples, 20 or more; 0: without any.",
+)
+@option(
+    "--resample",
+    type=click.Choice(["items", "battles"]),
+    default="items",
+    show_default=True,
+    help="What the bootstrap draws: whole items with all their verdicts, or single battles as FastChat did in 2023.",
+)
+@option(
+    "--seed", type=int, default=0, show_default=True, help="Of resamples, and of the order a ledger's Elo plays in."
+)
+@option("--unclustered", is_flag=True, help="Beside the intervals those that take every row for independent.")
+@option("--order-effect", is_flag=True, help="What being shown first is worth, and the ratings without it.")
+@option("--length", is_flag=True, help="What a longer answer is worth, and the ratings at equal length.")
+@option("--ordinal", is_flag=True, help="Ratings from all five levels of the verdicts.")
+@option("--compare", multiple=True, help="A,B: a paired test of two models, item by item; repeatable.")
+@option("--baseline", help="Win rates against this model too.")
+@option(
+    "--plot",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the ratings and the win matrix to this .svg, .png or .html; repeatable.",
+)
+@option("--all", "everything", is_flag=True, help="Print every model, however many.")
+@options.store
+@options.as_json
+@click.pass_context
+def command(ctx: click.Context, file: Path | None, **flags: Any) -> None:
+    """The models in order, with intervals, what was left out, and how far the judge can be trusted.
+
+    FILE holds battles (model_a, model_b, winner; CSV, JSONL, Parquet), or is Chatbot Arena's, MT-bench's, Arena-Hard's
+    or AlpacaEval's own file of them; without it the ledger is ranked.
+    """
+    _refuse_mixture(ctx, file)
+    _refuse_idle(ctx, file, flags)
+    # A board is made once and the program ends: the collector would find nothing and cost a small one a fifth more.
+    gc.disable()
+    atexit.register(gc.freeze)
+    try:
+        _print(file, flags)
+    finally:
+        gc.enable()
+
+
+def _print(file: Path | None, flags: Mapping[str, Any]) -> None:
+    from evenhand.cli.read.ranking import audit_document, document_of, draw, print_audit_of, print_ranked, ranked
+    from evenhand.format.tables import console
+
+    board = ranked(file, flags)
+    draw(board, flags["plot"])
+    if flags["as_json"]:
+        document = {**document_of(board, flags), **audit_document(file, board, flags)}
+        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        return
+    terminal = console()
+    print_ranked(board, flags, terminal)
+    print_audit_of(file, board, flags, terminal)
+
+
+_OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "item_column", "rater_column")
+_OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "run", "store")
+
+
+def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
+    """Flags of a ledger beside a file, or of a file without one; only those typed, for a folder's hold for all."""
+    wrong = _OF_A_FILE if file is None else _OF_A_LEDGER
+    for name in wrong:
+        if _typed(ctx, name):
+            flag = f"--{name.replace('_', '-')}"
+            if file is None:
+                raise WrongUse(f"{flag} names a column of a file: give the file too.")
+            raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")
+
+
+_IN_POINTS = ("order_effect", "length", "ordinal", "unclustered", "compare")
+
+
+def _refuse_idle(ctx: click.Context, file: Path | None, flags: Mapping[str, Any]) -> None:
+    """Flags that would change nothing; a document is spared most, for it holds every method's findings."""
+    if _typed(ctx, "resample") and not flags["bootstrap"]:
+        raise WrongUse("--resample says what a bootstrap draws: give --bootstrap N too.")
+    if flags["as_json"]:
+        return
+    method = flags["method"]
+    if _typed(ctx, "k") and method != "elo":
+        raise WrongUse(f"--k is Elo's step and means nothing to {method}: give --method elo, or leave it out.")
+    if _typed(ctx, "join") and file is not None and flags["unit"] != "battles":
+        raise WrongUse("--join says how votes make a battle, and a file's rows stay as they are: give --unit battles.")
+    if method == "win-rate" and not any(flags[name] for name in _IN_POINTS):
+        for name in ("scale", "base", "start", "ties"):
+            if _typed(ctx, name):
+                raise WrongUse(f"--{name} is of ratings in points; a win rate is a share, a tie half a win.")
+
+
+def _typed(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE

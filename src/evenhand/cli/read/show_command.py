@@ -1,0 +1,44 @@
+"""`evenhand show`: one run, trial or item whole."""
+
+import json
+from typing import Any
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import option
+
+
+@click.command("show")
+@click.argument("what", required=False)
+@option("--benchmark", help="With --item: whose item.")
+@option("--item", help="An item's id: what is asked, its images and criteria, all its answers and verdicts.")
+@option("--models", multiple=True, help="Of an item: only these models, and whom they met; repeatable.")
+@option("--flips", is_flag=True, help="Of a run: the pairs whose verdict changed with the order.")
+@options.store
+@options.as_json
+def command(what: str | None, **flags: Any) -> None:
+    """WHAT is the beginning of a run's id (see `evenhand runs`) or of a trial's key."""
+    from evenhand.cli.read import case_page, showing
+    from evenhand.ledger.read.lookup import find_trial
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.store.runs import find_run
+
+    ledger = Ledger(flags["store"], create=False)
+    document: dict[str, Any]
+    if what is None:
+        if flags["item"] is None:
+            raise WrongUse("Say what to show: a run, a trial, or --benchmark NAME --item ID.")
+        document = case_page.case_document(ledger, flags["benchmark"], flags["item"], models=flags["models"])
+        printed = case_page.print_case
+    elif (trial := find_trial(ledger, what)) is not None:
+        document = showing.trial_document(trial)
+        printed = showing.print_trial
+    else:
+        document = showing.run_document(ledger, find_run(ledger, what))
+        printed = showing.print_flips if flags["flips"] else showing.print_run
+    if flags["as_json"]:
+        click.echo(json.dumps({"schema": 1, **document}, ensure_ascii=False))
+    else:
+        printed(document)

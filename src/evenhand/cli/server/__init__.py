@@ -1,0 +1,1 @@
+"""Commands that stay: serve and worker."""

@@ -1,0 +1,182 @@
+"""From the flags of `worker` to the kinds of work it does; and the worker that `serve` keeps beside it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from evenhand.cli.ask.asking_means import Contact, contact, recorded
+from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.server.submission_work import NO_JUDGE, submissions_work
+from evenhand.domain.errors import Misuse
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Means
+from evenhand.engine.tasks.item_task import Addressee
+from evenhand.images.guard import anywhere, is_public
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.worker_notes import leave_note
+from evenhand.ledger.submissions.intakes import intakes_on_record
+from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.worker.loop import Rhythm, Stopping, Work, work
+from evenhand.worker.proposed_images import LIMITS, ProposedImages
+from evenhand.worker.reference_answers import SAMPLED, ReferenceAnswers
+from evenhand.worker.submissions import Submissions
+
+NO_MODEL = "The worker has no model to write reference answers with; start it, or `serve`, with --model provider/model."
+
+_LAST_SECONDS = 40.0
+_FIRST_REST, _LONGEST_REST = 1.0, 60.0
+
+
+def work_until_stopped(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> None:
+    with closing(ledger):
+        limits = replace(LIMITS, allowed=anywhere if flags["allow_private"] else is_public)
+        kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalsAtHand(ledger), limits=limits)]
+        kinds += _asking_a_model(ctx, flags, surroundings, ledger)
+        asyncio.run(_work(kinds, ledger, flags))
+
+
+def _asking_a_model(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> list[Work[Any]]:
+    """Where one cannot be done the owner is told on the page, and the others are done all the same."""
+    found: list[Work[Any]] = []
+    for name, who, make in (("answers", "model", _reference_answers), ("submissions", "judge", submissions_work)):
+        try:
+            made = make(ctx, flags, surroundings, ledger)
+            found.append(made)
+            sentence = _lacking(made, ledger)
+        except (Misuse, WrongUse) as error:
+            sentence = str(error)
+            if flags[who] and not flags["while_stdin_is_open"]:
+                leave_note(ledger, name, sentence)
+                raise
+        leave_note(ledger, name, sentence)
+        if sentence:
+            click.echo(f"Note: {sentence}", err=True)
+    return found
+
+
+def _lacking(work: Work[Any], ledger: Ledger) -> str:
+    """Of the judging of submissions, which goes on without a judge as far as it needs none."""
+    in_vain = isinstance(work, Submissions) and work.judge is None and intakes_on_record(ledger)
+    return NO_JUDGE if in_vain else ""
+
+
+def _reference_answers(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+) -> ReferenceAnswers:
+    if not flags["model"]:
+        raise WrongUse(NO_MODEL)
+    asking = {**flags, "max_cost": None, "image_detail": None}
+    model = contact(
+        ctx,
+        flags["model"],
+        surroundings,
+        asking,
+        url_flag="base_url",
+        key_flag="api_key_env",
+        defaults=SAMPLED,
+        image=ledger.images.get,
+    )
+    return ReferenceAnswers(
+        ledger=ledger,
+        proposals=ProposalsAtHand(ledger),
+        asked=Addressee(
+            name=model.model.name, endpoint=model.model.identity, model=model.model.model, settings=model.settings
+        ),
+        means=lambda budget: _means(model, budget, ledger),
+        priced=model.quote.known,
+        settings=recorded(flags),
+    )
+
+
+def _means(model: Contact, budget: Budget, ledger: Ledger) -> Means:
+    return replace(model, budget=budget).means(ledger)
+
+
+async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, flags: Mapping[str, Any]) -> None:
+    stopping = Stopping()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.interrupt)
+    if flags["while_stdin_is_open"]:
+        # Whoever started us holds the other end: when they are gone, even by kill -9, it closes.
+        threading.Thread(target=_wait_for_end, args=(loop, stopping), daemon=True).start()
+    await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=flags["once"]))
+
+
+def _wait_for_end(loop: asyncio.AbstractEventLoop, stopping: Stopping) -> None:
+    sys.stdin.buffer.read()
+    loop.call_soon_threadsafe(stopping.interrupt)
+
+
+@contextmanager
+def worker_beside(store: str, flags: Sequence[str]) -> Generator[None]:
+    """A worker in a process of its own, started again whenever it ends; stopped at the end.
+
+    `flags` are those typed in; what the environment and evenhand.toml say the worker reads itself.
+    """
+    leaving = threading.Event()
+    running: list[subprocess.Popen[bytes]] = []
+
+    def keep() -> None:
+        rest = _FIRST_REST
+        while not leaving.is_set():
+            process, since = _started(store, flags), time.monotonic()
+            running[:] = [process]
+            if leaving.is_set():
+                _close(process)
+            process.wait()
+            if time.monotonic() - since > _LONGEST_REST:
+                rest = _FIRST_REST
+            leaving.wait(rest)
+            rest = min(_LONGEST_REST, rest * 2)
+
+    keeper = threading.Thread(target=keep)
+    keeper.start()
+    try:
+        yield
+    finally:
+        leaving.set()
+        for process in tuple(running):
+            _close(process)
+            _end(process)
+        keeper.join()
+
+
+def _started(store: str, flags: Sequence[str]) -> "subprocess.Popen[bytes]":
+    # -P: a folder that holds an `evenhand` or a `json.py` of its own must not run as ours.
+    # The store goes by the environment: its URL may hold a password, and arguments can be seen by everybody.
+    return subprocess.Popen(  # noqa: S603  ourselves
+        [sys.executable, "-P", "-m", "evenhand", "worker", "--while-stdin-is-open", *flags],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "EVENHAND_STORE": store},
+        # Ctrl-C is for the server, which then stops the worker in its own time.
+        start_new_session=True,
+    )
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        process.wait(_LAST_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

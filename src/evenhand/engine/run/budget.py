@@ -1,0 +1,133 @@
+"""Dollars: the most a call can cost is set aside before it is sent, and settled when its price is known."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from evenhand.ledger.store.budgets import BILLION, BudgetStanding, Purse, PurseOnDisk, billionths
+from evenhand.ledger.store.record import Ledger
+
+Work: TypeAlias = Callable[..., Awaitable[Any]]
+"""Does something with the ledger in the thread that writes to it."""
+
+
+class Budget:
+    """`most` in dollars, or None for no limit. What is set aside never exceeds it, whatever is in flight.
+
+    Open, it is on disk: what other processes spend of it counts, and what a kill cuts off is spent.
+    """
+
+    def __init__(self, most: float | None) -> None:
+        self.most = most
+        self._purse = None if most is None else Purse(most)
+        self._work: Work = asyncio.to_thread
+        self._taking = asyncio.Lock()
+        self._unsettled = 0
+        self._settlements = 0
+        self._settled = asyncio.Event()
+        self.spent = 0.0
+        """By the calls of this process."""
+        self.reached = False
+        self.refused: float | None = None
+        """The most that a call can cost, in dollars, for which there was not enough; of several, the dearest."""
+        self.overrun = ""
+        """Why no budget can be kept with this endpoint, where that is so. A sentence."""
+
+    @property
+    def limited(self) -> bool:
+        return self._purse is not None
+
+    @property
+    def on_disk(self) -> PurseOnDisk | None:
+        return self._purse if isinstance(self._purse, PurseOnDisk) else None
+
+    def open(self, ledger: Ledger, name: str, *, lasts: bool = False) -> bool:
+        """Puts it on disk under this name; False where there is no limit, or it is there already.
+
+        `lasts`: it is that of all runs of the command of that name, for good.
+        """
+        if self.most is None or self.on_disk is not None:
+            return False
+        self._purse = PurseOnDisk(ledger, name, most=self.most, lasts=lasts)
+        return True
+
+    def close(self, *, done: bool) -> None:
+        """`done`: all that was wanted is asked, so that nothing is left to spend it on."""
+        if (purse := self.on_disk) is not None:
+            purse.leave(done=done)
+            self._purse = Purse(0.0)
+
+    def begin(self, run: str, work: Work) -> None:
+        """From here on it is spent by this run."""
+        self._work = work
+        if self._purse is not None:
+            self._purse.run = run
+
+    def standing(self) -> BudgetStanding | None:
+        """None where it is not on disk."""
+        return None if (purse := self.on_disk) is None else purse.standing()
+
+    def left(self) -> float:
+        """The most that a call may cost where none is in flight, in dollars."""
+        return math.inf if self._purse is None else self._purse.left() / BILLION
+
+    async def reserve(self, estimate: float | None) -> bool:
+        """False where the call could take the run over its budget.
+
+        Estimates are upper bounds, so what the calls in flight really cost may leave room: it waits for them first.
+        """
+        if self._purse is None:
+            return True
+        assert estimate is not None, "a budget without a price is refused before the run starts"
+        most = billionths(estimate)
+        while True:
+            before = self._settlements
+            if self.overrun:
+                return False
+            if self._purse.bind(most):
+                self._unsettled += 1
+                return True
+            if await self._take(most) or self._settlements != before:
+                continue
+            if not self._unsettled:
+                self.reached = True
+                self.refused = max(estimate, self.refused or 0.0)
+                return False
+            while self._settlements == before:
+                self._settled.clear()
+                await self._settled.wait()
+
+    async def _take(self, most: int) -> bool:
+        """Whether that much is free, for a moment at least."""
+        purse = self.on_disk
+        if purse is None:
+            return False
+        async with self._taking:
+            return purse.free >= most or await self._work(purse.take, most)
+
+    def settle(self, estimate: float | None, actual: float | None) -> None:
+        """The call is over: what it cost replaces what was set aside; a failed call costs what is known, or nothing."""
+        self.spent += actual or 0.0
+        if self._purse is None or estimate is None:
+            return
+        self._purse.unbind(billionths(estimate), billionths(actual or 0.0))
+        self._unsettled -= 1
+        self._settlements += 1
+        self._settled.set()
+
+    def stop(self, sentence: str) -> None:
+        """Sets nothing more aside: the endpoint does not keep to what a call was allowed to cost."""
+        self.overrun = self.overrun or sentence
+        self.reached = True
+
+
+def dollars_up(usd: float) -> str:
+    """As one may give it for a budget: never less, with four decimals or, where it is very little, two figures."""
+    decimals = max(4, 1 - math.floor(math.log10(usd))) if usd > 0 else 4
+    return f"{math.ceil(round(usd * 10**decimals, 6)) / 10**decimals:.{decimals}f}"
+
+
+def in_whole_billionths(usd: float) -> float:
+    """Dollars as they come off a budget."""
+    return billionths(usd) / BILLION

@@ -1,0 +1,264 @@
+"""One call: its turn, its pace, its tries, and what it cost, also where it was in vain."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from evenhand.domain.call import Reply, Request, Usage
+from evenhand.domain.errors import CallFailure, Misuse
+from evenhand.domain.verdict import NoVerdict
+from evenhand.engine.run.budget import Budget, in_whole_billionths
+from evenhand.engine.run.limits import Concurrency, Pace
+from evenhand.engine.run.retry import RetryRule, with_retries
+from evenhand.engine.run.tally import Tally
+from evenhand.images import ImageError
+from evenhand.ledger.store.record import StoredCall
+from evenhand.models.client import ModelClient
+
+
+class Pricing(Protocol):
+    def cost(self, usage: Usage) -> float | None: ...
+
+    def most(self, request: Request) -> float | None:
+        """Dollars that the call can cost at most, None where the price is unknown."""
+        ...
+
+    def learn(self, request: Request, usage: Usage) -> bool:
+        """Whether what a call used shows that calls can cost more than was thought."""
+        ...
+
+    def tokens(self, request: Request) -> int:
+        """An upper estimate of input and output together."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    max_connections: int = 64
+    rpm: float | None = None
+    tpm: float | None = None
+    retry: RetryRule = field(default_factory=RetryRule)
+    grace_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run asks with."""
+
+    client: ModelClient
+    pricing: Pricing
+    budget: Budget
+    pacing: Pacing
+    second: "Means | None" = None
+    """What a second step asks with, where that is another model; the budget is the same."""
+
+    async def close(self) -> None:
+        await self.client.close()
+        if self.second is not None:
+            await self.second.close()
+
+
+FIRST_CALLS = 2
+"""In flight on a budget until a reply has shown what the endpoint counts: what it may cost beyond was not set aside."""
+
+
+@dataclass(slots=True)
+class Reserved:
+    """For the try that is under way."""
+
+    estimate: float | None
+    """In dollars; None where there is no limit."""
+
+
+Charge: TypeAlias = Callable[[float], Awaitable[None]]
+"""Puts on record so many dollars that a try in vain took off the budget; returns when they are on disk."""
+
+
+def off_the_budget(cost: float | None, estimate: float | None) -> float:
+    """Dollars: what a call cost, or the most it can have been where the endpoint does not say what it used."""
+    usd = estimate if cost is None else cost
+    return in_whole_billionths(usd) if usd else 0.0
+
+
+class Caller:
+    """Sends the requests of one run. The first try's cost is reserved by whoever begins a call."""
+
+    def __init__(self, means: Means, *, concurrency: Concurrency, tally: Tally, charge: Charge) -> None:
+        self._means = means
+        self._charge = charge
+        self._concurrency = concurrency
+        self._tally = tally
+        self._requests_pace = Pace(means.pacing.rpm)
+        self._tokens_pace = Pace(means.pacing.tpm)
+        self.heard = False
+        """Whether any reply has come."""
+        self.failed = 0
+        """Calls that got no reply."""
+        self.sending: set[asyncio.Task[Any] | None] = set()
+        """Tasks whose request is on its way; the others wait for their turn, or to try again."""
+        self.sent: set[str] = set()
+        """Keys of the requests under way that were sent at least once."""
+        self.cut_off: set[str] = set()
+        """Keys of the requests that were given up while they were on their way."""
+        self._set_aside = 0
+        """Tries for which something is set aside and that are not over."""
+        self._over = asyncio.Event()
+        self._lessons = 0
+        """How many replies have shown that calls can cost more than was thought."""
+
+    async def reserve(self, request: Request) -> "Reserved | None":
+        """What the call may cost, set aside; None where it could take the run over its budget."""
+        # Without a limit nobody asks: an estimate counts bytes, and decodes the images that are shown.
+        if not self._means.budget.limited:
+            return Reserved(None)
+        while not self.heard and self._set_aside >= FIRST_CALLS:
+            self._over.clear()
+            await self._over.wait()
+        self._set_aside += 1
+        reserved: Reserved | None = None
+        try:
+            reserved = await self._room(request)
+        finally:
+            if reserved is None:
+                self._end_try()
+        return reserved
+
+    async def _room(self, request: Request) -> "Reserved | None":
+        budget, pricing = self._means.budget, self._means.pricing
+        while True:
+            most, lessons = pricing.most(request), self._lessons
+            if not await budget.reserve(most):
+                return None
+            if lessons == self._lessons:
+                return Reserved(most)
+            budget.settle(most, 0.0)  # while it waited a reply came that shows it to be too little
+
+    def _end_try(self) -> None:
+        self._set_aside -= 1
+        self._over.set()
+
+    def cost(self, reply: Reply) -> float | None:
+        return self._means.pricing.cost(reply.usage)
+
+    async def reply(self, request: Request, reserved: Reserved) -> Reply:
+        """Raises CallFailure where no reply came, Misuse and LongPause where the run should end.
+
+        `reserved` is for the first try, and then for the one under way.
+        """
+        tries = 0
+
+        async def once() -> Reply:
+            nonlocal tries
+            tries += 1
+            if tries > 1:
+                again = await self.reserve(request)
+                if again is None:
+                    raise CallFailure("The budget does not allow another try.", reason="over-budget")
+                reserved.estimate = again.estimate
+            return await self._paid(request, reserved.estimate)
+
+        return await with_retries(
+            once, rule=self._means.pacing.retry, concurrency=self._concurrency, heard=lambda: self.heard
+        )
+
+    async def _paid(self, request: Request, estimate: float | None) -> Reply:
+        paid = 0.0
+        try:
+            reply = await self._in_turn(request)
+            paid = off_the_budget(self.cost(reply), estimate)
+            self._hold_against(estimate, paid, request, reply.usage)
+            self.heard = True
+        except (CallFailure, Misuse) as failure:
+            paid = self._paid_in_vain(failure, estimate)
+            self._hold_against(estimate, paid, request, failure.usage or Usage())
+            # Before another try: what it cost must not be forgotten while the next is under way.
+            await self._charge(paid)
+            raise
+        except asyncio.CancelledError:
+            paid = off_the_budget(None, estimate) if request.key in self.cut_off else 0.0
+            raise
+        finally:
+            self._means.budget.settle(estimate, paid)
+            if estimate is not None:
+                self._end_try()
+        return reply
+
+    def _hold_against(self, estimate: float | None, paid: float, request: Request, usage: Usage) -> None:
+        """Learns from what a call used, or ends the run where that cannot help."""
+        if estimate is None:
+            return
+        self._lessons += self._means.pricing.learn(request, usage)
+        allowed, written = _most_output(request), usage.output or 0
+        if allowed is not None and written > allowed and paid > in_whole_billionths(estimate):
+            self._means.budget.stop(
+                f"{request.model} wrote {written} tokens where {allowed} were allowed, and the call cost ${paid:.4g} "
+                f"where ${estimate:.4g} was set aside: no budget can be kept with an endpoint that does not keep to "
+                "the limit of tokens."
+            )
+
+    def _paid_in_vain(self, failure: CallFailure | Misuse, estimate: float | None) -> float:
+        """A reply that cannot be used is billed all the same; one that never came may have been."""
+        if failure.usage is None and not (isinstance(failure, CallFailure) and failure.maybe_billed):
+            return 0.0
+        cost = None if failure.usage is None else self._means.pricing.cost(failure.usage)
+        self._tally.add_cost(cost)
+        return off_the_budget(cost, estimate)
+
+    async def _in_turn(self, request: Request) -> Reply:
+        while True:  # a pause asked for while this call waited for its turn holds it back too
+            await self._concurrency.pass_hold()
+            await self._requests_pace.take()
+            await self._tokens_pace.take(self._means.pricing.tokens(request) if self._means.pacing.tpm else 0.0)
+            if not self._concurrency.held:
+                return await self._send(request)
+
+    async def _send(self, request: Request) -> Reply:
+        task = asyncio.current_task()
+        self.sending.add(task)
+        self.sent.add(request.key)
+        try:
+            return await self._means.client.complete(request)
+        except asyncio.CancelledError:
+            self.cut_off.add(request.key)
+            raise
+        except ImageError as error:
+            raise CallFailure(f"An image of this item cannot be sent. {error}", reason="api-error") from error
+        finally:
+            self.sending.discard(task)
+
+
+def _most_output(request: Request) -> int | None:
+    """Tokens that an endpoint may write, as it is told; None where it is not told."""
+    if request.offer is not None:
+        return 1 + len(request.offer.begin.encode())
+    return request.settings.max_tokens
+
+
+Answer: TypeAlias = asyncio.Future[StoredCall | NoVerdict]
+
+
+class Asked:
+    """Requests asked of late, so that two trials with the very same words (two models gave one answer) pay once.
+
+    Those of the last two chunks are kept: a plan made before them knows nothing of their replies.
+    """
+
+    def __init__(self) -> None:
+        self._now: dict[str, Answer] = {}
+        self._before: dict[str, Answer] = {}
+
+    def get(self, key: str) -> Answer | None:
+        return self._now.get(key) or self._before.get(key)
+
+    def add(self, key: str) -> None:
+        self._now[key] = asyncio.get_running_loop().create_future()
+
+    def answer(self, key: str, said: StoredCall | NoVerdict) -> None:
+        asked = self.get(key)
+        if asked is not None and not asked.done():
+            asked.set_result(said)
+
+    def turn_over(self) -> None:
+        unanswered = {key: asked for key, asked in self._before.items() if not asked.done()}
+        self._now, self._before = unanswered, self._now

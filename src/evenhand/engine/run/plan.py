@@ -1,0 +1,85 @@
+"""What is still to be asked: the wanted trials minus what the ledger knows. Reads the ledger, changes nothing."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evenhand.domain.trial import Trial
+from evenhand.engine.run.task import Due, PlannedChunk
+from evenhand.ledger.store.record import CHUNK, Ledger
+
+if TYPE_CHECKING:
+    from evenhand.engine.tasks.asking import Asking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrying:
+    """What to ask of that which was asked before."""
+
+    only_failed: bool = False
+    """Ask what got no reply, and nothing that was never asked."""
+    reasons: frozenset[str] = frozenset()
+    """Ask again, under a new attempt number, trials whose last reply held no decision for one of these reasons."""
+
+
+def plan(
+    trials: Iterable[Trial], *, asking: "Asking", ledger: Ledger, retrying: Retrying | None = None
+) -> Iterator[PlannedChunk[Trial]]:
+    """In chunks, so that a million trials do not sit in memory."""
+    retrying = retrying or Retrying()
+    stream = iter(trials)
+    while chunk := list(itertools.islice(stream, CHUNK)):
+        decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
+        open_trials = [trial for trial in chunk if trial.key not in decided]
+        if retrying.only_failed:
+            failed = ledger.failed(trial.key for trial in open_trials)
+            open_trials = [trial for trial in open_trials if trial.key in failed]
+        if retrying.reasons:
+            again = _asked_again([trial for trial in chunk if trial.key in decided], asking, ledger, retrying.reasons)
+            decided -= again.keys()
+            open_trials += again.values()
+        due = _due(open_trials, asking, ledger)
+        later = _due(_later_attempts(due, asking, ledger), asking, ledger)
+        known = tuple(trial.key for trial in chunk if trial.key in decided)
+        yield PlannedChunk(known=known, due=(*due, *later), beyond=len(later))
+
+
+def _due(trials: Sequence[Trial], asking: "Asking", ledger: Ledger) -> tuple[Due[Trial], ...]:
+    requests = {trial.key: asking.request(trial) for trial in trials}
+    stored = ledger.find_calls(request.key for request in requests.values())
+    return tuple(
+        Due(key=trial.key, subject=trial, request=requests[trial.key], stored=stored.get(requests[trial.key].key))
+        for trial in trials
+    )
+
+
+def _later_attempts(due: Sequence[Due[Trial]], asking: "Asking", ledger: Ledger) -> list[Trial]:
+    """Of trials that a newer reader reads again, the later attempts that it has not read either."""
+    found: list[Trial] = []
+    last = [one.subject for one in due if one.stored is not None]
+    while last:
+        following = [replace(trial, attempt=trial.attempt + 1) for trial in last]
+        asked = ledger.asked(trial.key for trial in following)
+        last = [trial for trial in following if trial.key in asked]
+        decided = ledger.decided((trial.key for trial in last), reader=asking.protocol.reader)
+        found += [trial for trial in last if trial.key not in decided]
+    return found
+
+
+def _asked_again(
+    decided: Sequence[Trial], asking: "Asking", ledger: Ledger, reasons: frozenset[str]
+) -> dict[str, Trial]:
+    """By the key of the first attempt, the next attempt at each trial whose last one ended for one of the reasons."""
+    again: dict[str, Trial] = {}
+    last = {trial.key: trial for trial in decided}
+    while last:
+        found = ledger.reasons((trial.key for trial in last.values()), reader=asking.protocol.reader)
+        for first, trial in list(last.items()):
+            if trial.key not in found:
+                again[first] = trial  # this attempt has not been made yet
+            if found.get(trial.key) in reasons:
+                last[first] = replace(trial, attempt=trial.attempt + 1)
+            else:
+                del last[first]
+    return again

@@ -1,0 +1,215 @@
+"""What calls will cost: tokens and dollars, before they are sent and after."""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial, reduce
+from typing import Any, TypeAlias
+
+from evenhand.domain.call import Picture, Request, Usage
+from evenhand.domain.identity import Json
+from evenhand.engine.run.task import Due, PlannedChunk
+from evenhand.images import ImageDetail, inspect, most_image_tokens, openai_image_tokens
+from evenhand.models.endpoint import Endpoint
+from evenhand.models.prices import PriceList, estimate_tokens
+
+UNLIMITED_OUTPUT = 4096
+"""Output tokens assumed where no limit is set."""
+
+
+AROUND_A_MESSAGE = 8
+"""Tokens that a chat template may put around each message."""
+BYTES_OF_A_TOKEN = 6
+"""More than any tokenizer makes of a text on average."""
+
+
+class Quote:
+    """Prices of one model's calls. `endpoint` None is an embedded model, which costs nothing.
+
+    Two numbers: an estimate for people, and the most a call can cost, which a budget sets aside. No tokenizer that
+    works on bytes makes more than one token of a byte, so that words need no guess. What an image takes, and what an
+    endpoint adds of its own, is learned where replies show more than was thought.
+    """
+
+    def __init__(self, endpoint: Endpoint | None, prices: PriceList, image: Callable[[str], bytes]) -> None:
+        self._endpoint = endpoint
+        self._prices = prices
+        model = "" if endpoint is None else endpoint.model
+        self._picture_tokens = cache(partial(_picture_tokens, image=image, model=model, rule=openai_image_tokens))
+        self._picture_tokens_at_most = cache(partial(_picture_tokens, image=image, model=model, rule=most_image_tokens))
+        self._words_times = 1.0
+        self._pictures_times = 1.0
+        self._output_times = 1.0
+
+    @property
+    def known(self) -> bool:
+        return self._prices.known(self._endpoint, at=time.time())
+
+    def cost(self, usage: Usage) -> float | None:
+        return self._prices.cost(self._endpoint, usage, at=time.time())
+
+    def estimate(self, request: Request) -> float | None:
+        """Dollars, for a dry run: every output token that the request allows is counted, the input is estimated."""
+        return self.cost(Usage(input=self.input_tokens(request), output=self.output_tokens(request)))
+
+    def most(self, request: Request) -> float | None:
+        """Dollars that the call will not go over, by all that is known of the endpoint."""
+        words, pictures = self._input_at_most(request)
+        read = math.ceil(words * self._words_times + pictures * self._pictures_times)
+        return self.cost(Usage(input=read, output=math.ceil(_output_at_most(request) * self._output_times)))
+
+    def learn(self, request: Request, usage: Usage) -> bool:
+        """Whether a call took more tokens than was thought possible: then `most` is more from here on."""
+        before = (self._words_times, self._pictures_times, self._output_times)
+        words, pictures = self._input_at_most(request)
+        if pictures:
+            seen = (usage.input or 0) - words / BYTES_OF_A_TOKEN
+            self._pictures_times = max(self._pictures_times, seen / pictures)
+        elif words:
+            self._words_times = max(self._words_times, (usage.input or 0) / words)
+        self._output_times = max(self._output_times, (usage.output or 0) / _output_at_most(request))
+        return before != (self._words_times, self._pictures_times, self._output_times)
+
+    def _input_at_most(self, request: Request) -> tuple[int, int]:
+        """Tokens of the words and of the pictures."""
+        words = sum(len(message.text.encode()) + AROUND_A_MESSAGE for message in request.messages)
+        if request.offer is not None:
+            words += len(request.offer.begin.encode())
+        return words, sum(self._picture_tokens_at_most(picture) for picture in request.pictures)
+
+    def tokens(self, request: Request) -> int:
+        return self.input_tokens(request) + self.output_tokens(request)
+
+    def input_tokens(self, request: Request) -> int:
+        words = sum(estimate_tokens(message.text) + 4 for message in request.messages)
+        return words + sum(self._picture_tokens(picture) for picture in request.pictures)
+
+    def output_tokens(self, request: Request) -> int:
+        if request.offer is not None:
+            return 1 + estimate_tokens(request.offer.begin)  # where a turn cannot be begun, the model writes it
+        return request.settings.max_tokens or UNLIMITED_OUTPUT
+
+
+def _output_at_most(request: Request) -> int:
+    if request.offer is not None:
+        return 1 + len(request.offer.begin.encode())
+    return request.settings.max_tokens or UNLIMITED_OUTPUT
+
+
+_Rule: TypeAlias = Callable[[int, int, ImageDetail, str], int]
+
+
+def _picture_tokens(picture: Picture, image: Callable[[str], bytes], model: str, rule: _Rule) -> int:
+    """OpenAI's rule is a stand-in for other wires, which a dry run says."""
+    info = inspect(image(picture.digest))
+    width, height = info.width, info.height
+    if picture.max_edge is not None and max(width, height) > picture.max_edge:
+        shrink = picture.max_edge / max(width, height)
+        width, height = round(width * shrink), round(height * shrink)
+    detail = picture.detail if picture.detail in ("low", "high", "auto") else "auto"
+    return rule(width, height, detail, model)
+
+
+@dataclass(slots=True, kw_only=True)
+class DryRun:
+    """What a run would do, at least and at most."""
+
+    trials: int = 0
+    known: int = 0
+    calls: int = 0
+    """At least."""
+    calls_at_most: int = 0
+    input_tokens: int = 0
+    """Of the calls that are made in any case: at least."""
+    input_tokens_at_most: int = 0
+    output_tokens: int = 0
+    """At most."""
+    pictures: int = 0
+    cost_usd: float | None = 0.0
+    """At most."""
+    input_cost_usd: float | None = 0.0
+    """Of the input of the calls that are made in any case: what they cost at least, were every reply empty."""
+    image_tokens_known: bool = True
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "schema": 1,
+            "trials": self.trials,
+            "known": self.known,
+            "calls_at_least": self.calls,
+            "calls_at_most": self.calls_at_most,
+            "tokens": {
+                "input": self.input_tokens,
+                "input_at_most": self.input_tokens_at_most,
+                "output_at_most": self.output_tokens,
+            },
+            "image_tokens_known": self.image_tokens_known,
+            "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
+            "cost_usd_at_least": None if self.input_cost_usd is None else round(self.input_cost_usd, 6),
+        }
+
+    def add(self, request: Request, quote: Quote, *, sure: bool = True) -> None:
+        """`sure`: the call is made in any case."""
+        tokens = quote.input_tokens(request)
+        self.calls_at_most += 1
+        self.input_tokens_at_most += tokens
+        if sure:
+            self.calls += 1
+            self.input_tokens += tokens
+            self.input_cost_usd = _sum(self.input_cost_usd, quote.cost(Usage(input=tokens, output=0)))
+        self.output_tokens += quote.output_tokens(request)
+        self.pictures += len(request.pictures)
+        self.cost_usd = _sum(self.cost_usd, quote.estimate(request))
+
+
+def _sum(before: float | None, more: float | None) -> float | None:
+    return None if before is None or more is None else before + more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondCalls:
+    """The calls that a reply may lead to."""
+
+    quote: Quote
+    longest: Request
+    """The longest that may be needed, for a reply that is not known yet."""
+    pending: Callable[[Due[Any]], Request | None]
+    """What a reply on record still needs."""
+
+
+def added_up(quoted: Sequence[DryRun]) -> DryRun:
+    return DryRun(
+        trials=sum(one.trials for one in quoted),
+        known=sum(one.known for one in quoted),
+        calls=sum(one.calls for one in quoted),
+        calls_at_most=sum(one.calls_at_most for one in quoted),
+        input_tokens=sum(one.input_tokens for one in quoted),
+        input_tokens_at_most=sum(one.input_tokens_at_most for one in quoted),
+        output_tokens=sum(one.output_tokens for one in quoted),
+        pictures=sum(one.pictures for one in quoted),
+        cost_usd=reduce(_sum, (one.cost_usd for one in quoted), 0.0),
+        input_cost_usd=reduce(_sum, (one.input_cost_usd for one in quoted), 0.0),
+        image_tokens_known=all(one.image_tokens_known for one in quoted),
+    )
+
+
+def dry_run(
+    chunks: Iterable[PlannedChunk[Any]], quote: Quote, *, openai_images: bool, second: SecondCalls | None = None
+) -> DryRun:
+    """Counts the plan without asking anything; `cost_usd` is an upper estimate, None where the price is unknown."""
+    total = DryRun(cost_usd=0.0 if quote.known else None, input_cost_usd=0.0 if quote.known else None)
+    for chunk in chunks:
+        total.trials += len(chunk.known) + len(chunk.due)
+        total.known += len(chunk.known)
+        for due in chunk.due:
+            if due.stored is None:
+                total.add(due.request, quote)
+                if second is not None:
+                    total.add(second.longest, second.quote, sure=False)
+            elif second is not None and (pending := second.pending(due)) is not None:
+                total.add(pending, second.quote)
+            else:
+                total.known += 1
+    total.image_tokens_known = openai_images or total.pictures == 0
+    return total

@@ -1,0 +1,175 @@
+"""How a trial becomes a request and its reply a reading: the protocol's words, the item, the answers in order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evenhand.domain.call import Message, Part, Picture, Reply, Request
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Item
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import Response
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.engine.run.task import Circumstances, Due
+from evenhand.engine.tasks.extraction import EXTRACTED, Extraction
+from evenhand.ledger.store.claims import Claimed, claim
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.protocols.candidates import Meant
+from evenhand.protocols.closing import trial_token
+from evenhand.protocols.fence import fence_nonce
+from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    verdict: Verdict | NoVerdict
+    notes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Everything that the trials of one study share: a run's errand where a judge is asked."""
+
+    study: str
+    protocol: Protocol
+    condition: Condition
+    rater: Rater
+    model: str
+    """The model's name as its endpoint knows it."""
+    items: Mapping[str, Item]
+    responses: Mapping[str, Response]
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Digests of the images that items name by a URL."""
+    fence_secret: bytes = b""
+    extraction: Extraction | None = None
+    """What is done with a reply that has no readable decision; None: it is left at that."""
+    deviations: tuple[str, ...] = ()
+    """Sentences: what the user chose otherwise than the paper states."""
+    meant: dict[str, Meant] = field(default_factory=dict[str, Meant], init=False, compare=False, repr=False)
+    """By digest: what is meant for the judge, of the answers shown so far. The same one is shown in pair after pair."""
+
+    def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
+        return claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
+
+    def outcome(self, result: Reading | NoVerdict) -> NoVerdict | None:
+        verdict = result.verdict if isinstance(result, Reading) else result
+        return verdict if isinstance(verdict, NoVerdict) else None
+
+    def record(self, due: Due[Trial], result: Reading | NoVerdict, now: Circumstances) -> Entries:
+        """A judgement in any case: a trial that failed is a record too."""
+        reading = result if isinstance(result, Reading) else Reading(verdict=result)
+        judgement = Judgement(
+            trial=due.key,
+            verdict=reading.verdict,
+            reader=self.protocol.reader,
+            calls=() if isinstance(result, NoVerdict) else now.calls,
+            run=now.run,
+            at=now.at,
+            cost_usd=now.cost_usd,
+            notes=reading.notes,
+        )
+        return Entries(trials=[due.subject], judgements=[judgement])
+
+    def request(self, trial: Trial) -> Request:
+        messages = self.protocol.messages(
+            self._values(trial),
+            readout=self.condition.readout,
+            fence=self._fence(trial),
+            token=self._token(trial),
+        )
+        return Request(
+            endpoint=self.rater.endpoint,
+            model=self.model,
+            messages=self._with_pictures(messages, self.items[trial.item]),
+            settings=self.rater.settings,
+            offer=self.protocol.offer(self.condition.readout, options=len(trial.responses)),
+            replicate=trial.replicate,
+            attempt=trial.attempt,
+        )
+
+    def read(self, due: Due[Trial], replies: Sequence[Reply]) -> Reading | Request:
+        return self.read_trial(due.subject, replies)
+
+    def read_trial(self, trial: Trial, replies: Sequence[Reply]) -> Reading | Request:
+        """What the reply decides, else what the extractor says of it, who is asked where it has not been.
+
+        A reply that was cut or refused is not searched for a decision.
+        """
+        reading = self._read(trial, replies[0])
+        lacking = reading.verdict
+        if self.extraction and isinstance(lacking, NoVerdict) and lacking.reason in EXTRACTED:
+            if len(replies) == 1:
+                return self.extraction.request(trial, replies[0].text)
+            shown, fence = self._shown(trial), self._fence(trial)
+            reading = replace(reading, verdict=self.extraction.read(lacking, replies[1], shown=shown, fence=fence))
+        notes = dict(reading.notes)
+        if adapted := [*self.deviations, *(words for reply in replies for words in reply.adapted)]:
+            notes["adapted"] = adapted
+        if wrote := self._candidates_wrote(trial):
+            notes["candidates_wrote"] = wrote
+        return replace(reading, notes=notes) if notes else reading
+
+    def _candidates_wrote(self, trial: Trial) -> dict[str, Json]:
+        """The places of the answers that hold a verdict, or an order to the judge, as shown from 0 on."""
+        for digest in trial.responses:
+            if digest not in self.meant:
+                self.meant[digest] = self.protocol.meant(self.responses[digest].text)
+        meant = [self.meant[digest] for digest in trial.responses]
+        found: dict[str, Json] = {
+            "verdict": [place for place, one in enumerate(meant) if one.verdict],
+            "order": [place for place, one in enumerate(meant) if one.order],
+        }
+        return {name: places for name, places in found.items() if places}
+
+    def _read(self, trial: Trial, reply: Reply) -> Reading:
+        if reply.finish == "refused":
+            return Reading(verdict=NoVerdict(reason="refused", detail=reply.text[:200]))
+        if self.condition.readout == "constrained":
+            read = self.protocol.read_offered(reply.offered or (), forced=reply.forced, options=len(trial.responses))
+            notes: dict[str, Json] = {"log_odds": read.log_odds, "mass": read.mass, "forced": reply.forced}
+            return Reading(verdict=read.verdict, notes=notes)
+        if reply.finish == "length":
+            detail = "The reply was cut at its token limit, so what it holds may not be the final decision."
+            return Reading(verdict=NoVerdict(reason="truncated", detail=detail))
+        shown, options = self._shown(trial), len(trial.responses)
+        fence, token = self._fence(trial), self._token(trial)
+        verdict = self.protocol.read(reply.text, shown=shown, options=options, fence=fence, token=token)
+        return Reading(verdict=verdict)
+
+    def _shown(self, trial: Trial) -> tuple[str, ...]:
+        """The answers, and the item's own texts: a judge restates both, and neither speaks for it."""
+        return tuple(text for text in self._values(trial).values() if text)
+
+    def _fence(self, trial: Trial) -> str | None:
+        return fence_nonce(self.fence_secret, trial.key) if self.condition.fenced else None
+
+    def _token(self, trial: Trial) -> str | None:
+        return trial_token(self.fence_secret, trial.key) if self.condition.readout == "token" else None
+
+    def _values(self, trial: Trial) -> dict[str, str]:
+        item = self.items[trial.item]
+        caption = self.protocol.caption(self.condition.see, item.caption)
+        answers = (self.responses[digest].text for digest in trial.responses)
+        values = {candidate_slot(place): text for place, text in enumerate(answers, start=1)}
+        for slot in KNOWN_SLOTS:
+            if slot in self.protocol.slots or slot in self.protocol.optional:
+                text: str | None = caption if slot == "caption" else getattr(item, slot)
+                if text or slot in self.protocol.slots:
+                    values[slot] = text or ""
+        return values
+
+    def _with_pictures(self, messages: tuple[Message, ...], item: Item) -> tuple[Message, ...]:
+        if self.condition.see not in ("images", "both") or not item.images:
+            return messages
+        pictures: tuple[Part, ...] = tuple(
+            Picture(
+                digest=self.addresses.get(name, name),
+                detail=self.condition.image_detail,
+                max_edge=self.condition.max_image_edge,
+            )
+            for name in item.images
+        )
+        last = max(place for place, message in enumerate(messages) if message.role == "user")
+        shown = replace(messages[last], parts=pictures + messages[last].parts)
+        return (*messages[:last], shown, *messages[last + 1 :])

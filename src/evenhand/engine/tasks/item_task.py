@@ -1,0 +1,165 @@
+"""What errands share that ask a model about items, one by one: to answer them, or to describe their images."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evenhand.domain.answer_flags import ADAPTED, ASKED_WITH, REFUSED, SAID_BY, TRUNCATED
+from evenhand.domain.call import Message, Picture, Reply, Request
+from evenhand.domain.identity import Json, canonical_json
+from evenhand.domain.item import Item
+from evenhand.domain.rater import Settings
+from evenhand.domain.response import Response
+from evenhand.domain.verdict import NoVerdict
+from evenhand.engine.run.quote import DryRun, Quote
+from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
+from evenhand.ledger.store.claims import Claimed, claim_calls
+from evenhand.ledger.store.record import CHUNK, Entries, Ledger
+
+GREEDY = Settings(temperature=0.0, max_tokens=4096)
+"""As Creation-MMBench's authors let models answer; used where the user sets nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressee:
+    """The model that is asked about items, and how their images are sent to it."""
+
+    name: str
+    """Its name on record."""
+    endpoint: str
+    model: str
+    """As its endpoint knows it."""
+    settings: Settings
+    image_detail: str | None = None
+    max_image_edge: int | None = None
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Digests of the images that items name by a URL."""
+    own_name: str | None = None
+    """The model's own, where its name on record is another."""
+
+    def flags(self, replies: Sequence[Reply] = ()) -> tuple[str, ...]:
+        """What an answer's flags say about how it was asked and by whom; nothing where nothing was chosen."""
+        adapted = dict.fromkeys(f"{ADAPTED}{words}" for reply in replies for words in reply.adapted)
+        said_by = (f"{SAID_BY}{self.own_name}",) if self.own_name not in (None, self.name) else ()
+        return (*self._asked_with(), *adapted, *said_by)
+
+    def _asked_with(self) -> tuple[str, ...]:
+        sent: dict[str, Json] = {"image_detail": self.image_detail, "max_image_edge": self.max_image_edge}
+        chosen, greedy = {**self.settings.as_json(), **sent}, GREEDY.as_json()
+        parts = [f"{name} {canonical_json(value)}" for name, value in chosen.items() if value != greedy.get(name)]
+        return (f"{ASKED_WITH}{', '.join(parts)}",) if parts else ()
+
+    def request(self, words: str, images: Sequence[str] = ()) -> Request:
+        """One user turn: the images in their order, then the words."""
+        pictures = (
+            Picture(digest=self.addresses.get(name, name), detail=self.image_detail, max_edge=self.max_image_edge)
+            for name in images
+        )
+        return Request(
+            endpoint=self.endpoint,
+            model=self.model,
+            messages=(Message(role="user", parts=(*pictures, words)),),
+            settings=self.settings,
+        )
+
+
+def asked_with(flags: Sequence[str]) -> str:
+    """What was set where the answer with these flags was asked for."""
+    chosen = (flag.removeprefix(ASKED_WITH) for flag in flags if flag.startswith(ASKED_WITH))
+    return next(chosen, "the defaults")
+
+
+def said_by(flags: Sequence[str]) -> str | None:
+    """The model that gave the answer with these flags; None where the answer's own name tells it."""
+    return next((flag.removeprefix(SAID_BY) for flag in flags if flag.startswith(SAID_BY)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemErrand(ABC):
+    """What the model says about an item becomes a Response of `variant`."""
+
+    asked: Addressee
+    study: None = None
+
+    @property
+    @abstractmethod
+    def variant(self) -> str: ...
+
+    @abstractmethod
+    def request(self, item: Item) -> Request:
+        """What is asked first."""
+
+    @abstractmethod
+    def read(self, due: Due[Item], replies: Sequence[Reply]) -> Response | NoVerdict | Request: ...
+
+    def to_come(self, due: Due[Item], ledger: Ledger) -> Sequence[Request]:  # noqa: ARG002
+        """The calls that it still takes; about as long as they can get."""
+        return () if due.stored is not None else (due.request,)
+
+    def on_record(self, item: Item, ledger: Ledger) -> Response | None:
+        """What the calls on record come to that would be made now; None where one of them is missing."""
+        request, replies = self.request(item), list[Reply]()
+        while (call := ledger.find_calls([request.key]).get(request.key)) is not None:
+            replies.append(call.reply)
+            read = self.read(Due(key=request.key, subject=item, request=request, stored=call), replies)
+            if not isinstance(read, Request):
+                return read if isinstance(read, Response) else None
+            request = read
+        return None
+
+    def claim(self, ledger: Ledger, batch: Sequence[Due[Item]], *, holder: str) -> Claimed:
+        # A reply that is on record has only to be read and written down under this name.
+        at_hand = {due.key for due in batch if due.stored is not None}
+        claimed = claim_calls(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
+        return replace(claimed, mine=claimed.mine | at_hand)
+
+    def record(self, due: Due[Item], result: Response | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
+        return Entries(responses=[result] if isinstance(result, Response) else [])
+
+    def outcome(self, result: Response | NoVerdict) -> NoVerdict | None:
+        return result if isinstance(result, NoVerdict) else None
+
+    def plan(
+        self, items: Sequence[Item], known: Mapping[str, Response], ledger: Ledger
+    ) -> Iterator[PlannedChunk[Item]]:
+        """`known`: what the model has said on record, by the item's digest."""
+        for start in range(0, len(items), CHUNK):
+            chunk = items[start : start + CHUNK]
+            requests = {item.digest: self.request(item) for item in chunk if item.digest not in known}
+            stored = ledger.find_calls(request.key for request in requests.values())
+            yield PlannedChunk(
+                known=tuple(item.digest for item in chunk if item.digest in known),
+                due=tuple(
+                    Due(key=request.key, subject=item, request=request, stored=stored.get(request.key))
+                    for item in chunk
+                    if (request := requests.get(item.digest)) is not None
+                ),
+            )
+
+    def dry_run(
+        self, chunks: Iterator[PlannedChunk[Item]], quote: Quote, ledger: Ledger, *, openai_images: bool
+    ) -> DryRun:
+        """Counts the plan without asking anything; the very same request is asked once."""
+        total = DryRun(cost_usd=0.0 if quote.known else None)
+        counted: set[str] = set()
+        for chunk in chunks:
+            total.trials += len(chunk.known) + len(chunk.due)
+            total.known += len(chunk.known)
+            for due in chunk.due:
+                fresh = [request for request in self.to_come(due, ledger) if request.key not in counted]
+                counted.update(request.key for request in fresh)
+                total.known += not fresh
+                for request in fresh:
+                    total.add(request, quote)
+        total.image_tokens_known = openai_images or total.pictures == 0
+        return total
+
+
+def nothing_said(reply: Reply) -> NoVerdict | None:
+    """Why a reply holds no words of the model's; None where it holds some."""
+    # A filter that stands before the model answers with an error and no tokens: those words are not the model's.
+    if reply.finish == "refused" and not reply.usage.output:
+        return NoVerdict(reason=REFUSED, detail=reply.text[:200])
+    if reply.text.strip():
+        return None
+    return NoVerdict(reason=REFUSED if reply.finish == "refused" else TRUNCATED, detail="No text came.")

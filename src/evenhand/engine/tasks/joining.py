@@ -1,0 +1,148 @@
+"""A submitted model that is to join a board: all that its battles need, taken from the record."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from evenhand.benchmarks.answers.submitted import check_submitted
+from evenhand.domain.errors import Misuse
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.tasks.extraction import Extractor
+from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import Intake
+from evenhand.ledger.submissions.placements import BoardJudge, judge_of, studies_of
+from evenhand.ledger.submissions.store import Submission
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import ProtocolError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedBoard:
+    """A board that takes submissions, as the record has it."""
+
+    intake: Intake
+    benchmark: Benchmark
+    items: tuple[Item, ...]
+    """Those that the board's studies ask about."""
+    models: frozenset[str]
+    """All that play on it, whether everybody may know of them or not."""
+    plain: frozenset[str]
+    """Models that stand with their plain answers whatever the board's variant."""
+    judge: BoardJudge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """What decides which battles a model plays."""
+
+    new: str
+    """The model that joins."""
+    opponents: Collection[str]
+    battles: int
+    reference_battles: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """How the two models are called at their endpoints; the empty names do where nobody is asked."""
+
+    judge: str = ""
+    extractor: str = ""
+
+
+def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
+    """Raises Misuse where the record has no such board."""
+    judge, studies = judge_of(ledger, intake.board), studies_of(ledger, intake.board)
+    items = tuple(items_of(ledger, intake.board.data))
+    if judge is None or not studies or not items:
+        raise Misuse(f"The board of {intake.benchmark} that takes submissions has nothing judged yet; judge it first.")
+    benchmark = Benchmark(name=intake.benchmark, items=items, licence="", citation="", protocols=())
+    asked = {item for study in studies for item in study.items}
+    return JoinedBoard(
+        intake=intake,
+        benchmark=with_fetched(benchmark, ledger.images),
+        items=tuple(item for item in items if item.digest in asked),
+        models=frozenset(model for study in studies for model in study.models),
+        plain=frozenset({REFERENCE, *(study.against for study in studies if study.against is not None)}),
+        judge=judge,
+    )
+
+
+def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission) -> tuple[Response, ...]:
+    """Of the file that its team confirmed. Raises Misuse where that is no more what it was."""
+    upload = submission.standing.upload
+    assert upload is not None, "only what was uploaded is confirmed"
+    if not ledger.submitted.holds(upload.file):
+        raise Misuse(
+            f"Its file {upload.file} is not in {ledger.submitted.root}, or was altered; copy it from a backup, or "
+            "ask the team for it."
+        )
+    checked = check_submitted(
+        ledger.submitted.get(upload.file),
+        upload.name,
+        board.benchmark,
+        label=submission.label,
+        missing_allowed=board.intake.terms.missing_allowed,
+    )
+    return tuple(replace(one, variant=board.intake.board.variant) for one in checked.responses)
+
+
+def placing(
+    ledger: Ledger, board: JoinedBoard, answers: tuple[Response, ...], draw: Draw, *, spoken: Spoken | None = None
+) -> Prepared:
+    """The study of the model's battles. Raises Misuse where there is nothing to judge."""
+    spoken = spoken or Spoken()
+    held = ledger.responses_to(
+        (item.digest for item in board.items), variant=board.intake.board.variant, plain=board.plain
+    )
+    playing = [*(one for one in held if one.model in draw.opponents and one.model != draw.new), *answers]
+    return prepare(
+        board.benchmark,
+        playing,
+        items=board.items,
+        judge=board.judge.rater,
+        model=spoken.judge,
+        showing=_showing(board, spoken),
+        matching=Matching(
+            pairing="placing",
+            new=draw.new,
+            battles=draw.battles,
+            reference_battles=draw.reference_battles,
+            seed=draw.seed,
+            orders="both",
+            variant=board.intake.board.variant,
+        ),
+        fence_secret=ledger.fence_secret(),
+    )
+
+
+def _showing(board: JoinedBoard, spoken: Spoken) -> Showing:
+    """As the board's founding models were shown. Raises Misuse where that cannot be done any more."""
+    judge = board.judge
+    condition = judge.condition
+    try:
+        protocol = load_protocol(condition.protocol)
+    except ProtocolError as error:
+        raise Misuse(
+            f"The board of {board.intake.benchmark} is judged under the protocol {condition.protocol}. {error}"
+        ) from error
+    showing = Showing(
+        protocol=protocol,
+        readout=condition.readout,
+        see=condition.see,
+        fenced=condition.fenced,
+        image_detail=condition.image_detail,
+        max_image_edge=condition.max_image_edge,
+        extractor=Extractor(rater=judge.extractor, model=spoken.extractor) if judge.extractor else None,
+    )
+    if showing.condition(showing.extraction(judge.rater, spoken.judge)).key != condition.key:
+        raise Misuse(
+            f"The words of the protocol {condition.protocol} are not those that the board of "
+            f"{board.intake.benchmark} was judged with; start the worker of the version of Evenhand that judged it, "
+            "or judge a new board and let that take submissions."
+        )
+    return showing

@@ -1,0 +1,1 @@
+"""Battles as columns: the layout of a file, and how its columns are found."""

@@ -1,0 +1,285 @@
+"""What each column of a table of battles says, as arrays; a cell that does not fit is told with its place."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.benchmarks.data_error import near, quoted
+from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.exchange.battles.layout import Layout
+from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
+from evenhand.stats.ratings.codes import (
+    WINNERS,
+    Coded,
+    Codes,
+    Signs,
+    coded_items,
+    coded_names,
+    winner_words,
+    without_spaces,
+)
+from evenhand.stats.ratings.comparisons import HEAVIEST, LIGHTEST
+from evenhand.stats.ratings.sums import FloatArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FIVE_LEVELS = 2
+# What programs write where a name is missing.
+_NO_NAME = frozenset(("nan", "null", "<na>"))
+_SIDES = {"model_a": 1, "left": 1, "model_b": -1, "right": -1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sides:
+    models: tuple[str, ...]
+    one: Codes
+    other: Codes
+    first: Signs
+    """1 where the one was shown first, -1 where the other was."""
+    order_untold: int | None
+    """Rows in which the column first_shown is empty; None: there is no such column."""
+    spaced: int
+    """Rows in which a name has spaces around it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Verdicts:
+    sign: Signs
+    value: Signs | None
+    """Five-level verdicts, where a 2 occurs."""
+    spaced: int = 0
+    """Rows whose winner has spaces around it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labels:
+    """Items or raters."""
+
+    codes: Codes
+    spaced: int
+    """Rows in which the label has spaces around it."""
+    names: tuple[str, ...] = ()
+    """Of raters, by code."""
+
+
+def verdicts_of(table: ColumnSource, layout: Layout) -> Verdicts:
+    """From the winner, or from the verdict, or from both where they agree."""
+    won = None if layout.winner is None else _winners(table, layout.winner, layout.pair)
+    if layout.verdict is None:
+        return won or Verdicts(sign=np.zeros(0, dtype=np.int8), value=None)
+    value = _preferences(table, layout.verdict)
+    sign = np.sign(value)
+    if won is not None and layout.winner is not None:
+        other = np.flatnonzero(won.sign != sign)
+        if other.size:
+            row = int(other[0])
+            said = table.take(layout.winner)[row]
+            raise table.fault(f"The winner is {said!r} and the verdict {int(value[row]):+d}; keep one.", row=row + 1)
+    five_levels = bool((np.abs(value) == _FIVE_LEVELS).any())
+    return Verdicts(sign=sign, value=value if five_levels else None, spaced=0 if won is None else won.spaced)
+
+
+def sides_of(table: ColumnSource, layout: Layout) -> Sides:
+    one, other = (_texts(table, name, what="model") for name in layout.pair)
+    columns, untold = [one, other], None
+    if layout.first_shown is not None:
+        shown, untold = _first_shown(table, layout.first_shown, one)
+        columns.append(_by_name(shown, one, other))
+    as_written = coded_names(*columns)
+    _refuse_blank(table, as_written, layout.pair)
+    coded = without_spaces(as_written)
+    a, b = coded.columns[:2]
+    first = np.ones(len(a), dtype=np.int8)
+    if untold is not None:
+        shown = coded.columns[2]
+        neither = np.flatnonzero((shown != a) & (shown != b))
+        if neither.size:
+            row = int(neither[0])
+            shown_name, *players = (coded.names[int(code)] for code in (shown[row], a[row], b[row]))
+            sentence = f"first_shown is {shown_name!r}; {players[0]!r} or {players[1]!r} is expected."
+            raise table.fault(sentence, row=row + 1)
+        first[shown != a] = -1
+    spaced = _spaced(as_written)
+    return Sides(models=coded.names, one=a, other=b, first=first, order_untold=untold, spaced=spaced)
+
+
+def _spaced(coded: Coded) -> int:
+    """Rows in which a name has spaces around it."""
+    padded = np.array([name != name.strip() for name in coded.names], dtype=np.bool_)
+    if not padded.any():
+        return 0
+    return int(np.count_nonzero(np.logical_or.reduce([padded.take(column) for column in coded.columns])))
+
+
+def items_of(table: ColumnSource, name: str) -> Labels:
+    import polars as pl
+
+    column = table.take(name)
+    if column.dtype.is_nested():
+        raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.")
+    _refuse_missing(table, column, f"There is no item in the column `{name}`; name one in every row.")
+    if column.dtype != pl.String:
+        return Labels(codes=coded_items(column), spaced=0)
+    plain = column.str.strip_chars()
+    return Labels(codes=coded_items(plain), spaced=int((plain != column).sum()))
+
+
+def raters_of(table: ColumnSource, name: str) -> Labels:
+    import polars as pl
+
+    column = table.take(name)
+    if column.dtype.is_nested():
+        raise table.fault(f"The column `{name}` holds {column.dtype}; a rater is named by text or a number.")
+    _refuse_missing(table, column, f"There is no rater in the column `{name}`; name one in every row.")
+    as_written = coded_names(column.cast(pl.String))
+    coded = without_spaces(as_written)
+    return Labels(codes=coded.columns[0], spaced=_spaced(as_written), names=coded.names)
+
+
+def weights_of(table: ColumnSource, name: str) -> FloatArray:
+    weight = _numbers(table, name)
+    empty = np.flatnonzero(np.isnan(weight))
+    if empty.size:
+        raise table.fault("The weight is missing; a number from 0 up is expected.", row=int(empty[0]) + 1)
+    most = float(weight.max(initial=0.0))
+    if most > HEAVIEST:
+        row = int(weight.argmax())
+        raise table.fault(f"The weight is {weight[row]:g}; at most {HEAVIEST:g} is expected.", row=row + 1)
+    lost = np.flatnonzero((weight > 0) & (weight < max(LIGHTEST * most, 1 / HEAVIEST)))
+    if lost.size:
+        row = int(lost[0])
+        sentence = f"The weight is {weight[row]:g}; beside the largest, {most:g}, no fit sees it. Set it to 0."
+        raise table.fault(sentence, row=row + 1)
+    return weight
+
+
+def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArray:
+    """NaN where one of the two lengths is not told."""
+    one, other = lengths
+    return _numbers(table, one) - _numbers(table, other)
+
+
+def _winners(table: ColumnSource, name: str, pair: tuple[str, str]) -> Verdicts:
+    winner = _texts(table, name, what="winner")
+    words = winner_words(winner)
+    if words.unknown is None:
+        return Verdicts(sign=words.sign, value=None, spaced=words.spaced)
+    named = winner.str.strip_chars()
+    is_one, is_other = (
+        (named == _texts(table, model, what="model").str.strip_chars()).to_numpy() & words.unknown for model in pair
+    )
+    nobody = np.flatnonzero(words.unknown & ~is_one & ~is_other)
+    if nobody.size:
+        raise _no_winner(table, winner, nobody, pair)
+    sign = words.sign + is_one.astype(np.int8) - is_other.astype(np.int8)
+    return Verdicts(sign=sign.astype(np.int8), value=None, spaced=words.spaced)
+
+
+def _no_winner(
+    table: ColumnSource, winner: "pl.Series", rows: npt.NDArray[np.intp], pair: tuple[str, str]
+) -> Exception:
+    row = int(rows[0])
+    word = str(winner[row])
+    players = [str(table.take(name)[row]) for name in pair]
+    more = f" {rows.size:,} rows have a winner that is none of these." if rows.size > 1 else ""
+    close = near(word, [*WINNERS, *players])
+    hint = f" Did you mean {quoted(close[:1])}?" if close else ""
+    known = f"one of {', '.join(WINNERS)}, or the name of one of the row's two models"
+    return table.fault(f"The winner is {word!r}; {known} is expected.{more}{hint}", row=row + 1)
+
+
+def _preferences(table: ColumnSource, name: str) -> Signs:
+    import polars as pl
+
+    column = table.take(name)
+    _refuse_missing(table, column, f"There is no verdict; {EXPECTED} is expected.")
+    if column.dtype.is_nested():
+        raise table.fault(f"The column `{name}` holds {column.dtype}; {EXPECTED} is expected.")
+    values: list[int] = []
+    said = column.unique().to_list()
+    for word in said:
+        stated = read_preference(word)
+        if stated is None:
+            row = column.to_list().index(word)
+            raise table.fault(f"The verdict is {word!r}; {EXPECTED} is expected.", row=row + 1)
+        values.append(stated.value)
+    return column.replace_strict(said, values, return_dtype=pl.Int8).to_numpy().astype(np.int8)
+
+
+def _first_shown(table: ColumnSource, name: str, otherwise: "pl.Series") -> "tuple[pl.Series, int]":
+    """What the column says, and in how many rows it is empty and `otherwise` stands in its place."""
+    import polars as pl
+
+    column = table.take(name)
+    if column.dtype == pl.Null:
+        return otherwise, len(otherwise)
+    text = _as_text(table, column, name, what="model")
+    empty = text.is_null() | (text.str.strip_chars() == "").fill_null(value=True)
+    return otherwise.zip_with(empty, text), int(empty.sum())
+
+
+def _by_name(shown: "pl.Series", one: "pl.Series", other: "pl.Series") -> "pl.Series":
+    """The models' names where a word tells the side, unless a model has that very name."""
+    words = [word for word in shown.unique().to_list() if word.strip().lower() in _SIDES]
+    if not words:
+        return shown
+    models = {name.strip() for side in (one, other) for name in side.unique().to_list()}
+    for word in words:
+        if word.strip() not in models:
+            side = one if _SIDES[word.strip().lower()] == 1 else other
+            shown = side.zip_with(shown == word, shown)
+    return shown
+
+
+def _numbers(table: ColumnSource, name: str) -> FloatArray:
+    """From 0 up; NaN where a cell is empty."""
+    import polars as pl
+
+    column = table.take(name)
+    if column.dtype == pl.String:
+        column = column.replace("", None)
+    elif not column.dtype.is_numeric() and column.dtype != pl.Null:
+        raise table.fault(f"The column `{name}` holds {column.dtype}; numbers from 0 up are expected.")
+    number = column.cast(pl.Float64, strict=False)
+    unread = column.is_not_null() & number.is_null()
+    wrong = unread | ((number < 0) | ~number.is_finite()).fill_null(value=False)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise table.fault(f"`{name}` is {column[row]!r}; a number from 0 up is expected.", row=row + 1)
+    return number.fill_null(float("nan")).to_numpy().astype(np.float64)
+
+
+def _texts(table: ColumnSource, name: str, *, what: str) -> "pl.Series":
+    column = table.take(name)
+    _refuse_missing(table, column, f"There is no {what} in the column `{name}`.")
+    return _as_text(table, column, name, what=what)
+
+
+def _as_text(table: ColumnSource, column: "pl.Series", name: str, *, what: str) -> "pl.Series":
+    import polars as pl
+
+    if len(column) and not isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum)):
+        raise table.fault(f"The column `{name}` holds {column.dtype}; a {what} is named by text.")
+    return column.cast(pl.String)
+
+
+def _refuse_missing(table: ColumnSource, column: "pl.Series", sentence: str) -> None:
+    missing = column.is_null()
+    if column.dtype.is_float():
+        missing = missing | column.is_nan()
+    if missing.any():
+        raise table.fault(sentence, row=int(missing.arg_max() or 0) + 1)
+
+
+def _refuse_blank(table: ColumnSource, coded: Coded, pair: tuple[str, str]) -> None:
+    blank = [code for code, name in enumerate(coded.names) if not name.strip() or name.strip().casefold() in _NO_NAME]
+    for column, codes in zip(pair, coded.columns, strict=False):
+        empty: npt.NDArray[np.intp] = np.flatnonzero(np.isin(codes, blank)) if blank else np.zeros(0, dtype=np.intp)
+        if empty.size:
+            row = int(empty[0])
+            said = coded.names[int(codes[row])].strip()
+            written = f": {said!r} stands for a missing name; name the model, or leave the row out" if said else ""
+            raise table.fault(f"There is no model in the column `{column}`{written}.", row=row + 1)

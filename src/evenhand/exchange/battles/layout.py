@@ -1,0 +1,130 @@
+"""Which column of a table of battles says what."""
+
+from dataclasses import dataclass
+
+from evenhand.benchmarks.data_error import near, quoted
+from evenhand.domain.identity import Json
+from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.stats.ratings.codes import WINNERS
+
+PAIRS = (("model_a", "model_b"), ("left", "right"))
+NEEDED = "Columns model_a, model_b and winner are expected, or left, right and winner."
+LENGTHS = ("length_a", "length_b")
+
+_OUTCOMES = {word for word, sign in WINNERS.items() if not sign}
+
+JOINED = "shown_first"
+"""The column in which `export --battles` lists the showings that it joined to one row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleColumns:
+    """Columns under names of the file's own; None stands for the usual names, in any letter case."""
+
+    item: str | None = None
+    """None: `item`, or `id`, where there is one."""
+    rater: str | None = None
+    """None: `rater` where there is one."""
+    winner: str | None = None
+    """None: `winner`."""
+    model_a: str | None = None
+    """None: `model_a`, or `left`."""
+    model_b: str | None = None
+    """None: `model_b`, or `right`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The table's own names of its columns; None where there is none."""
+
+    pair: tuple[str, str]
+    winner: str | None
+    verdict: str | None
+    item: str | None
+    rater: str | None
+    first_shown: str | None
+    weight: str | None
+    lengths: tuple[str, ...]
+    """Those there are of length_a and length_b."""
+    joined: bool
+    """Whether each row joins several showings."""
+
+    def as_json(self) -> dict[str, Json]:
+        both = self.lengths if len(self.lengths) == len(LENGTHS) else (None, None)
+        return {
+            "model_a": self.pair[0],
+            "model_b": self.pair[1],
+            "winner": self.winner,
+            "verdict": self.verdict,
+            "item": self.item,
+            "rater": self.rater,
+            "first_shown": self.first_shown,
+            "weight": self.weight,
+            "length_a": both[0],
+            "length_b": both[1],
+        }
+
+
+def layout_of(table: ColumnSource, columns: BattleColumns) -> Layout:
+    """Raises ExchangeError where a column that is needed, or was asked for, is not there."""
+    winner = _column(table, columns.winner, "winner")
+    verdict = table.one_of("verdict")
+    pair = _pair(table, columns)
+    if winner is None and verdict is None:
+        raise table.missing("winner", expected=_expected(table))
+    return Layout(
+        pair=pair,
+        winner=winner,
+        verdict=verdict,
+        item=_column(table, columns.item, "item", "id"),
+        rater=_column(table, columns.rater, "rater"),
+        first_shown=table.one_of("first_shown"),
+        weight=table.one_of("weight"),
+        lengths=tuple(found for name in LENGTHS if (found := table.one_of(name)) is not None),
+        joined=table.one_of(JOINED) is not None,
+    )
+
+
+def _column(table: ColumnSource, asked: str | None, *usual: str) -> str | None:
+    if asked is None:
+        return table.one_of(*usual)
+    found = table.one_of(asked)
+    if found is None:
+        raise table.missing(asked, expected=f"It was asked for as the {usual[0]} column.")
+    return found
+
+
+def _pair(table: ColumnSource, columns: BattleColumns) -> tuple[str, str]:
+    if columns.model_a is None and columns.model_b is None:
+        return _usual_pair(table)
+    one = _column(table, columns.model_a, *(names[0] for names in PAIRS))
+    other = _column(table, columns.model_b, *(names[1] for names in PAIRS))
+    if one is None or other is None:
+        raise table.missing("model_a" if one is None else "model_b", expected=_expected(table))
+    if one == other:
+        raise table.fault(f"The column `{one}` cannot name both models of a row; name two columns.")
+    return one, other
+
+
+def _usual_pair(table: ColumnSource) -> tuple[str, str]:
+    found = [(table.one_of(one), table.one_of(other)) for one, other in PAIRS]
+    there = [(one, other) for one, other in found if one is not None and other is not None]
+    if len(there) > 1:
+        named = " and as ".join(quoted(pair) for pair in there)
+        raise table.fault(f"The two models of a row are named twice, as {named}; keep one pair of columns.")
+    if there:
+        return there[0]
+    begun = next((place for place, pair in enumerate(found) if any(pair)), 0)
+    lacking = next(name for name, there in zip(PAIRS[begun], found[begun], strict=True) if there is None)
+    raise table.missing(lacking, expected=_expected(table))
+
+
+def _expected(table: ColumnSource) -> str:
+    """What is needed; where the names of the columns look like a battle, that they are missing."""
+    words = {name.strip().casefold() for name in table.names}
+    sides = {side for pair in PAIRS for side in pair}
+    mistyped = any(near(word, (*sides, "winner", "verdict"), cutoff=0.7) for word in words - sides)
+    battle = bool(words & _OUTCOMES) or len(words & sides) == 1
+    if table.file is None or "winner" in words or mistyped or not battle:
+        return NEEDED
+    return f"{NEEDED} The first line looks like a battle: is the line with the names of the columns missing?"

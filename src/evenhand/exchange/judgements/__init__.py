@@ -1,0 +1,1 @@
+"""Judgements as rows: read, brought onto the record, written."""

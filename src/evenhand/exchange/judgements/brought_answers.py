@@ -1,0 +1,36 @@
+"""Answers that a file of judgements brings itself: the texts that were compared stand in its rows."""
+
+from evenhand.benchmarks.data_error import Place
+from evenhand.benchmarks.files.fields import FieldReader
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE, Response
+
+
+class BroughtAnswers:
+    """The answer of each model to each item met so far."""
+
+    def __init__(self, variant: str) -> None:
+        self._variant = variant
+        self._found: dict[tuple[str, str], tuple[Response, Place]] = {}
+
+    @property
+    def responses(self) -> tuple[Response, ...]:
+        """Without the references, which are the benchmark's own."""
+        return tuple(response for response, _ in self._found.values())
+
+    def take(self, reader: FieldReader, item: Item | None, *, model: str, text: str) -> Response | None:
+        """`model` and `text` are names of columns. None, and a fault, where they hold no answer that fits."""
+        name, words = reader.label((model,)), reader.needed_text(text)
+        if reader.faulty or item is None:
+            return None
+        if name.casefold() == REFERENCE:
+            if words != item.reference:
+                reader.fault(f"The model name `{name}` is reserved, and `{text}` is not the item's reference.")
+                return None
+            return Response(item=item.digest, model=REFERENCE, text=words)
+        response = Response(item=item.digest, model=name, text=words, variant=self._variant)
+        before, place = self._found.setdefault((item.digest, name), (response, reader.row.place))
+        if before != response:
+            where = place.seen_from(reader.row.place)
+            reader.fault(f"`{name}` answers this item with another text than in {where}; keep one of the two.")
+        return response

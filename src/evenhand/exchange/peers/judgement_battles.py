@@ -1,0 +1,116 @@
+"""What `export` wrote, as battles: of judgements each row one showing, of battles each row its showings joined."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import cast
+
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Reason
+from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
+from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
+from evenhand.exchange.peers.battles import InVain, PeerBattles, Showing, column_of, name_in, of_showings
+
+_MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
+# What Parquet makes of no verdict where other rows hold one.
+_NOTHING = {"kind": None, "value": None, "levels": None, "values": None}
+_REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+_VOTES = "votes"
+
+
+def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
+    """Replicates count as the ledger counts them: those read share the weight of their showing, and a showing without
+    any verdict is one in vain."""
+    if not {_MODELS, _VERDICT} <= set(table.names):
+        return None
+    item, rater = column_of(table, columns.item, "item", "id"), column_of(table, columns.rater, "rater")
+    items, raters = table.cells(item or ""), table.cells(rater or "")
+    showings: dict[tuple[object, ...], list[Showing]] = {}
+    for place, models, said in _rows(table):
+        about, by = items[place - 1], raters[place - 1]
+        # Without an item nobody knows which rows repeat each other.
+        showing = (place,) if about is None else (about, by, models)
+        one = Showing(place=place, models=models, said=said, item=about, rater=by)
+        showings.setdefault(showing, []).append(one)
+    found = of_showings(table, [one for some in showings.values() for one in _counted(some)], item=item, rater=rater)
+    return replace(found, verdicts=len(showings) - len(found.in_vain))
+
+
+def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
+    """Battles without any vote move no score: VisIT-Bench's export names them ties, and here they are in vain."""
+    import polars as pl
+
+    if not {*PAIRS[0], "winner", JOINED, _VOTES} <= set(table.names):
+        return None
+    voted = [not _voteless(votes) for votes in table.cells(_VOTES)]
+    if all(voted):
+        return None
+    places = [row for row, kept in enumerate(voted, start=1) if kept]
+    if not places:
+        raise table.fault("No battle has a vote; at least one is needed.")
+    pairs = zip(*map(table.cells, PAIRS[0]), strict=True)
+    in_vain = tuple(
+        # A reply came, else it were no battle; the file does not say more.
+        InVain(models=_names(table, pair, row), reason="unreadable")
+        for row, (pair, kept) in enumerate(zip(pairs, voted, strict=True), start=1)
+        if not kept
+    )
+    some = "1 battle has no vote and moves" if len(in_vain) == 1 else f"{len(in_vain):,} battles have no vote and move"
+    told = pl.Series(voted)
+    return PeerBattles(
+        table=ColumnSource(
+            names=table.names, file=table.file, take=lambda name: table.take(name).filter(told), places=places
+        ),
+        columns=columns,
+        in_vain=in_vain,
+        notes=(f"{some} no score; only VisIT-Bench's own table, and the file, call that a tie.",),
+    )
+
+
+def _voteless(votes: object) -> bool:
+    listed = _listed(votes)
+    return bool(listed) and all(vote is None for vote in listed or ())
+
+
+def _names(table: ColumnSource, pair: Sequence[object], row: int) -> tuple[str, str]:
+    first, second = (name_in(table, column, name, row=row) for column, name in zip(PAIRS[0], pair, strict=True))
+    return first, second
+
+
+def _counted(replicates: Sequence[Showing]) -> Sequence[Showing]:
+    read = [one for one in replicates if isinstance(one.said, int)]
+    return [replace(one, weight=1 / len(read)) for one in read] or replicates[-1:]
+
+
+def _rows(table: ColumnSource) -> Iterator[tuple[int, tuple[str, str], int | Reason]]:
+    rows = zip(table.cells(_MODELS), table.cells(_VERDICT), table.cells(_REASON), strict=True)
+    for place, (models, verdict, reason) in enumerate(rows, start=1):
+        match _listed(models):
+            case [str(first), str(second)] if first.strip() and second.strip():
+                yield place, (first.strip(), second.strip()), _said(table, verdict, reason, place)
+            case _:
+                sentence = "must be a list of two names, in the order shown"
+                raise table.fault(f"The column `{_MODELS}` is {models!r}; it {sentence}.", row=place)
+
+
+def _said(table: ColumnSource, verdict: object, reason: object, place: int) -> int | Reason:
+    if verdict in (None, "", _NOTHING):
+        for known in _REASONS:
+            if known == reason:
+                return known
+        expected = f"one of {', '.join(_REASONS)}"
+        raise table.fault(f"There is no verdict and the column `{_REASON}` is {reason!r}; {expected} is.", row=place)
+    stated = read_preference(verdict)
+    if stated is None:
+        raise table.fault(f"The column `{_VERDICT}` is {verdict!r}; {EXPECTED} is expected.", row=place)
+    return stated.value
+
+
+def _listed(value: object) -> list[object] | None:
+    """In a .csv file a list is JSON."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return cast("list[object]", value) if isinstance(value, list) else None

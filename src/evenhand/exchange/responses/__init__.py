@@ -1,0 +1,1 @@
+"""Answers of models, brought onto the record and written."""

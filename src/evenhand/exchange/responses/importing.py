@@ -1,0 +1,73 @@
+"""Answers of a file into the ledger: all of the file or nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand import __version__
+from evenhand.benchmarks.answers.responses_file import Gaps, ResponseSet, read_responses, reference_responses
+from evenhand.benchmarks.data_error import Problems, quoted
+from evenhand.benchmarks.files.rows import read_rows
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark
+from evenhand.exchange.errors import ExchangeError
+from evenhand.ledger.store.record import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedResponses:
+    new: int
+    known: int
+    models: tuple[str, ...]
+    run: str | None
+    """None where nothing was new."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "schema": 1,
+            "responses": self.new,
+            "known": self.known,
+            "models": list(self.models),
+            "runs": [self.run] if self.run else [],
+        }
+
+
+def named_variant(path: Path, given: str | None) -> str:
+    """The variant that the file's own column names, else the one given. Raises ExchangeError where they differ."""
+    rows = read_rows(path, Problems(ExchangeError))  # what cannot be read is told by read_responses
+    named = {str(row.fields["variant"] or "").strip() for row in rows if "variant" in row.fields}
+    if len(named) > 1:
+        found = quoted(sorted(name or "default" for name in named))
+        raise ExchangeError(f"{path}: the column `variant` names several: {found}. One file, one variant: split it.")
+    own = named.pop() if named else None
+    if own is not None and given is not None and own != given:
+        raise ExchangeError(
+            f"{path}: the column `variant` says `{own or 'default'}` and --variant says `{given or 'default'}`."
+        )
+    return own or given or ""
+
+
+def read_answers(path: Path, benchmark: Benchmark, *, variant: str | None = None, gaps: Gaps = "note") -> ResponseSet:
+    """As `read_responses`, and of the variant that the file's own column names. Raises ExchangeError on several."""
+    return read_responses(path, benchmark, variant=named_variant(path, variant), gaps=gaps)
+
+
+def import_responses(
+    ledger: Ledger,
+    benchmark: Benchmark,
+    read: ResponseSet,
+    *,
+    replace: bool = False,
+    settings: Mapping[str, Json] | None = None,
+) -> ImportedResponses:
+    """Raises LedgerError where the ledger holds other texts, unless `replace`; then nothing was added."""
+    new = ledger.add_responses(read.responses, replace=replace)
+    ledger.add_responses(reference_responses(benchmark))
+    ledger.register_benchmark(benchmark)
+    known = len(read.responses) - new
+    run = None
+    if new:
+        told = {**(settings or {}), "benchmark": benchmark.name}
+        run = ledger.begin_run("import", told, study=None, version=__version__)
+        ledger.end_run(run, {"known": known, "imported": new, "called": 0, "failed": {}})
+    return ImportedResponses(new=new, known=known, models=read.models, run=run)

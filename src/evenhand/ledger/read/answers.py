@@ -1,0 +1,58 @@
+"""What is known of very many responses at once: whose they are, how long, and which stand for their models."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import BindParameter, Select, bindparam, func, select
+
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.columns import fetched
+from evenhand.ledger.store.record import Ledger, chunks
+
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
+
+
+_MODELS = select(schema.responses.c.digest, schema.responses.c.model)
+_TEXTS = select(schema.responses.c.digest, schema.responses.c.text)
+_choices = schema.response_choices.c
+_LAST = (
+    select(func.max(_choices.seq))
+    .where(_choices.item.in_(_KEYS))
+    .group_by(_choices.item, _choices.model, _choices.variant)
+)
+
+
+def response_models(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, str]:
+    """`items`: those that most of the responses are to, which are found by them at once."""
+    return dict(_found(ledger, _MODELS, digests, items))
+
+
+def word_counts(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, int]:
+    """`items` as above."""
+    return {digest: len(text.split()) for digest, text in _found(ledger, _TEXTS, digests, items)}
+
+
+def _found(
+    ledger: Ledger, query: Select[Any, Any], digests: Iterable[str], items: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    left = set(digests)
+    with ledger.reading() as connection:
+        for column in (schema.responses.c.item, schema.responses.c.digest):
+            among = query.where(column.in_(_KEYS))
+            for some in chunks(sorted(items if column is schema.responses.c.item else left)):
+                for rows in fetched(connection, among, keys=some):
+                    ours = [(digest, schema.unescaped(value)) for digest, value in rows if digest in left]
+                    left.difference_update(digest for digest, _ in ours)
+                    yield from ours
+
+
+def standing_responses(ledger: Ledger, items: Iterable[str], *, as_of: AsOf | None = None) -> set[str]:
+    """Digests of the responses that stand for their models on these items."""
+    last = _LAST if as_of is None else _LAST.where(_choices.seq <= as_of.answer)
+    standing = select(_choices.response).where(_choices.seq.in_(last))
+    found: set[str] = set()
+    with ledger.reading() as connection:
+        for some in chunks(sorted(items)):
+            found.update(connection.execute(standing, {"keys": some}).scalars())
+    return found

@@ -1,0 +1,60 @@
+"""Which of a trial's judgements counts: the first verdict got, else the last reason there is none."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.ledger.store.columns import Integers
+
+
+class Outcome(NamedTuple):
+    """How a trial ended."""
+
+    attempt: int
+    decided: bool
+    """Whether there is a verdict."""
+    failed: bool
+    """Whether no reply came."""
+
+
+def supersedes(new: Outcome, old: Outcome) -> bool:
+    """Whether a judgement takes the place of one that came before it."""
+    if new.failed:
+        return old.failed
+    if new.attempt == old.attempt:
+        return True  # read again by a newer reader, or a person changed their mind
+    # A newer reader may find a verdict in an earlier attempt: the first got counts.
+    return not old.decided or (new.decided and new.attempt < old.attempt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcomes:
+    """Of judgements in the order of the record."""
+
+    place: Integers
+    """Judgements with the same number are of one trial, however often it was asked."""
+    attempt: Integers
+    decided: npt.NDArray[np.bool_]
+    failed: npt.NDArray[np.bool_]
+
+    def counting(self) -> npt.NDArray[np.intp]:
+        """The row that counts of each place, in the order of the record."""
+        contested = np.bincount(self.place)[self.place] > 1
+        best: dict[int, tuple[int, Outcome]] = {}
+        rows = np.flatnonzero(contested)
+        for row, place, *ended in zip(
+            rows.tolist(),
+            self.place[rows].tolist(),
+            self.attempt[rows].tolist(),
+            self.decided[rows].tolist(),
+            self.failed[rows].tolist(),
+            strict=True,
+        ):
+            outcome = Outcome(*ended)
+            before = best.get(place)
+            if before is None or supersedes(outcome, before[1]):
+                best[place] = row, outcome
+        won = np.fromiter((row for row, _ in best.values()), np.intp, len(best))
+        return np.sort(np.concatenate([np.flatnonzero(~contested), won]))

@@ -1,0 +1,228 @@
+"""What the record says: studies, and for each trial the one result that counts."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, Select, bindparam, func, select
+
+from evenhand.domain.item import Item
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
+from evenhand.domain.study import Orders, Purpose
+from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.verdict import UNDECIDED
+from evenhand.ledger.read.answers import response_models
+from evenhand.ledger.read.people_boards import left_out
+from evenhand.ledger.read.results import results_of
+from evenhand.ledger.store import rows, schema
+from evenhand.ledger.store.opening import of_row
+from evenhand.ledger.store.record import Ledger, chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOnRecord:
+    key: str
+    purpose: Purpose
+    benchmark: str
+    data: str
+    sample: bool
+    rater: Rater
+    condition: Condition
+    variant: str
+    extractor: Rater | None = None
+    """Who finds the decision in a reply that has no readable one; None where nobody does, or an old ledger forgot."""
+    against: str | None = None
+    """The model that every other one meets; None where it is not the study's kind of pairing."""
+    orders: Orders = "both"
+    replicates: int = 1
+    wanted: int
+    reached: int
+    """Of the wanted trials, those that were asked or known."""
+    decided: bool
+    """Whether any of its trials has a verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkOnRecord:
+    name: str
+    data: str
+    """Digest of its data."""
+    sample: bool
+    """Bundled, so that nothing of it is withheld."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A trial with the result that counts for it: the first verdict got, else the last reason there is none."""
+
+    seq: int
+    trial: Trial
+    label: str
+    models: tuple[str, ...]
+    """In the order shown."""
+    judgement: Judgement
+    stands: bool
+    """Whether both answers still stand for their models; boards leave out verdicts on answers that were replaced."""
+
+
+def studies(
+    ledger: Ledger,
+    *,
+    benchmark: str | None = None,
+    purposes: Sequence[Purpose] = ("board", "people"),
+    everything: bool = False,
+) -> list[StudyOnRecord]:
+    """Those that count: `everything` has people's shares too that the owner set aside, or that were given back."""
+    table, links = schema.studies, schema.study_trials
+    with ledger.reading() as connection:
+        without: set[str] = set() if everything else left_out(connection)
+        raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
+        conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
+        reached = dict(connection.execute(_links_by_study()).all())
+        # A trial asked again has a link of its own and is still one of the wanted.
+        again = select(schema.trials.c.key).where(schema.trials.c.attempt > 0)
+        for study, number in connection.execute(_links_by_study().where(links.c.trial.in_(again))):
+            reached[study] -= number
+        decided = set(connection.execute(_decided_studies()).scalars())
+        samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).all())
+        query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
+        if benchmark is not None:
+            query = query.where(table.c.benchmark == benchmark)
+        return [
+            StudyOnRecord(
+                key=row.key,
+                purpose=row.purpose,
+                benchmark=row.benchmark,
+                data=row.data,
+                sample=bool(samples.get(row.data)),
+                rater=raters[row.rater],
+                condition=conditions[row.condition],
+                variant=content["variant"],
+                extractor=raters.get(conditions[row.condition].extractor or ""),
+                against=content["against"],
+                orders=content["orders"],
+                replicates=content["replicates"],
+                wanted=row.wanted,
+                reached=reached.get(row.key, 0),
+                decided=row.key in decided,
+            )
+            for row in connection.execute(query)
+            if row.key not in without
+            for content in [_content(row)]
+        ]
+
+
+def _content(row: Row[Any]) -> Mapping[str, Any]:
+    with of_row("study", row.key):
+        content: Mapping[str, Any] = json.loads(row.content)
+        for name in ("variant", "against", "orders", "replicates"):
+            content[name]
+        return content
+
+
+def _links_by_study() -> Select[str, int]:
+    # Counted in the links alone: to look up the trial of each takes ten times as long.
+    return select(schema.study_trials.c.study, func.count()).group_by(schema.study_trials.c.study)
+
+
+def _decided_studies() -> Select[tuple[str]]:
+    links, table = schema.study_trials, schema.judgements
+    verdicts = links.join(table, table.c.trial == links.c.trial)
+    # Looks for one verdict of each study, not for all of them.
+    any_verdict = (
+        select(links.c.trial)
+        .select_from(verdicts)
+        .where(links.c.study == schema.studies.c.key, table.c.verdict.is_not(None))
+        .correlate(schema.studies)
+        .exists()
+    )
+    return select(schema.studies.c.key).where(any_verdict)
+
+
+def undecided_trial(ledger: Ledger, study: str) -> str | None:
+    """Key of a trial whose reply holds no decision, where none of the study's holds one."""
+    table, links = schema.judgements, schema.study_trials
+    of_study = select(table.c.trial).join(links, links.c.trial == table.c.trial).where(links.c.study == study).limit(1)
+    with ledger.reading() as connection:
+        if connection.execute(of_study.where(table.c.verdict.is_not(None))).scalar() is not None:
+            return None
+        return connection.execute(of_study.where(table.c.reason.in_(UNDECIDED)).order_by(table.c.seq)).scalar()
+
+
+def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection[str] | None = None) -> list[Judged]:
+    """One result for each trial of these studies, in the order of the record; trials of several count once.
+
+    `items`: only trials on these.
+    """
+    chosen = list(chosen)
+    results = results_of(ledger, [study.key for study in chosen], items=items)
+    labels = item_labels(ledger, {study.data for study in chosen})
+    stands = dict(zip(results.seq.tolist(), results.stands.tolist(), strict=True))
+    table, trials = schema.judgements, schema.trials
+    query = select(table, trials).join(trials, trials.c.key == table.c.trial).order_by(table.c.seq)
+    query = query.where(table.c.seq.in_(bindparam("keys", expanding=True)))
+    with ledger.reading() as connection:
+        found = [row for some in chunks(stands) for row in connection.execute(query, {"keys": some})]
+    shown = [rows.trial_from(row) for row in found]
+    models = response_models(ledger, {digest for trial in shown for digest in trial.responses})
+    return [
+        _judged(row, trial, labels, models, stands=stands[row.seq]) for row, trial in zip(found, shown, strict=True)
+    ]
+
+
+def _judged(
+    row: Row[Any], trial: Trial, labels: Mapping[str, str], models: Mapping[str, str], *, stands: bool
+) -> Judged:
+    return Judged(
+        seq=row.seq,
+        trial=trial,
+        label=labels.get(trial.item, trial.item[:12]),
+        models=tuple(models[digest] for digest in trial.responses),
+        judgement=rows.judgement_from(row),
+        stands=stands,
+    )
+
+
+def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:
+    """In the order they came."""
+    table = schema.benchmarks
+    with ledger.reading() as connection:
+        found = connection.execute(select(table.c.name, table.c.digest, table.c.sample).order_by(table.c.at))
+        return [BenchmarkOnRecord(name=name, data=digest, sample=sample) for name, digest, sample in found]
+
+
+def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:
+    table = schema.benchmark_items
+    with ledger.reading() as connection:
+        query = select(table.c.item, table.c.label).where(table.c.benchmark.in_(list(data)))
+        return dict(connection.execute(query).all())
+
+
+def items_of(ledger: Ledger, data: str) -> list[Item]:
+    """The items of one benchmark's data, in its order."""
+    places, contents = schema.benchmark_items, schema.items
+    query = (
+        select(places.c.label, contents.c.content)
+        .join(contents, contents.c.digest == places.c.item)
+        .where(places.c.benchmark == data)
+        .order_by(places.c.position)
+    )
+    with ledger.reading() as connection:
+        return [rows.item_from(content, label) for label, content in connection.execute(query)]
+
+
+def adaptations(ledger: Ledger, rater: str) -> set[str]:
+    """Sentences: which default settings were not sent as asked to this rater, as far as is on record."""
+    table, trials = schema.judgements, schema.trials
+    query = (
+        select(table.c.notes)
+        .join(trials, trials.c.key == table.c.trial)
+        .where(trials.c.rater == rater, table.c.notes.contains('"adapted"', autoescape=True))
+        .distinct()
+    )
+    with ledger.reading() as connection:
+        return {
+            words for notes in connection.execute(query).scalars() for words in json.loads(notes).get("adapted", ())
+        }

@@ -1,0 +1,227 @@
+"""The result that counts of each trial, as columns: a million judgements without an object for each."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.ledger.read.answers import response_models, standing_responses
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.counting import Outcomes
+from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
+from evenhand.ledger.store import rows
+from evenhand.ledger.store.columns import Coded, joint
+from evenhand.ledger.store.record import Ledger
+from evenhand.stats.ratings.codes import Codes
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Holds: TypeAlias = Callable[[Verdict | NoVerdict], bool]
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+_NO_MORE = '"]'
+"""What follows the second of two digests in the stored list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """What a judgement's notes say of how it came to be."""
+
+    forced: bool = False
+    """The judge could only give an offered answer."""
+    adapted: tuple[str, ...] = ()
+    """Sentences: what was asked otherwise than published."""
+    verdicts: tuple[int, ...] = ()
+    """Places, from 0 as shown, of the answers that hold what reads as a verdict."""
+    orders: tuple[int, ...] = ()
+    """Likewise of those that give the judge an order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Results:
+    """One row for each trial, in the order of the record."""
+
+    seq: npt.NDArray[np.int64]
+    """Of the judgement that counts."""
+    at: npt.NDArray[np.float64]
+    """When it was made, in seconds since the epoch."""
+    item: Coded
+    rater: Coded
+    condition: Coded
+    responses: tuple[str, ...]
+    """Digests."""
+    first: Codes
+    """Of the response shown first, an index into them."""
+    second: Codes
+    pair: Mask
+    """Where two responses were shown; elsewhere `second` says nothing."""
+    showing: Codes
+    """The same number for the replicates of one item and order before one rater."""
+    attempt: Codes
+    ending: Codes
+    endings: tuple[Verdict | NoVerdict, ...]
+    """The different ones; without the details of a reason."""
+    remark: Codes
+    remarks: tuple[Remark, ...]
+    models: tuple[str, ...]
+    """By name."""
+    model_of: Codes
+    """Of each response an index into them."""
+    stands: Mask
+    """Whether the answers still stand for their models; boards leave out verdicts on answers that were replaced."""
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    @property
+    def first_model(self) -> Codes:
+        return self.model_of[self.first]
+
+    @property
+    def second_model(self) -> Codes:
+        return self.model_of[self.second]
+
+    @property
+    def pair_by_name(self) -> tuple[Codes, Codes]:
+        """The two models, the first by name first."""
+        one, other = self.first_model, self.second_model
+        return np.minimum(one, other), np.maximum(one, other)
+
+    @property
+    def decided(self) -> Mask:
+        return self.where(lambda one: not isinstance(one, NoVerdict))
+
+    @property
+    def failed(self) -> Mask:
+        """Where no reply came."""
+        return self.where(lambda one: isinstance(one, NoVerdict) and one.call_failed)
+
+    def where(self, holds: Holds) -> Mask:
+        """Rows that ended so."""
+        return np.array([holds(one) for one in self.endings], dtype=np.bool_)[self.ending]
+
+    def remarked(self) -> dict[Remark, int]:
+        """How many rows have each remark, in the order in which rows bring them up."""
+        codes, first, counts = np.unique(self.remark, return_index=True, return_counts=True)
+        found: dict[Remark, int] = {}
+        for at in np.argsort(first).tolist():
+            remark = self.remarks[codes[at]]
+            found[remark] = found.get(remark, 0) + int(counts[at])
+        return found
+
+    def each(self) -> Iterator[tuple[str, tuple[str, str], Verdict | NoVerdict]]:
+        """Item, the two models as shown, and how it ended, row by row."""
+        item, model, ending = self.item.names, self.models, self.endings
+        columns = (self.item.code, self.first_model, self.second_model, self.ending)
+        for of, first, second, ended in zip(*(column.tolist() for column in columns), strict=True):
+            yield item[of], (model[first], model[second]), ending[ended]
+
+    def without(self, models: Collection[str]) -> "Results":
+        """Only the rows in which none of these models was shown first or second."""
+        # Where nothing was shown the model's number is -1, which is the last of these.
+        left_out = np.array([*(name in models for name in self.models), False], dtype=np.bool_)
+        return self.rows(~(left_out[self.first_model] | left_out[self.second_model]))
+
+    def rows(self, kept: npt.NDArray[Any]) -> "Results":
+        """`kept`: a mask, or indices in the order wanted."""
+        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "stands")
+        coded = ("item", "rater", "condition")
+        return replace(
+            self,
+            **{name: getattr(self, name)[kept] for name in columns},
+            **{name: getattr(self, name).rows(kept) for name in coded},
+        )
+
+
+def results_of(
+    ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None, as_of: AsOf | None = None
+) -> Results:
+    """Of the studies of these keys; trials of several count once. `items`: only what was judged on these."""
+    read = scan(ledger, studies, items=items, as_of=as_of)
+    trials, judgements = read.trials, read.judgements
+    endings = tuple(map(ending_of, judgements.ending.names))
+    counting = _counting(read, endings)
+    trial = judgements.trial[counting]
+    models = response_models(ledger, filter(None, trials.first.names), items=trials.item.names)
+    named = tuple(sorted(set(models.values())))
+    number = {name: code for code, name in enumerate(named)}
+    return Results(
+        seq=judgements.seq[counting],
+        at=judgements.at[counting],
+        item=trials.item.rows(trial),
+        rater=trials.rater.rows(trial),
+        condition=trials.condition.rows(trial),
+        responses=trials.first.names,
+        first=trials.first.code[trial],
+        second=trials.second.code[trial],
+        pair=_pairs(trials)[trial],
+        showing=_showings(trials)[trial],
+        attempt=trials.attempt[trial],
+        ending=judgements.ending.code[counting],
+        endings=endings,
+        remark=judgements.note.code[counting],
+        remarks=tuple(map(_remark, judgements.note.names)),
+        models=named,
+        model_of=np.array([number[models[one]] if one else -1 for one in trials.first.names], dtype=np.int32),
+        stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
+    )
+
+
+def ending_of(stored: str) -> Verdict | NoVerdict:
+    return rows.verdict_of(stored, None, "") if stored.startswith("{") else rows.verdict_of(None, stored, "")
+
+
+def _remark(stored: str) -> Remark:
+    notes: rows.Fields = json.loads(stored) if stored else {}
+    wrote: rows.Fields = notes.get("candidates_wrote") or {}
+    return Remark(
+        forced=bool(notes.get("forced")),
+        adapted=tuple(map(str, notes.get("adapted", ()))),
+        verdicts=tuple(wrote.get("verdict", ())),
+        orders=tuple(wrote.get("order", ())),
+    )
+
+
+def _counting(read: Scan, endings: Sequence[Verdict | NoVerdict]) -> npt.NDArray[np.intp]:
+    trials = read.trials
+    # The attempt is left out: a trial asked again is still one trial.
+    place = np.arange(len(trials), dtype=np.int32)
+    if trials.attempt.any():
+        place = joint(_showings(trials), trials.condition.code, trials.replicate)
+    return outcomes(read.judgements, endings, place=place, attempt=trials.attempt).counting()
+
+
+def outcomes(
+    judgements: Judgements, endings: Sequence[Verdict | NoVerdict], *, place: Codes, attempt: Codes
+) -> Outcomes:
+    """`endings` of the judgements, decoded; `place` and `attempt` of each trial."""
+    none = [one if isinstance(one, NoVerdict) else None for one in endings]
+    decided = np.array([one is None for one in none], dtype=np.bool_)
+    failed = np.array([one is not None and one.call_failed for one in none], dtype=np.bool_)
+    return Outcomes(
+        place=place[judgements.trial],
+        attempt=attempt[judgements.trial],
+        decided=decided[judgements.ending.code],
+        failed=failed[judgements.ending.code],
+    )
+
+
+def _showings(trials: Trials) -> Codes:
+    return joint(trials.first.code, trials.second.code, trials.item.code, trials.rest.code, trials.rater.code)
+
+
+def _pairs(trials: Trials) -> Mask:
+    further = np.array([rest == _NO_MORE for rest in trials.rest.names], dtype=np.bool_)
+    return further[trials.rest.code]
+
+
+def _stands(trials: Trials, standing: Collection[str]) -> Mask:
+    one = np.array([not digest or digest in standing for digest in trials.first.names], dtype=np.bool_)
+    rest = np.array(
+        [all(map(standing.__contains__, _DIGEST.findall(text))) for text in trials.rest.names], dtype=np.bool_
+    )
+    return one[trials.first.code] & one[trials.second.code] & rest[trials.rest.code]

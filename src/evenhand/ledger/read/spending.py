@@ -1,0 +1,115 @@
+"""What runs asked of models and what it cost; where judgements come from; a benchmark's licence."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger, chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Of the replies that came in one run; what was read from replies of other runs cost nothing here."""
+
+    replies: int
+    requests: int
+    """Retries included."""
+    input_tokens: int
+    output_tokens: int
+    uncounted: int
+    """Replies whose endpoint did not count tokens."""
+    cost_usd: float
+    unpriced: int
+    """Replies whose price is unknown; they are not in `cost_usd`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Under which a benchmark's data may be used."""
+
+    licence: str
+    citation: str
+
+
+def spending(ledger: Ledger, runs: Iterable[str]) -> dict[str, Spent]:
+    """By run; a run without a reply is not there."""
+    calls = schema.calls
+    query = select(
+        calls.c.run,
+        func.count().label("replies"),
+        func.sum(calls.c.requests).label("requests"),
+        func.coalesce(func.sum(calls.c.input_tokens), 0).label("tokens_in"),
+        func.coalesce(func.sum(calls.c.output_tokens), 0).label("tokens_out"),
+        func.count(calls.c.output_tokens).label("counted"),
+        func.coalesce(func.sum(calls.c.cost_usd), 0.0).label("cost_usd"),
+        func.count(calls.c.cost_usd).label("priced"),
+    ).group_by(calls.c.run)
+    with ledger.reading() as connection:
+        found = [row for some in chunks(runs) for row in connection.execute(query.where(calls.c.run.in_(some)))]
+    return {
+        row.run: Spent(
+            replies=row.replies,
+            requests=row.requests,
+            input_tokens=row.tokens_in,
+            output_tokens=row.tokens_out,
+            uncounted=row.replies - row.counted,
+            cost_usd=row.cost_usd,
+            unpriced=row.replies - row.priced,
+        )
+        for row in found
+    }
+
+
+def endpoints_said(ledger: Ledger, runs: Iterable[str]) -> tuple[str, ...]:
+    """What the endpoints said they ran, with the fingerprint where they gave one."""
+    calls = schema.calls
+    query = select(calls.c.model, calls.c.fingerprint).distinct()
+    with ledger.reading() as connection:
+        found = {
+            f"{model} ({fingerprint})" if fingerprint else model
+            for some in chunks(runs)
+            for model, fingerprint in connection.execute(query.where(calls.c.run.in_(some)))
+        }
+    return tuple(sorted(found - {""}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What judgements of some studies were read from, and by what."""
+
+    readers: tuple[str, ...]
+    """Versions of the reading rule."""
+    known: Mapping[str, int]
+    """Replies that came in other runs, by the command of those."""
+
+
+def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> Sources:
+    """Of the judgements of these studies; `runs` are the studies' own."""
+    calls, wanted, table = schema.calls, schema.study_trials, schema.judgements
+    query = select(table.c.reader, table.c.calls).join(wanted, wanted.c.trial == table.c.trial)
+    keys, readers = set[str](), set[str]()
+    with ledger.reading() as connection:
+        for row in connection.execute(query.where(wanted.c.study.in_(studies))):
+            readers.add(row.reader)
+            keys.update(json.loads(row.calls))
+        for some in chunks(runs):
+            keys.difference_update(connection.execute(select(calls.c.key).where(calls.c.run.in_(some))).scalars())
+        commands = select(schema.runs.c.command).join(calls, calls.c.run == schema.runs.c.id)
+        known = Counter(
+            command
+            for some in chunks(keys)
+            for command in connection.execute(commands.where(calls.c.key.in_(some))).scalars()
+        )
+    return Sources(readers=tuple(sorted(readers)), known=known)
+
+
+def terms_of(ledger: Ledger, data: str) -> Terms:
+    """Of a benchmark's data, by its digest; empty where the ledger does not hold it."""
+    table = schema.benchmarks
+    with ledger.reading() as connection:
+        row = connection.execute(select(table.c.licence, table.c.citation).where(table.c.digest == data)).first()
+    return Terms(licence="", citation="") if row is None else Terms(licence=row.licence, citation=row.citation)

@@ -1,0 +1,136 @@
+"""What the answers of each model say to the judge, and how often its comparisons end without a verdict."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from evenhand.domain.identity import Json
+from evenhand.domain.verdict import NoVerdict
+from evenhand.ledger.read.projection import Judged
+from evenhand.ledger.read.results import Mask, Remark, Results
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.reliability.lost_verdicts import Lost, Replied, lost_verdicts
+
+MOST_ITEMS = 50
+"""Whose labels are listed."""
+_SAYS = {"verdict": "writes a verdict", "order": "gives the judge an order"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    """Of one model. What an older reader judged carries no flags."""
+
+    answers_shown: int
+    """Different ones on which a reply came; each is to another item."""
+    writes_verdicts: int
+    """Of these, answers that hold what reads as a decision of the protocol."""
+    gives_orders: int
+    lost: Lost
+    """Showings whose reply holds no verdict."""
+    verdict_items: tuple[str, ...] = ()
+    """Labels of the items whose answers write verdicts, at most MOST_ITEMS; none where nobody may know."""
+    order_items: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "answers_shown": self.answers_shown,
+            "writes_verdicts": self.writes_verdicts,
+            "gives_orders": self.gives_orders,
+            "verdict_items": list(self.verdict_items),
+            "order_items": list(self.order_items),
+            "lost": self.lost.lost,
+            "lost_of": self.lost.of,
+            "lost_more_than_others": self.lost.more,
+        }
+
+
+def steering_of(judgings: Sequence[JudgedBattles]) -> dict[str, Steering]:
+    """By model; of several judgings of the same answers together. Empty where people judged: nobody reads a reply."""
+    found = [one for one in judgings if one.study.rater.kind != "human"]
+    shown = _by_model(_answers(one.results, ((True, True) for _ in one.results.remarks)) for one in found)
+    verdicts, orders = (
+        _by_model(
+            _answers(one.results, ((0 in at, 1 in at) for at in map(places, one.results.remarks))) for one in found
+        )
+        for places in (_verdicts, _orders)
+    )
+    labels = {digest: label for one in found for digest, label in one.labels.items()}
+    models = sorted(shown)
+    lost = lost_verdicts(_replied([one.showings for one in found], models), len(models)) if models else []
+    return {
+        model: Steering(
+            answers_shown=len(shown[model]),
+            writes_verdicts=len(verdicts.get(model, ())),
+            gives_orders=len(orders.get(model, ())),
+            lost=those,
+            verdict_items=_named(verdicts.get(model, ()), labels),
+            order_items=_named(orders.get(model, ()), labels),
+        )
+        for model, those in zip(models, lost, strict=True)
+    }
+
+
+def said_to_judge(results: Iterable[Judged]) -> dict[str, list[str]]:
+    """In words, by the digest of each answer that was flagged when it was shown."""
+    found: dict[str, dict[str, None]] = {}
+    for one in results:
+        wrote = cast(Mapping[str, list[int]], one.judgement.notes.get("candidates_wrote") or {})
+        for name, words in _SAYS.items():
+            for place in wrote.get(name, ()):
+                found.setdefault(one.trial.responses[place], {})[words] = None
+    return {digest: sorted(said, reverse=True) for digest, said in found.items()}
+
+
+def _named(items: Iterable[str], labels: Mapping[str, str]) -> tuple[str, ...]:
+    named = {labels[item] for item in items if item in labels}
+    return tuple(sorted(named, key=lambda label: (len(label), label))[:MOST_ITEMS])
+
+
+def _verdicts(remark: Remark) -> tuple[int, ...]:
+    return remark.verdicts
+
+
+def _orders(remark: Remark) -> tuple[int, ...]:
+    return remark.orders
+
+
+def _answers(results: Results, held: Iterable[tuple[bool, bool]]) -> dict[str, tuple[str, str]]:
+    """Of the answers of which a remark is held, of the first shown or of the second: model and item, by digest."""
+    holds = np.array([*held], dtype=np.bool_).reshape(-1, 2)[results.remark] & ~results.failed[:, None]
+    first, second = holds[:, 0], holds[:, 1] & results.pair
+    codes, at = np.unique(np.concatenate((results.first[first], results.second[second])), return_index=True)
+    items = np.concatenate((results.item.code[first], results.item.code[second]))[at]
+    models = results.model_of[codes]
+    return {
+        results.responses[code]: (results.models[model], results.item.names[item])
+        for code, model, item in zip(codes.tolist(), models.tolist(), items.tolist(), strict=True)
+    }
+
+
+def _by_model(answers: Iterable[Mapping[str, tuple[str, str]]]) -> dict[str, list[str]]:
+    """The items of the different ones that each model gave."""
+    together: dict[str, tuple[str, str]] = {}
+    for some in answers:
+        together.update(some)
+    found: dict[str, list[str]] = {}
+    for model, item in together.values():
+        found.setdefault(model, []).append(item)
+    return found
+
+
+def _replied(showings: Sequence[Results], models: Sequence[str]) -> Replied:
+    """Those of two answers on which a reply came, in one numbering."""
+    number = {name: code for code, name in enumerate(models)}
+    items = {name: code for code, name in enumerate(dict.fromkeys(n for one in showings for n in one.item.names))}
+    parts: list[tuple[Codes, Codes, Codes, Mask]] = []
+    for one in showings:
+        there = one.rows(one.pair & ~one.failed)
+        model = np.array([number.get(name, -1) for name in one.models], dtype=np.int32)
+        item = np.array([items[name] for name in one.item.names], dtype=np.int32)
+        lost = there.where(lambda ending: isinstance(ending, NoVerdict))
+        parts.append((item[there.item.code], model[there.first_model], model[there.second_model], lost))
+    item, first, second, lost = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Replied(item=item, first=first, second=second, lost=lost.astype(np.bool_))

@@ -1,0 +1,140 @@
+"""Votes as columns: each preference mapped to its two models."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.identity import canonical_draw, canonical_json
+from evenhand.domain.verdict import NoVerdict, Preference, Verdict
+from evenhand.ledger.read.results import Mask, Results
+from evenhand.ledger.store.columns import Coded, joint
+from evenhand.stats.ratings.codes import Codes, Signs
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.sums import FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Votes:
+    """One row for each preference; of its two models `model_a` is the first by name."""
+
+    item: Coded
+    rater: Coded
+    models: tuple[str, ...]
+    """By name; some may have no vote."""
+    model_a: Codes
+    model_b: Codes
+    first: Signs
+    """1 where model_a was shown first, else -1."""
+    value: Signs
+    """In favour of model_a."""
+    levels: Signs
+    weight: FloatArray
+    """Replicates of one showing share its weight."""
+    length: FloatArray
+    """How many words longer model_a's answer is; NaN where it is not known."""
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def rows(self, kept: npt.NDArray[Any]) -> "Votes":
+        """`kept`: a mask, or indices in the order wanted."""
+        columns = ("model_a", "model_b", "first", "value", "levels", "weight", "length")
+        cut = {name: getattr(self, name)[kept] for name in columns}
+        return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
+
+    @property
+    def playing(self) -> tuple[str, ...]:
+        """The models that have a vote, by name."""
+        used: list[int] = np.union1d(self.model_a, self.model_b).tolist()
+        return tuple(self.models[code] for code in used)
+
+    def comparisons(self, *, models: Iterable[str] = ()) -> Comparisons:
+        """In their order. `models` adds names that no vote mentions."""
+        named = sorted({*models, *self.playing})
+        number = {name: code for code, name in enumerate(named)}
+        code = np.array([number.get(name, -1) for name in self.models], dtype=np.int32)
+        rater = self.rater.in_order_of_rows()
+        return Comparisons(
+            models=tuple(named),
+            model_a=code[self.model_a],
+            model_b=code[self.model_b],
+            sign=np.sign(self.value),
+            weight=self.weight,
+            item=self.item.in_order_of_rows().code,
+            first=self.first,
+            value=self.value if (self.levels == 5).all() else None,
+            length=self.length,
+            rater=rater.code,
+            raters=rater.names,
+        )
+
+    def fixed_order(self, seed: int) -> npt.NDArray[np.intp]:
+        """Rows by hash of seed and battle, so that a rating never depends on which call finished first."""
+        by_name = sorted(range(len(self.rater.names)), key=self.rater.names.__getitem__)
+        place = np.empty(len(by_name), dtype=np.int32)
+        place[by_name] = np.arange(len(by_name), dtype=np.int32)
+        return np.lexsort((-self.first, place[self.rater.code], self._lots(seed)))
+
+    def _lots(self, seed: int) -> npt.NDArray[np.uint64]:
+        """What `draw` gives for the item and the two models of each row."""
+        item = [canonical_json(name) for name in self.item.names]
+        model = [canonical_json(name) for name in self.models]
+        battle = joint(self.item.code, self.model_a, self.model_b)
+        at = np.unique(battle, return_index=True)[1]
+        columns = (self.item.code, self.model_a, self.model_b)
+        drawn = b"".join(
+            canonical_draw(f"[{seed},{item[of]},{model[one]},{model[other]}]")
+            for of, one, other in zip(*(column[at].tolist() for column in columns), strict=True)
+        )
+        return np.frombuffer(drawn, dtype=">u8").astype(np.uint64)[battle]
+
+
+def cast_votes(results: Results, lengths: FloatArray) -> Votes:
+    """Of the results that are preferences, in their order. `lengths` are the words of each response, NaN if unknown."""
+    said = np.array([_preference(one) for one in results.endings], dtype=np.int8).reshape(-1, 2)
+    value, levels = said[results.ending].T
+    model_a, model_b = results.pair_by_name
+    # Where the first by name was shown second, the vote is told from its side.
+    facing = np.where(results.first_model == model_a, 1, -1).astype(np.int8)
+    sharing = np.bincount(results.showing)[results.showing]
+    return Votes(
+        item=results.item,
+        rater=results.rater,
+        models=results.models,
+        model_a=model_a,
+        model_b=model_b,
+        first=facing,
+        value=value * facing,
+        levels=levels,
+        weight=1 / sharing,
+        length=(lengths[results.first] - lengths[results.second]) * facing,
+    )
+
+
+def ties(results: Results) -> Votes:
+    """These results as if each were a tie of three levels, whatever they are, with the weight of a showing."""
+    unknown = np.full(len(results.responses), np.nan)
+    votes = cast_votes(results, unknown)
+    rows = len(votes)
+    return replace(votes, value=np.zeros(rows, np.int8), levels=np.full(rows, 3, np.int8), weight=np.ones(rows))
+
+
+def _preference(ending: Verdict | NoVerdict) -> tuple[int, int]:
+    return (ending.value, ending.levels) if isinstance(ending, Preference) else (0, 0)
+
+
+def preferring(results: Results) -> Mask:
+    """Results that are preferences."""
+    return results.where(lambda one: isinstance(one, Preference))
+
+
+def together(one: Votes, other: Votes) -> Votes:
+    """Both, one after the other; of the same results."""
+    columns = ("model_a", "model_b", "first", "value", "levels", "weight", "length")
+    joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in columns}
+    item = Coded(names=one.item.names, code=np.concatenate([one.item.code, other.item.code]))
+    rater = Coded(names=one.rater.names, code=np.concatenate([one.rater.code, other.rater.code]))
+    return replace(one, item=item, rater=rater, **joined)

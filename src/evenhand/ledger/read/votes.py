@@ -1,0 +1,182 @@
+"""What was judged in studies that make one board: results, votes, and what is missing."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from evenhand.domain.rater import PEOPLE
+from evenhand.domain.verdict import NoVerdict, Preference, Reason
+from evenhand.domain.vote import Vote
+from evenhand.ledger.read.answers import word_counts
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.projection import Judged, StudyOnRecord, item_labels
+from evenhand.ledger.read.results import Results, results_of
+from evenhand.ledger.read.unasked import NotAsked, not_reached
+from evenhand.ledger.read.vote_columns import Votes, cast_votes, preferring
+from evenhand.ledger.read.waiting import Waiting, waiting_battles
+from evenhand.ledger.store.columns import Coded
+from evenhand.ledger.store.record import Ledger
+from evenhand.stats.ratings.sums import FloatArray
+from evenhand.stats.reliability import Coverage
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedBattles:
+    """What was judged in studies that agree on judge, protocol and data."""
+
+    study: StudyOnRecord
+    """The first of them."""
+    results: Results
+    """Of answers that still stand for their models."""
+    replaced: int
+    """Results left out because an answer was replaced since."""
+    not_asked: tuple[NotAsked, ...]
+    """Showings wanted that were neither asked nor known."""
+    lengths: FloatArray
+    """Words of each response."""
+    set_aside: int = 0
+    """Results left out because of the models that play in them."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of submitted models that are published, by the label that the record knows."""
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the items by digest, where some answer speaks to the judge."""
+
+    @property
+    def judge(self) -> str:
+        """Several people are together `people`."""
+        several = self.study.rater.kind == "human" and len(np.unique(self.results.rater.code)) > 1
+        return PEOPLE if several else self.study.rater.name
+
+    @property
+    def not_reached(self) -> int:
+        return len(self.not_asked)
+
+    @cached_property
+    def showings(self) -> Results:
+        """One result for each showing, however many replicates: the first verdict read, else the last reason.
+
+        In the order in which each showing was first judged.
+        """
+        results = self.results
+        rows = np.arange(len(results))
+        number = int(results.showing.max(initial=-1)) + 1
+        counts, begins = np.full(number, -1), np.full(number, -1)
+        counts[results.showing] = rows  # of several the last stays
+        read = rows[results.decided][::-1]
+        counts[results.showing[read]] = read
+        begins[results.showing[::-1]] = rows[::-1]
+        there = np.flatnonzero(begins >= 0)
+        return results.rows(counts[there[np.argsort(begins[there])]])
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Of the showings wanted."""
+        showings = self.showings
+        reasons: Counter[Reason] = Counter()
+        for ending, count in zip(showings.endings, np.bincount(showings.ending, minlength=1).tolist(), strict=False):
+            if isinstance(ending, NoVerdict) and count:
+                reasons[ending.reason] += count
+        read = len(showings) - reasons.total()
+        return Coverage(wanted=len(showings) + self.not_reached, with_verdict=read, reasons=dict(reasons))
+
+    @cached_property
+    def missing(self) -> tuple[Coded, Coded]:
+        """The models, as shown, of each pair wanted that has no verdict, whether it was asked or not."""
+        showings = self.showings
+        in_vain = showings.rows(showings.pair & ~showings.decided)
+        models = tuple(sorted({*showings.models, *(name for one in self.not_asked for name in one.models)}))
+        number = {name: code for code, name in enumerate(models)}
+        known = np.array([number[name] for name in showings.models], dtype=np.int32)
+        asked = (known[in_vain.first_model], known[in_vain.second_model])
+        unasked = np.array([[number[name] for name in one.models] for one in self.not_asked], dtype=np.int32)
+        first, second = (
+            np.concatenate([before, after]) for before, after in zip(asked, unasked.reshape(-1, 2).T, strict=True)
+        )
+        return Coded(names=models, code=first), Coded(names=models, code=second)
+
+    @cached_property
+    def voting(self) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+        """The results that are votes."""
+        return np.flatnonzero(preferring(self.results))
+
+    @cached_property
+    def votes(self) -> Votes:
+        """In the order of the record."""
+        return cast_votes(self.results.rows(self.voting), self.lengths)
+
+    @cached_property
+    def waiting(self) -> Waiting:
+        """Battles of which a wanted showing has no reply; nobody waits for a person to see the other order too."""
+        if self.study.rater.kind == "human":
+            return Waiting.nobody(self.results)
+        return waiting_battles(self.results, self.not_asked)
+
+
+def judged_battles(
+    ledger: Ledger,
+    chosen: Sequence[StudyOnRecord],
+    *,
+    items: Collection[str] | None = None,
+    without: Collection[str] = (),
+    as_of: AsOf | None = None,
+) -> JudgedBattles:
+    """`items`: only what was judged on these. `without`: as if these models had never played. `as_of`: as the record
+    stood then, on what the studies want by now."""
+    found = results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of)
+    everything = found.without(without) if without else found
+    results = everything.rows(everything.stands)
+    unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)
+    speak = any(one.verdicts or one.orders for one in results.remarks)
+    return JudgedBattles(
+        study=chosen[0],
+        labels=item_labels(ledger, {study.data for study in chosen}) if speak else {},
+        results=results,
+        replaced=len(everything) - len(results),
+        not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),
+        lengths=_lengths(ledger, results),
+        set_aside=len(found) - len(everything),
+    )
+
+
+def _lengths(ledger: Ledger, results: Results) -> FloatArray:
+    words = word_counts(ledger, filter(None, results.responses), items=results.item.names)
+    return np.array([words.get(digest, np.nan) for digest in results.responses], dtype=np.float64)
+
+
+def votes_of(results: Sequence[Judged], lengths: Mapping[str, int] | None = None) -> list[Vote]:
+    """Preferences mapped to their models; replicates of one showing share its weight.
+
+    `lengths` are the words of each response, by digest.
+    """
+    read = [one for one in results if isinstance(one.judgement.verdict, Preference)]
+    sharing = Counter((one.trial.item, one.trial.responses, one.trial.rater) for one in read)
+    votes: list[Vote] = []
+    for one in read:
+        verdict, (first, second) = one.judgement.verdict, one.models
+        assert isinstance(verdict, Preference)
+        vote = Vote(
+            item=one.trial.item,
+            model_a=first,
+            model_b=second,
+            first=first,
+            value=verdict.value,
+            levels=verdict.levels,
+            rater=one.trial.rater,
+            weight=1 / sharing[one.trial.item, one.trial.responses, one.trial.rater],
+            length=_longer(one, lengths),
+        )
+        votes.append(vote if first <= second else _turned(vote))
+    return votes
+
+
+def _turned(vote: Vote) -> Vote:
+    length = None if vote.length is None else -vote.length
+    return replace(vote, model_a=vote.model_b, model_b=vote.model_a, value=-vote.value, length=length)
+
+
+def _longer(one: Judged, lengths: Mapping[str, int] | None) -> float | None:
+    first, second = one.trial.responses
+    return None if lengths is None else float(lengths[first] - lengths[second])

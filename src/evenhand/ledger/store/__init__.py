@@ -1,0 +1,4 @@
+"""Tables, opening, writing, budgets, claims, the hash chain's links.
+
+Start with `record.py`.
+"""

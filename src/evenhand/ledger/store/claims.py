@@ -1,0 +1,139 @@
+"""Claims: who is asking what at this moment, so that two runs on one ledger do not pay for the same thing."""
+
+import os
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, and_, delete, or_, update
+
+from evenhand.ledger.store import schema, statements
+from evenhand.ledger.store.record import Ledger
+
+LEASE_SECONDS = 120.0
+"""How long a claim outlives its holder where the holder's death cannot be seen; a live run renews it well before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    mine: set[str]
+    decided: set[str]
+    """Decided by somebody between our plan and our claim."""
+    others: set[str]
+    """Being asked by another live run."""
+
+
+def holder_name(run: str) -> str:
+    """Names a run and its process, so that another one on this machine can tell whether it still lives."""
+    return f"{_here()}|{os.getpid()}|{_started(os.getpid())}|{run}"
+
+
+def claim(ledger: Ledger, trials: Sequence[str], *, reader: str, holder: str) -> Claimed:
+    """Takes the trials that are neither decided nor held by another live run, in one transaction."""
+    return _claim(ledger, statements.DECIDED, {"keys": trials, "reader": reader}, holder=holder)
+
+
+def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
+    """Takes the calls that are neither answered nor held by another live run, in one transaction."""
+    return _claim(ledger, statements.ANSWERED, {"keys": keys}, holder=holder)
+
+
+def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
+    """Whether the holder has it now; no, where another live one has."""
+    with ledger.writing() as connection:
+        return what in _taken(ledger, connection, [what], holder=holder)
+
+
+def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that any live holder has."""
+    with ledger.reading() as connection:
+        held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    return {row.what for row in held if not is_gone(row.holder, row.until)}
+
+
+def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
+    keys: Sequence[str] = given["keys"]
+    with ledger.writing() as connection:
+        mine = _taken(ledger, connection, keys, holder=holder)
+        # Only now: on PostgreSQL another run may decide a trial and let go of it at any moment before we hold it.
+        decided = set(connection.execute(decided_now, given).scalars())
+        if mine & decided:
+            statements.release(connection, sorted(mine & decided), holder=holder)
+    return Claimed(mine=mine - decided, decided=decided, others=set(keys) - mine - decided)
+
+
+def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holder: str) -> set[str]:
+    """Those of the keys that the holder has now."""
+    now = time.time()
+    rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
+    ledger.insert_new(connection, schema.claims, rows)
+    held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    if _bury_the_dead(connection, [row for row in held if row.holder != holder], now=now):
+        ledger.insert_new(connection, schema.claims, rows)
+        held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    return {row.what for row in held if row.holder == holder}
+
+
+def renew(ledger: Ledger, *, holder: str) -> int:
+    """How many claims the holder has; one whose lease ran out may be another's by now."""
+    with ledger.writing() as connection:
+        until = time.time() + LEASE_SECONDS
+        claims = schema.claims
+        return connection.execute(update(claims).where(claims.c.holder == holder).values(until=until)).rowcount
+
+
+def release_all(ledger: Ledger, *, holder: str) -> None:
+    with ledger.writing() as connection:
+        connection.execute(delete(schema.claims).where(schema.claims.c.holder == holder))
+
+
+def _bury_the_dead(connection: Connection, held: Sequence[Row[Any]], *, now: float) -> bool:
+    """Whether there were any among the holders of these claims."""
+    expired = [row.what for row in held if row.until < now]
+    dead = [holder for holder in {row.holder for row in held} if _is_dead(holder)]
+    if expired or dead:
+        claims = schema.claims.c
+        # The time again: a holder elsewhere may have renewed its lease since we looked.
+        over = and_(claims.what.in_(expired), claims.until < now)
+        connection.execute(delete(schema.claims).where(or_(over, claims.holder.in_(dead))))
+    return bool(expired or dead)
+
+
+def is_gone(holder: str, until: float) -> bool:
+    """Whether its process is gone, or its lease ran out."""
+    return until < time.time() or _is_dead(holder)
+
+
+def _is_dead(holder: str) -> bool:
+    """True only where this machine can see that the process is gone; a run elsewhere keeps its claim until it ends."""
+    host, pid, started, _run = holder.rsplit("|", 3)
+    return host == _here() and _started(int(pid)) != started
+
+
+def _here() -> str:
+    """Where process numbers mean the same: this machine, and on Linux this container."""
+    try:
+        return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return socket.gethostname()
+
+
+def _started(pid: int) -> str:
+    """When the process started, so that a reused number is not taken for it; '' where no such process runs."""
+    stat = Path(f"/proc/{pid}/stat")
+    if Path("/proc/self/stat").exists():
+        try:
+            state, *rest = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return ""
+        return "" if state == "Z" else rest[18]
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    except PermissionError:
+        pass
+    return "alive"

@@ -1,0 +1,77 @@
+"""Columns of a large reading: texts as numbers, and rows that agree in several columns as one number."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, Executable
+
+from evenhand.stats.ratings.codes import Codes
+
+Integers: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+
+_FETCHED = 500
+"""Rows that are Python objects at one time: so few that they stay in the processor's cache."""
+_MOST = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coded:
+    """A column of texts."""
+
+    names: tuple[str, ...]
+    """The different ones; some may stand in no row."""
+    code: Codes
+    """Of each row an index into them."""
+
+    def rows(self, kept: npt.NDArray[Any]) -> "Coded":
+        """`kept`: a mask, or indices in the order wanted."""
+        return Coded(names=self.names, code=self.code[kept])
+
+    def in_order_of_rows(self) -> "Coded":
+        """Names in the order in which rows mention them, and only those."""
+        used, first, code = np.unique(self.code, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty(len(used), dtype=np.int32)
+        place[order] = np.arange(len(used), dtype=np.int32)
+        return Coded(names=tuple(self.names[used[at]] for at in order), code=place[code])
+
+
+class Interning:
+    """Gives every different value the next number, in the order they come."""
+
+    def __init__(self) -> None:
+        self._code: defaultdict[Any, int] = defaultdict(None)
+        self._code.default_factory = self._code.__len__
+
+    def codes(self, column: Collection[Any]) -> Codes:
+        return np.fromiter(map(self._code.__getitem__, column), np.int32, len(column))
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return tuple(self._code)
+
+
+def fetched(connection: Connection, query: Executable, **parameters: Sequence[str | int]) -> Iterator[list[Any]]:
+    """Rows as plain tuples, hundreds at a time; columns of the type Words come as they are stored."""
+    # The driver's own cursor: through SQLAlchemy's rows the same reading costs a third more.
+    cursor = cast(Any, connection.execute(query, parameters)).cursor
+    while some := cursor.fetchmany(_FETCHED):
+        yield some
+
+
+def joint(*columns: Integers) -> Codes:
+    """The same number for rows that agree in all columns, from 0 without gaps."""
+    code, size = columns[0].astype(np.int64), int(columns[0].max(initial=0)) + 1
+    for column in columns[1:]:
+        different = int(column.max(initial=0)) + 1
+        if different == 1:
+            continue
+        if size * different > _MOST:
+            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+            size = len(code)
+        code, size = code * different + column, size * different
+    return np.unique(code, return_inverse=True)[1].astype(np.int32)

@@ -1,0 +1,1 @@
+"""Brings an older ledger's tables up to date."""

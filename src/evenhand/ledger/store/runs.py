@@ -1,0 +1,100 @@
+"""Runs on record: when, what, under which settings, and how each ended."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, func, select
+
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.opening import LedgerError, of_row
+from evenhand.ledger.store.record import Ledger, chunks
+
+CHARGED = "charged_usd"
+"""In a run's outcome: what its calls took off the budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOnRecord:
+    id: str
+    command: str
+    study: str | None
+    settings: Mapping[str, Any]
+    version: str
+    at: float
+    outcome: Mapping[str, Any] | None
+    """None where the run has not ended, or was killed."""
+    ended_at: float | None
+
+
+def runs(ledger: Ledger, *, last: int | None = None, command: str | None = None) -> list[RunOnRecord]:
+    """Newest first; all commands', or one's."""
+    query = _query().order_by(schema.runs.c.at.desc())
+    if command is not None:
+        query = query.where(schema.runs.c.command == command)
+    if last is not None:
+        query = query.limit(last)
+    with ledger.reading() as connection:
+        return [_run(row) for row in connection.execute(query)]
+
+
+def find_run(ledger: Ledger, start: str) -> RunOnRecord:
+    """The run whose id begins so; raises LedgerError where none or several do."""
+    with ledger.reading() as connection:
+        rows = connection.execute(_query().where(schema.runs.c.id.startswith(start, autoescape=True))).all()
+    if len(rows) != 1:
+        many = f"{len(rows)} runs begin with" if rows else "There is no run"
+        raise LedgerError(f"{many} '{start}'; `evenhand runs` lists them.")
+    return _run(rows[0])
+
+
+def charged(ledger: Ledger, run: str) -> float:
+    """Dollars that the run's calls took off the budget so far, replies of no use included.
+
+    A call whose price is unknown counts, where there is a limit, as the most it can have cost.
+    """
+    return _charged(ledger, schema.charges.c.run == run)
+
+
+def charged_by_run(ledger: Ledger, runs: Iterable[str]) -> dict[str, float]:
+    """The same of several runs; one to which nothing was charged is not there."""
+    table = schema.charges
+    query = select(table.c.run, func.sum(table.c.usd)).group_by(table.c.run)
+    with ledger.reading() as connection:
+        return {
+            run: usd for some in chunks(runs) for run, usd in connection.execute(query.where(table.c.run.in_(some)))
+        }
+
+
+def charged_to(ledger: Ledger, command: str) -> float:
+    """The same of all runs of a command, those that were killed too."""
+    begun = select(schema.runs.c.id).where(schema.runs.c.command == command)
+    return _charged(ledger, schema.charges.c.run.in_(begun))
+
+
+def _charged(ledger: Ledger, where: ColumnElement[bool]) -> float:
+    query = select(func.sum(schema.charges.c.usd)).where(where)
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar() or 0.0
+
+
+def _query() -> Select[Any]:
+    ends = schema.run_ends
+    return select(schema.runs, ends.c.outcome, ends.c.at.label("ended_at")).outerjoin(
+        ends, ends.c.run == schema.runs.c.id
+    )
+
+
+def _run(row: Row[Any]) -> RunOnRecord:
+    with of_row("run", row.id):
+        return RunOnRecord(
+            id=row.id,
+            command=row.command,
+            study=row.study,
+            settings=dict(json.loads(row.settings)),
+            version=row.version,
+            at=float(row.at),
+            outcome=None if row.outcome is None else dict(json.loads(row.outcome)),
+            ended_at=None if row.ended_at is None else float(row.ended_at),
+        )

@@ -1,0 +1,123 @@
+"""The statements of the busy path, each built once: SQLAlchemy takes longer to build one than SQLite to run it."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Connection, Dialect, Table, bindparam, delete, select, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from evenhand.domain.verdict import CALL_FAILED
+from evenhand.ledger.store import links, schema
+
+
+def _among_keys(column: Column[str]) -> ColumnElement[bool]:
+    """Filled at execution by the parameter `keys`, a list."""
+    return column.in_(bindparam("keys", expanding=True))
+
+
+_judgements, _calls, _claims = schema.judgements.c, schema.calls.c, schema.claims.c
+
+DECIDED = select(_judgements.trial).where(
+    _among_keys(_judgements.trial),
+    _judgements.reader == bindparam("reader"),
+    _judgements.reason.is_(None) | _judgements.reason.not_in(CALL_FAILED),
+)
+REASONS = DECIDED.add_columns(_judgements.reason).order_by(_judgements.seq)
+ASKED = select(_judgements.trial).where(_among_keys(_judgements.trial))
+FAILED = select(_judgements.trial).where(_among_keys(_judgements.trial), _judgements.reason.in_(CALL_FAILED))
+CALLS = select(schema.calls).where(_among_keys(_calls.key))
+ANSWERED = select(_calls.key).where(_among_keys(_calls.key))
+CLAIMS = select(schema.claims).where(_among_keys(_claims.what))
+_RELEASE = delete(schema.claims).where(_among_keys(_claims.what))
+_RELEASE_OWN = _RELEASE.where(_claims.holder == bindparam("holder"))
+_RELEASE_ONE = "DELETE FROM claims WHERE what = ? AND (holder = ? OR '' = ?)"
+
+
+def release(connection: Connection, keys: Sequence[str], *, holder: str) -> None:
+    """Ends the claims on these keys: the holder's own, or with '' whoever holds them."""
+    if (driver := links.driver_of(connection)) is not None:
+        # One short statement many times over: one with as many keys has to be put together anew each time.
+        driver.executemany(_RELEASE_ONE, [(key, holder, holder) for key in keys])
+    elif holder:
+        connection.execute(_RELEASE_OWN, {"keys": keys, "holder": holder})
+    else:
+        connection.execute(_RELEASE, {"keys": keys})
+
+
+def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts the rows, all of the same columns, whose primary key is not there yet."""
+    rows = numbered(connection, table, rows)
+    names = [column.name for column in table.primary_key]
+    if len(rows) > 1 and rows[0].keys() >= set(names):
+        # Two runs on PostgreSQL that insert the same rows in different orders would wait for each other for ever.
+        rows = sorted(rows, key=itemgetter(*names))
+    _insert(table, tuple(rows[0]), connection.dialect, True).run(connection, rows)
+
+
+def insert_all(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Inserts the rows, all of the same columns, and returns their numbers where the table has such."""
+    rows = numbered(connection, table, rows)
+    _insert(table, tuple(rows[0]), connection.dialect, False).run(connection, rows)
+    return [row["seq"] for row in rows] if "seq" in rows[0] else []
+
+
+def numbered(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """With the next numbers, where the table has such: the database would not tell which it gave."""
+    if "seq" not in table.c or "seq" in rows[0]:
+        return rows
+    if (driver := links.driver_of(connection)) is None:
+        wanted = {"table": table.name, "rows": len(rows)}
+        numbers = list(connection.execute(_NEXT_NUMBERS, wanted).scalars())
+    else:
+        (last,) = driver.execute(f"SELECT max(seq) FROM {table.name}").fetchone()  # noqa: S608  our own name
+        numbers = itertools.count((last or 0) + 1)
+    return [{**row, "seq": number} for row, number in zip(rows, numbers, strict=False)]
+
+
+_NEXT_NUMBERS = text("SELECT nextval(pg_get_serial_sequence(:table, 'seq')) FROM generate_series(1, :rows)")
+
+
+class _Insert:
+    """Compiled once; SQLite's driver gets the rows as tuples that are made here."""
+
+    def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect, *, new: bool) -> None:
+        make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
+        statement = make(table)
+        self._statement = statement.on_conflict_do_nothing() if new else statement
+        self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
+        # The table's order, which is the compiler's, not the rows' own.
+        self._columns = [
+            (column.name, column.type.dialect_impl(dialect).bind_processor(dialect))
+            for column in table.columns
+            if column.name in columns
+        ]
+        self._table = table
+        self._shape = links.SHAPES.get(table)
+        self._places = None if self._shape is None else _getter(self._shape, [name for name, _ in self._columns])
+
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        values = [
+            tuple([row[name] if bound is None else bound(row[name]) for name, bound in self._columns]) for row in rows
+        ]
+        if (driver := links.driver_of(connection)) is not None:
+            new = driver.executemany(self._text, values).rowcount
+        else:
+            new = connection.execute(self._statement, rows).rowcount
+        if self._places is not None:
+            links.cover(connection, self._table, map(self._places, values), new=new)
+
+
+def _getter(shape: links.Shape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Of a row's values those that its token covers; a column that was not given holds nothing."""
+    places = [names.index(column.name) if column.name in names else None for column in shape.columns]
+    if None in places or len(places) == 1:
+        return lambda values: tuple([None if place is None else values[place] for place in places])
+    return itemgetter(*places)
+
+
+@lru_cache(maxsize=128)
+def _insert(table: Table, columns: tuple[str, ...], dialect: Dialect, new: bool) -> _Insert:
+    return _Insert(table, columns, dialect, new=new)

@@ -1,0 +1,95 @@
+"""Durable batched writes: a record is acknowledged only when it is committed to disk."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from evenhand.ledger.store.record import Entries, Ledger, Settling
+
+BATCH = 100
+PAUSE_SECONDS = 0.05
+
+T = TypeVar("T")
+
+
+class Writer:
+    """Commits at 100 records, after 50 ms, or as soon as every call in flight waits for it; in a thread of its own."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        study: str | None,
+        holder: str,
+        in_flight: Callable[[], int],
+        purse: Settling | None = None,
+    ) -> None:
+        """`study`: links every trial committed to it. `holder`: whose claims the commits end. `purse`: what is charged
+        comes out of it."""
+        self._ledger = ledger
+        self._study = study
+        self._holder = holder
+        self._purse = purse
+        self._in_flight = in_flight
+        self._pending: list[tuple[Entries, asyncio.Future[None]]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
+        self._commits: set[asyncio.Task[None]] = set()
+        self._committing = 0
+
+    async def put(self, entries: Entries) -> None:
+        """Returns when the entries are on disk; raises LedgerError where they could not be written."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._pending.append((entries, done))
+        nobody_else = len(self._pending) + self._committing >= self._in_flight()
+        if nobody_else or len(self._pending) >= BATCH:
+            self._flush()
+        elif self._timer is None:
+            self._timer = loop.call_later(PAUSE_SECONDS, self._flush)
+        await done
+
+    async def run(self, work: Callable[..., T], *args: Any) -> T:
+        """Other ledger work, in the same thread and so in order with the commits."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *args)
+
+    async def close(self, *, last: Entries, then: Callable[[], None]) -> None:
+        """Commits what is pending and `last`, then does one more thing, and ends the thread whatever happens."""
+        try:
+            self._flush()
+            await asyncio.gather(*self._commits, return_exceptions=True)
+            last.study, last.holder, last.purse = self._study, self._holder, self._purse
+            await self.run(self._ledger.commit, last)
+            await self.run(then)
+        finally:
+            self._thread.shutdown(wait=True)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._pending:
+            return
+        batch, self._pending = self._pending, []
+        self._committing += len(batch)
+        task = asyncio.get_running_loop().create_task(self._commit(batch))
+        self._commits.add(task)
+        task.add_done_callback(self._commits.discard)
+
+    async def _commit(self, batch: list[tuple[Entries, "asyncio.Future[None]"]]) -> None:
+        together = Entries(study=self._study, holder=self._holder, purse=self._purse)
+        for entries, _ in batch:
+            together.extend(entries)
+        try:
+            await self.run(self._ledger.commit, together)
+            self._committing -= len(batch)
+        except Exception as error:  # noqa: BLE001  every waiter must learn of it, whatever it was
+            self._committing -= len(batch)
+            for _, done in batch:
+                if not done.done():
+                    done.set_exception(error)
+            return
+        for _, done in batch:
+            if not done.done():
+                done.set_result(None)

@@ -1,0 +1,1 @@
+"""What teams sent in and how far it has come, for boards and pages alike."""

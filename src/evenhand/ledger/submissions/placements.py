@@ -1,0 +1,125 @@
+"""Models that joined a board: whom they met when they were placed, and how far that has come."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, func, select
+
+from evenhand.domain.identity import canonical_json
+from evenhand.domain.rater import Rater
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Condition
+from evenhand.domain.verdict import UNDECIDED
+from evenhand.ledger.store import rows, schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import BoardIdentity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Of a model that joins a board, in trials."""
+
+    wanted: int
+    reached: int
+    """Asked or known: those with a result, and those that got no reply and will be asked again."""
+    decided: int
+    no_verdict: int
+    """Those whose reply holds no decision; a result too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardJudge:
+    """Who judges a board, and how it is asked."""
+
+    rater: Rater
+    condition: Condition
+    extractor: Rater | None
+    """Who finds the decision in a reply that has no readable one; None where nobody does, or an old ledger forgot."""
+
+
+def placements_like(ledger: Ledger, study: Study) -> list[Study]:
+    """The studies on record that placed the same model alike, whatever its opponents; in the order of the record."""
+    table = schema.studies
+    query = select(table.c.content).where(
+        table.c.data == study.data,
+        table.c.purpose == study.purpose,
+        table.c.rater == study.rater,
+        table.c.condition == study.condition,
+    )
+    with ledger.reading() as connection:
+        found = connection.execute(query.order_by(table.c.at)).scalars().all()
+    return [one for one in map(rows.study_from, found) if one.pairing == "placing" and _draw(one) == _draw(study)]
+
+
+def _draw(study: Study) -> tuple[object, ...]:
+    """What the lots hang on, besides who can be drawn."""
+    return study.new, study.battles, study.reference_battles, study.seed, study.variant
+
+
+def studies_of(ledger: Ledger, board: BoardIdentity) -> list[Study]:
+    """Those that make up the board, in the order of the record."""
+    query = _contents(board).order_by(schema.studies.c.at)
+    with ledger.reading() as connection:
+        found = [rows.study_from(one) for one in connection.execute(query).scalars()]
+    return [one for one in found if one.variant == board.variant]
+
+
+def studies_count(ledger: Ledger, board: BoardIdentity) -> int:
+    """How many studies make up the boards that differ in the variant alone; none of them ever changes, or goes."""
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).select_from(_contents(board).subquery())).scalar_one()
+
+
+def judge_of(ledger: Ledger, board: BoardIdentity) -> BoardJudge | None:
+    """None before anything on the board was judged."""
+    raters, conditions = schema.raters, schema.conditions
+    with ledger.reading() as connection:
+        asked = connection.execute(select(conditions).where(conditions.c.key == board.condition)).first()
+        if asked is None:
+            return None
+        keys = [board.rater, asked.extractor or ""]
+        found = {
+            row.key: rows.rater_from(row) for row in connection.execute(select(raters).where(raters.c.key.in_(keys)))
+        }
+    if board.rater not in found:
+        return None
+    return BoardJudge(
+        rater=found[board.rater], condition=rows.condition_from(asked), extractor=found.get(asked.extractor or "")
+    )
+
+
+def placing_progress(ledger: Ledger, board: BoardIdentity, label: str) -> Progress | None:
+    """Of the model's last placing on this board; None before there is one."""
+    studies, links, made = schema.studies, schema.study_trials, schema.judgements
+    # Other studies hold thousands of digests each: only this model's are taken apart.
+    joins = f'"new":{canonical_json(label)}'
+    newest = _contents(board).add_columns(studies.c.key, studies.c.wanted).order_by(studies.c.at.desc())
+    with ledger.reading() as connection:
+        query = newest.where(studies.c.content.contains(joins, autoescape=True))
+        placed = [row for row in connection.execute(query) if rows.study_from(row.content).variant == board.variant]
+        if not placed:
+            return None
+        results = (
+            select(links.c.trial, made.c.verdict.is_not(None), made.c.reason.in_(UNDECIDED))
+            .outerjoin(made, made.c.trial == links.c.trial)
+            .where(links.c.study == placed[0].key)
+        )
+        found = connection.execute(results).all()
+    decided = {trial for trial, verdict, _ in found if verdict}
+    undecided = {trial for trial, _, lacking in found if lacking} - decided
+    return Progress(
+        wanted=placed[0].wanted,
+        reached=len({trial for trial, _, _ in found}),
+        decided=len(decided),
+        no_verdict=len(undecided),
+    )
+
+
+def _contents(board: BoardIdentity) -> Select[Any]:
+    table = schema.studies
+    return select(table.c.content).where(
+        table.c.data == board.data,
+        table.c.purpose == "board",
+        table.c.rater == board.rater,
+        table.c.condition == board.condition,
+    )

@@ -1,0 +1,67 @@
+"""Submitted models among the models of a board: which of them count on it, and what everybody may call them."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import select
+
+from evenhand.domain.submission import Entrant, labelled
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.ledger.read.votes import JudgedBattles, judged_battles
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.submissions.team_names import as_read
+
+
+def counted_battles(
+    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None
+) -> JudgedBattles:
+    """What makes a board: without submissions that are still being judged, or were withdrawn."""
+    found = entrants(ledger)
+    judged = judged_battles(ledger, chosen, items=items, without=set_aside(found))
+    names = board_names(ledger, found)
+    playing = [label for label in names if found[label].standing.published and label in judged.results.models]
+    return replace(judged, names={label: names[label] for label in playing})
+
+
+def may_be_shown(ledger: Ledger, models: Iterable[str], *, but_of: str | None = None) -> frozenset[str]:
+    """Those whose answers others may read: the founding ones, and submissions that are published and not withdrawn.
+
+    `but_of`: a team whose own submissions are left out.
+    """
+    published = {label for label, one in entrants(ledger).items() if one.standing.published and one.person != but_of}
+    return frozenset(model for model in models if labelled(model) is None or model in published)
+
+
+def kept_back(model: str) -> str:
+    """What to tell somebody who asks for the answers of one that may not be shown."""
+    return f"'{model}' is no submission that its team has published, so nobody else may read its answers; leave it out."
+
+
+def set_aside(found: Mapping[str, Entrant]) -> frozenset[str]:
+    """The labels of those that do not count: the row comes with the receipt, and goes with a withdrawal."""
+    return frozenset(
+        label for label, one in found.items() if one.standing.judged is None or not one.standing.on_the_board
+    )
+
+
+def board_names(ledger: Ledger, found: Mapping[str, Entrant] | None = None) -> dict[str, str]:
+    """What everybody may call the submitted models, by label; never as another model on record is called."""
+    found = entrants(ledger) if found is None else found
+    if not any(one.standing.published for one in found.values()):
+        return shown_names(found)
+    with ledger.reading() as connection:
+        models = connection.execute(select(schema.responses.c.model).distinct()).scalars().all()
+    return shown_names(found, others=(model for model in models if labelled(model) is None))
+
+
+def shown_names(found: Mapping[str, Entrant], *, others: Iterable[str] = ()) -> dict[str, str]:
+    """By label; one that was published under a name which another has, or one of the `others`, says which it is."""
+    names = {label: one.shown for label, one in found.items()}
+    known = Counter(as_read(name) for name in (*names.values(), *set(others)))
+    return {
+        label: f"{name} [{found[label].submission}]" if known[as_read(name)] > 1 else name
+        for label, name in names.items()
+    }

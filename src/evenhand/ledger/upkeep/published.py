@@ -1,0 +1,67 @@
+"""Heads of the chain that stand elsewhere: in a receipt, a report, a document of one, or a backup."""
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
+
+from sqlalchemy import NullPool, create_engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from evenhand.ledger.upkeep.chain import Head, HeadError, head_from, head_of
+
+MARK = "chain"
+"""The field of a document, and the element of a page, that a head stands in."""
+_IN_PAGE = re.compile(rf'<script type="text/plain" id="{MARK}">(.*?)</script>', re.DOTALL)
+_SQLITE = b"SQLite format 3\x00"
+
+
+def published_head(path: Path) -> Head:
+    """Raises HeadError, with a sentence that names the file."""
+    try:
+        if path.is_dir():
+            return _in_folder(path)
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE)) == _SQLITE:
+                return _in_database(path)
+        return head_from(_document(path.read_text(encoding="utf-8", errors="replace")))
+    except OSError as error:
+        raise HeadError(f"{path} cannot be read: {error.strerror}.") from None
+    except HeadError as error:
+        raise HeadError(f"{path}: {error}") from None
+
+
+def _document(text: str) -> Any:
+    if found := _IN_PAGE.search(text):
+        text = found[1]
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise HeadError(
+            "It is no receipt, no report's page or JSON document, and no backup that carries a head."
+        ) from None
+    return cast(dict[str, Any], document).get(MARK, document) if isinstance(document, dict) else None
+
+
+def _in_folder(folder: Path) -> Head:
+    found = sorted(folder.glob("*.db"))
+    if len(found) != 1:
+        raise HeadError(f"There is {'no' if not found else 'more than one'} ledger in this folder; name the file.")
+    return _in_database(found[0])
+
+
+def _in_database(path: Path) -> Head:
+    """Without a byte written: a backup may lie where nobody can write, and of an older version."""
+    lasting = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?{lasting}"
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True), poolclass=NullPool)
+    try:
+        with closing(engine.connect()) as connection:
+            return head_of(connection)
+    except SQLAlchemyError:
+        raise HeadError("It is no ledger, or one from before there was a chain.") from None
+    finally:
+        engine.dispose()

@@ -1,0 +1,182 @@
+"""Sends one body and brings back status, headers and bytes; every way the connection can fail becomes a sentence."""
+
+import base64
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.payload import Payload
+from multidict import CIMultiDict
+from yarl import URL
+
+from evenhand.domain.errors import CallFailure, Misuse
+from evenhand.models.endpoint import Endpoint
+from evenhand.models.wire.body import Spliced
+from evenhand.models.wire.errors import Faults
+from evenhand.models.wire.timeouts import Timeouts
+
+MOST_BYTES = 32 * 2**20
+"""A longer reply is refused: no answer is that long."""
+
+_PLAIN_BYTES = 2**20  # aiohttp warns of longer bodies that are one piece
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    """Without the key, should the server have sent it back."""
+
+
+class Transport:
+    """One connection pool to one endpoint."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        faults: Faults,
+        *,
+        key: str | None,
+        proxies: Mapping[str, str],
+        timeouts: Timeouts,
+    ) -> None:
+        self._endpoint = endpoint
+        self._faults = faults
+        self._timeouts = timeouts
+        self._url = URL(endpoint.chat_url, encoded=True)
+        # Compressed replies would cost more time than they save, and could hide their size.
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        self._proxy = None if endpoint.loopback else _proxy_for(endpoint, proxies)
+        if self._proxy and endpoint.base_url.startswith("http:"):
+            headers |= self._proxy.headers  # with https they go to the proxy alone
+        # Given with each request: those of a session aiohttp would send to the proxy too, the key among them.
+        self._headers = CIMultiDict(headers)
+        self._session: aiohttp.ClientSession | None = None
+
+    def __repr__(self) -> str:
+        return f"Transport({self._endpoint.base_url})"
+
+    async def post(self, body: bytes | Spliced) -> Received:
+        session = self._session or self._open()
+        data = body if isinstance(body, bytes) and len(body) < _PLAIN_BYTES else _Chunks(body)
+        proxy_headers = self._proxy.headers if self._proxy else None
+        try:
+            async with session.post(
+                self._url, data=data, headers=self._headers, allow_redirects=False, proxy_headers=proxy_headers
+            ) as response:
+                received = await self._read(response)
+                return Received(response.status, response.headers, self._faults.scrub_bytes(received))
+        except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
+            # Not chained: the cause's own text and request may hold what must not be shown.
+            raise self._failure(error) from None
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
+            proxy=self._proxy.url if self._proxy else None,
+        )
+        return self._session
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.content.iter_any():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise self._faults.failure(
+                    f"{self._faults.who} sent more than {MOST_BYTES // 2**20} MB.",
+                    reason="bad-reply", transient=False, unheard=True,
+                )  # fmt: skip
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _failure(self, error: Exception) -> CallFailure | Misuse:
+        faults, who = self._faults, self._faults.who
+        if isinstance(error, TimeoutError):
+            connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
+            waited = self._timeouts.connect if connecting else self._timeouts.total
+            did = "did not accept a connection" if connecting else "did not finish its reply"
+            sentence = f"{who} {did} within {waited:g} s."
+            return faults.failure(sentence, reason="timeout", transient=True, unheard=not connecting)
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            return faults.misuse(f"The certificate of {who} is not trusted: check the base URL, or SSL_CERT_FILE.")
+        if isinstance(error, aiohttp.ClientSSLError):
+            return faults.misuse(
+                f"{who} does not answer with TLS: check whether the base URL should begin with http://."
+            )
+        if isinstance(error, aiohttp.ClientPayloadError):
+            sentence = f"{who} broke off in the middle of its reply."
+            return faults.failure(sentence, reason="bad-reply", transient=True, unheard=True)
+        if isinstance(error, aiohttp.ClientConnectorDNSError):
+            sentence = f"The host {self._endpoint.host!r} is not found: check the base URL {self._endpoint.base_url}."
+            return faults.failure(sentence, reason="api-error", transient=True)
+        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError):
+            sentence = f"No connection to {who} ({_cause(error)}): is the server running, and the base URL right?"
+            return faults.failure(sentence, reason="api-error", transient=True)
+        if isinstance(error, aiohttp.ClientResponseError):
+            return faults.failure(f"{who} does not answer in HTTP.", reason="bad-reply", transient=True, unheard=True)
+        return faults.failure(f"{who} closed the connection.", reason="api-error", transient=True, unheard=True)
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        number = error.os_error.errno
+        return os.strerror(number).lower() if number else type(error.os_error).__name__
+    return "the proxy refused"
+
+
+class _Chunks(Payload):
+    """A body sent piece by piece with its length known, so that no server meets chunked encoding."""
+
+    _default_content_type = "application/json"
+    _autoclose = True
+
+    def __init__(self, body: bytes | Spliced) -> None:
+        super().__init__(body)
+        self._chunks = (body,) if isinstance(body, bytes) else body.chunks
+        self._size = len(body) if isinstance(body, bytes) else body.size
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return b"".join(self._chunks).decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        for chunk in self._chunks:
+            await writer.write(chunk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proxy:
+    url: str
+    headers: dict[str, str] = field(repr=False)
+
+
+def _proxy_for(endpoint: Endpoint, proxies: Mapping[str, str]) -> _Proxy | None:
+    """The proxy these variables name for this host. aiohttp's own way would also read ~/.netrc, at every request."""
+
+    def value(name: str) -> str:
+        return proxies.get(name.lower(), "") or proxies.get(name.upper(), "")
+
+    address = value(f"{urlsplit(endpoint.base_url).scheme}_proxy") or value("all_proxy")
+    direct = [entry.strip().removeprefix("*").lstrip(".") for entry in value("no_proxy").split(",") if entry.strip()]
+    host = f".{endpoint.host}"
+    if not address or any(not entry or host.endswith(f".{entry}") for entry in direct):
+        return None
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
+    headers: dict[str, str] = {}
+    if proxy.username is not None:
+        pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+        headers["Proxy-Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+    return _Proxy(url=urlunsplit((proxy.scheme, proxy.netloc.rpartition("@")[2], "", "", "")), headers=headers)

@@ -1,0 +1,1 @@
+"""How a judge's verdicts agree with people's."""

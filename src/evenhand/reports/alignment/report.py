@@ -1,0 +1,216 @@
+"""Judges held against people: how near they come, what people reach among themselves, and where they part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.domain.identity import Json
+from evenhand.domain.verdict import Levels
+from evenhand.reports.alignment.evidence import Testimony
+from evenhand.reports.errors import AlignmentError
+from evenhand.stats.reliability import Coverage
+from evenhand.stats.reliability.agreement.alignment import Alignment, Ceiling, alignment, ceiling, disagreements
+from evenhand.stats.reliability.agreement.case_table import Docket, as_boards, heard, in_any_order
+from evenhand.stats.reliability.agreement.jury import Jury, jury
+from evenhand.stats.reliability.agreement.rater_matrix import Opinions
+from evenhand.stats.reliability.board_correlation import BoardCorrelation, board_correlation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parting:
+    """A case on which a judge and people differ."""
+
+    item: str
+    model: str
+    against: str
+    judged: float
+    """In favour of `model`, as `people` is."""
+    people: float
+    instruction: str | None
+    response: str | None
+    against_response: str | None
+
+    @property
+    def distance(self) -> float:
+        return abs(self.judged - self.people)
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "item": self.item,
+            "model": self.model,
+            "against": self.against,
+            "judged": self.judged,
+            "people": self.people,
+            "distance": self.distance,
+            "instruction": self.instruction,
+            "response": self.response,
+            "against_response": self.against_response,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aligned:
+    """One judge against people."""
+
+    alignment: Alignment
+    """Of the mean of both orders; of one order where the judge was never shown both."""
+    published: Alignment | None
+    """Of the published order alone, on the same cases; None without a baseline or without both orders."""
+    one_order_only: int
+    """Cases left out, because one of their two orders was not read."""
+    both_orders: bool
+    """Whether some model was shown in both orders."""
+    models_in_one_order: tuple[str, ...]
+    """Those that it was shown in one order only, whose verdicts are taken as they are."""
+    levels: Levels
+    board: BoardCorrelation
+    """Of the models' means over the cases that the judge and people share."""
+    coverage: Coverage
+    partings: tuple[Parting, ...]
+    """Furthest first."""
+
+    def as_json(self) -> dict[str, Json]:
+        pub = None if self.published is None else {**self.published.pooled.as_json(), "models": _models(self.published)}
+        return {
+            **self.alignment.as_json(),
+            "levels": self.levels,
+            "both_orders": self.both_orders,
+            "models_in_one_order": list(self.models_in_one_order),
+            "published_order": pub,
+            "one_order_only": self.one_order_only,
+            "board": self.board.as_json(),
+            "coverage": self.coverage.as_json(),
+            "disagreements": [one.as_json() for one in self.partings],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignmentReport:
+    benchmark: str | None
+    baseline: str | None
+    cases: int
+    """That people judged."""
+    items: int
+    judges: tuple[Aligned, ...]
+    humans: Ceiling
+    human_levels: Levels
+    jury: Jury | None
+    notes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "schema": 1,
+            "benchmark": self.benchmark,
+            "baseline": self.baseline,
+            "cases": self.cases,
+            "items": self.items,
+            "raters": [one.as_json() for one in self.judges],
+            **self.humans.alpha.as_json("alpha"),
+            "humans": {**self.humans.as_json(), "levels": self.human_levels},
+            "jury": None if self.jury is None else self.jury.as_json(),
+            "notes": list(self.notes),
+        }
+
+
+def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: int = 0) -> AlignmentReport:
+    """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge."""
+    docket = Docket.of(said.votes, baseline=against)
+    if not len(docket.cases):
+        raise AlignmentError(f"Nobody judged a pair with '{against}' in it; leave out --against, or name another.")
+    levels = said.levels(said.people)
+    people = in_any_order(docket.showings(said.votes, said.people, levels))
+    counted = np.unique(people.case)
+    notes: list[str] = []
+    judges: list[Aligned] = []
+    heard: list[Opinions] = []
+    for name in said.judges:
+        opinions, one = _aligned(name, said, docket, people, most=most, seed=seed)
+        judges.append(one)
+        heard.append(opinions)
+        if not one.alignment.pooled.kappa.n:
+            notes.append(f"{name} and people have no case in common.")
+    if docket.baseline is None:
+        notes.append("No model is in every pair, so there is no published order, and each pair counts as a model.")
+    return AlignmentReport(
+        benchmark=said.benchmark,
+        baseline=docket.baseline,
+        cases=len(counted),
+        items=len(np.unique(docket.cases.item[counted])),
+        judges=tuple(judges),
+        humans=ceiling(people),
+        human_levels=levels,
+        jury=_jury(heard, people, notes, seed),
+        notes=tuple(notes),
+    )
+
+
+def _aligned(
+    name: str, said: Testimony, docket: Docket, people: Opinions, *, most: int, seed: int
+) -> tuple[Opinions, Aligned]:
+    levels = said.levels([name])
+    twice = docket.shown_twice(said.shown[name])
+    found = heard(docket.showings(said.votes, [name], levels), twice)
+    opinions = found.opinions
+    dual = docket.baseline is not None and len(found.published) > 0
+    one = Aligned(
+        alignment=alignment(opinions, people)[0],
+        published=alignment(found.published, people)[0] if dual else None,
+        one_order_only=found.one_order_only,
+        both_orders=bool(twice.any()),
+        models_in_one_order=found.models_in_one_order,
+        levels=levels,
+        board=board_correlation(*as_boards(docket, *_shared(opinions, people)), seed=seed),
+        coverage=said.coverage[name],
+        partings=_partings(opinions, people, said, docket, most),
+    )
+    return opinions, one
+
+
+def _shared(one: Opinions, other: Opinions) -> tuple[Opinions, Opinions]:
+    common = np.intersect1d(one.case, other.case)
+    return one.only(np.isin(one.case, common)), other.only(np.isin(other.case, common))
+
+
+def _partings(opinions: Opinions, people: Opinions, said: Testimony, docket: Docket, most: int) -> tuple[Parting, ...]:
+    found: list[Parting] = []
+    for one in disagreements(opinions, people, rater=0, most=most):
+        if one.distance == 0:
+            break
+        item, (model, against) = docket.items[one.case], docket.sides[one.case]
+        parting = Parting(
+            item=said.labels.get(item, item),
+            model=model,
+            against=against,
+            judged=one.judged,
+            people=one.people,
+            instruction=said.instructions.get(item),
+            response=said.texts.get((item, model)),
+            against_response=said.texts.get((item, against)),
+        )
+        found.append(parting)
+    return tuple(found)
+
+
+def _jury(heard: Sequence[Opinions], people: Opinions, notes: list[str], seed: int) -> Jury | None:
+    if len(heard) < 2:
+        return None
+    if len({one.levels for one in heard}) > 1:
+        notes.append("No jury: the judges' verdicts have different levels.")
+        return None
+    joined = replace(
+        heard[0],
+        raters=tuple(name for one in heard for name in one.raters),
+        case=np.concatenate([one.case for one in heard]),
+        rater=np.concatenate([np.full(len(one), place) for place, one in enumerate(heard)]),
+        value=np.concatenate([one.value for one in heard]),
+    )
+    try:
+        return jury(joined, people, seed=seed)
+    except ValueError as refusal:
+        notes.append(f"No jury: {refusal}")
+        return None
+
+
+def _models(of: Alignment) -> list[Json]:
+    return [{"model": model, **figures.as_json()} for model, figures in of.models]

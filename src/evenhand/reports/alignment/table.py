@@ -1,0 +1,158 @@
+"""Judges held against people, as text for a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.sheet_table import print_sheet
+from evenhand.format.tables import count, escape, excerpt, per_cent, unbroken
+from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
+from evenhand.stats.reliability.agreement.alignment import Figures
+from evenhand.stats.reliability.agreement.jury import Jury
+from evenhand.stats.reliability.coverage import Coverage
+
+_ROWS = 12
+"""Models or pairs beyond which their tables would be longer than a page."""
+_EXCERPT = 160
+"""Characters of an answer that are shown of a case."""
+
+
+def print_alignment(report: AlignmentReport, console: Console) -> None:
+    where = f" on {escape(report.benchmark)}" if report.benchmark else ""
+    console.print(f"[bold]Judges against people{where}[/bold]")
+    against = "" if report.baseline is None else f", every model against {escape(report.baseline)}"
+    console.print(f"{report.cases} cases on {report.items} items that people judged{against}", style="dim")
+    console.print()
+    for one in report.judges:
+        _print_judge(one, console)
+    _print_people(report, console)
+    models = len(report.judges[0].alignment.models)
+    if 1 < models <= _ROWS:
+        for sheet in _by_model(report):
+            print_sheet(sheet, console)
+    elif models > _ROWS:
+        console.print(f"--json gives the same for each of the {models} {'models' if report.baseline else 'pairs'}.")
+    if report.jury is not None:
+        _print_jury(report.jury, console)
+    for sentence in report.notes:
+        console.print(unbroken(escape(sentence)))
+    for one in report.judges:
+        _print_partings(one.alignment.rater, one.partings, console)
+
+
+def _print_judge(one: Aligned, console: Console) -> None:
+    orders = "the mean of both orders" if one.both_orders else "one order only"
+    if one.both_orders and one.models_in_one_order:
+        orders += f" (one order only of {escape(', '.join(one.models_in_one_order))})"
+    console.print(f"[bold]{escape(one.alignment.rater)}[/bold], {orders}, {one.levels} levels")
+    _print_figures(one.alignment.pooled, console)
+    _print_line("rank correlation of boards", one.board.spearman, console, noun="models")
+    if one.published is not None:
+        console.print("  in the published order alone:")
+        _print_line("MAE", one.published.pooled.mae, console, indent=4)
+        _print_line("Consistency", one.published.pooled.consistency, console, share=True, indent=4)
+    if one.one_order_only:
+        console.print(f"  left out: {one.one_order_only} cases of which one order was not read")
+    _print_coverage(one.coverage, console)
+    console.print()
+
+
+def _print_coverage(coverage: Coverage, console: Console) -> None:
+    missing = coverage.wanted - coverage.with_verdict
+    why = ", ".join(f"{number} {reason}" for reason, number in sorted(coverage.reasons.items()))
+    console.print(f"  {missing} of {coverage.wanted} showings have no verdict{f': {why}' if why else ''}")
+
+
+def _print_figures(figures: Figures, console: Console) -> None:
+    _print_line("same side as the mean", figures.agreement, console, share=True)
+    _print_line("agreement with majority", figures.majority, console, share=True)
+    _print_line("MAE", figures.mae, console)
+    _print_line("Consistency", figures.consistency, console, share=True)
+    _print_line("kappa, three classes", figures.kappa, console)
+    _print_line("kappa, weighted", figures.kappa_weighted, console)
+
+
+def _print_people(report: AlignmentReport, console: Console) -> None:
+    humans = report.humans
+    console.print(f"[bold]People[/bold], each against the others, {report.human_levels} levels")
+    _print_line("same side as the mean", humans.agreement, console, share=True)
+    _print_line("agreement with majority", humans.majority, console, share=True)
+    _print_line("MAE", humans.mae, console)
+    _print_line("Consistency", humans.consistency, console, share=True)
+    _print_line("Krippendorff's alpha", humans.alpha, console, noun="verdicts")
+    console.print("  intervals over items, these people taken as they are", style="dim")
+    console.print()
+
+
+def _print_line(
+    name: str, one: Estimate, console: Console, *, share: bool = False, noun: str = "cases", indent: int = 2
+) -> None:
+    start = f"{'':{indent}}{name:{31 - indent}}"
+    if one.value is None:
+        console.out(f"{start}{MISSING:>8}  {one.reason or ''}", highlight=False)
+        return
+    bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
+    console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {count(one.n)} {noun}", highlight=False)
+
+
+def _number(value: float | None, share: bool) -> str:
+    if value is None:
+        return MISSING
+    return per_cent(value) if share else f"{value:.3f}"
+
+
+def _by_model(report: AlignmentReport) -> list[Sheet]:
+    """Of each rater MAE and Consistency for each model and pooled, as Table 7 of Creation-MMBench has them beside each
+    other: pairs have names too long to be headings.
+
+    Where Consistency is not defined, agreement stands for it.
+    """
+    raters = [one.alignment for one in report.judges] + list(report.humans.raters)
+    named = "Consistency" if report.human_levels == 5 else "agreement"
+    what = "pair" if report.baseline is None else "model"
+    return [
+        Sheet(
+            title=f"By {what}: {one.rater}",
+            headings=(what, "MAE", named),
+            rows=tuple((name, *_cells(figures)) for name, figures in (*one.models, ("pooled", one.pooled))),
+        )
+        for one in raters
+    ]
+
+
+def _cells(figures: Figures) -> tuple[str, str]:
+    near = figures.agreement if figures.consistency.value is None else figures.consistency
+    return _number(figures.mae.value, share=False), _number(near.value, share=True)
+
+
+def _print_jury(found: Jury, console: Console) -> None:
+    console.print(f"[bold]A jury of {len(found.judges)}[/bold], over {found.cases} cases that all of them judged")
+    _print_line("agreement, majority", found.majority.agreement, console, share=True)
+    _print_line("agreement, mean verdict", found.mean.agreement, console, share=True)
+    _print_line("agreement, best single judge", found.best_single.agreement, console, share=True)
+    _print_line("majority minus best single", found.majority_gain, console)
+    _print_line("mean minus best single", found.mean_gain, console)
+    if found.majority_ties:
+        even = f" A jury of {len(found.judges)} can split evenly." if len(found.judges) % 2 == 0 else ""
+        console.print(
+            f"  no verdict leads alone in {found.majority_ties} cases, which count as equal for the majority.{even}"
+        )
+    console.print()
+
+
+def _print_partings(rater: str, partings: Sequence[Parting], console: Console) -> None:
+    if not partings:
+        return
+    console.print(f"[bold]Where {escape(rater)} and people part, furthest first[/bold]")
+    for one in partings:
+        console.print(
+            f"  item {escape(one.item)}, {escape(one.model)} against {escape(one.against)}: "
+            f"judge {one.judged:+.2f}, people {one.people:+.2f}"
+        )
+        texts = (("asked", one.instruction), (one.model, one.response), (one.against, one.against_response))
+        for name, text in texts:
+            if text is not None:
+                console.print(f"    {escape(name)}: {escape(excerpt(text, _EXCERPT))}", style="dim")
+    console.print()

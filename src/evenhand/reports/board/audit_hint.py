@@ -1,0 +1,76 @@
+"""The command that would audit a board's judge, with the flags that its answers and its server need."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any, cast
+
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import RunOnRecord, runs
+from evenhand.reports.board.evidence import Origin
+
+BUDGET = 500
+"""Trials: enough to decide most questions on about twenty items; a hundred decide none."""
+
+_JUDGING = ("judge", "demo")
+_OWN_STORE = "sqlite:///.evenhand/ledger.db"
+_OWN_BENCHMARK = "visit-bench-sample"
+_KEPT = (
+    "data", "responses", "allow_partial", "models", "protocol", "see", "readout", "fence", "judge_base_url",
+    "judge_api_key_env", "endpoint_name", "extractor", "extractor_base_url", "extractor_api_key_env", "temperature",
+    "price",
+)  # fmt: skip
+"""Settings of a run of judgements that its judge's audit needs too."""
+
+
+def audit_command(ledger: Ledger, origin: Origin, *, audited: str = "audit", program: str = "evenhand") -> str:
+    """As it would be typed here. `audited`: the command under which audits are on record."""
+    words = [program, "audit", "--judge", origin.judge or ""]
+    judged = next((run for name in _JUDGING for run in runs(ledger, command=name) if _of_board(run, origin)), None)
+    settings: Mapping[str, Any] = {} if judged is None else judged.settings
+    words += _flags(_normal(settings, origin))
+    before = (run.settings.get("budget") for run in runs(ledger, command=audited) if _judge(run) == origin.judge)
+    words += ["--budget", str(next((budget for budget in before if budget), BUDGET))]
+    store = ledger.url if ledger.url.startswith("sqlite") else ledger.where  # which hides a password
+    return shlex.join([*words, *([] if store == _OWN_STORE else ["--store", store])])
+
+
+def _judge(run: RunOnRecord) -> Any:
+    return run.settings.get("judge")
+
+
+def _of_board(run: RunOnRecord, origin: Origin) -> bool:
+    name = str(run.settings.get("benchmark", ""))
+    return _judge(run) == origin.judge and origin.benchmark in (name, PurePath(name).stem)
+
+
+def _normal(settings: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
+    """Without what `audit` takes by itself; of several protocols the board's."""
+    protocols = settings.get("protocol", [])
+    changed = {
+        **settings,
+        "protocol": protocols if len(protocols) < 2 else [origin.protocol],
+        "judge_base_url": settings.get("judge_base_url", settings.get("base_url")),
+        "readout": "constrained" if origin.readout == "constrained" else None,
+        "fence": _fence(settings, origin),
+    }
+    benchmark = settings.get("benchmark", origin.benchmark)
+    kept = {name: changed[name] for name in _KEPT if changed.get(name)}
+    return kept if benchmark == _OWN_BENCHMARK else {"benchmark": benchmark, **kept}
+
+
+def _fence(settings: Mapping[str, Any], origin: Origin) -> str | None:
+    if origin.condition and origin.condition.fenced:
+        return "nonce"
+    # A protocol of its own code needs no flag.
+    return "token" if origin.readout == "token" and settings.get("fence") == "token" else None
+
+
+def _flags(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            yield flag
+        else:
+            for one in cast("list[Any]", value if isinstance(value, list) else [value]):
+                yield from (flag, str(one))

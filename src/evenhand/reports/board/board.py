@@ -1,0 +1,156 @@
+"""A board: the models in order, the judge's reliability beside them, and what was left out."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from evenhand.domain.estimate import Estimate, whole
+from evenhand.domain.identity import Json
+from evenhand.reports.board.evidence import Origin
+from evenhand.reports.board.findings import Findings
+from evenhand.reports.board.methods import Method
+from evenhand.reports.board.steering import steering_json, steering_sentences
+from evenhand.stats.reliability import Coverage, Summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evenhand.ledger.read.steering import Steering
+
+Unit: TypeAlias = Literal["votes", "battles", "rows"]
+"""What was rated; rows are whatever a file holds."""
+
+_WIDTH = 100
+"""Characters of a line of a board as text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    model: str
+    rank: int | None
+    """Within the component; None where the model has no battles."""
+    rank_lower: int | None = None
+    """The best rank that the intervals of differences allow, and in `rank_upper` the worst."""
+    rank_upper: int | None = None
+    tier: int | None = None
+    rating: Estimate
+    """By the board's method: points, or a share from 0 to 1."""
+    median: float | None = None
+    """Of the resamples, where there are any."""
+    win_rate: Estimate
+    """A tie counts as half a win."""
+    wins: float
+    losses: float
+    ties: float
+    component: int | None
+    """From 1, the largest first; models of different components cannot be compared."""
+    note: str | None = None
+    provisional: bool = False
+    """Of Elo: too few battles to have left its start."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "model": self.model,
+            **self.rating.as_json("rating"),
+            "median": self.median,
+            "rank": self.rank,
+            "rank_lower": self.rank_lower,
+            "rank_upper": self.rank_upper,
+            "tier": self.tier,
+            **self.win_rate.as_json("win_rate"),
+            "wins": whole(self.wins),
+            "losses": whole(self.losses),
+            "ties": whole(self.ties),
+            "component": self.component,
+            "provisional": self.provisional,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Board:
+    origin: Origin
+    method: Method
+    unit: Unit
+    models: tuple[Standing, ...]
+    """Component after component, each from its best model down; those without a battle last."""
+    votes: int
+    """Verdicts, or a file's rows."""
+    battles: int
+    """Of the record: items, pairs and raters with a verdict; of a file its rows, unless they were joined."""
+    items: int | None
+    """None where no items are named."""
+    coverage: Coverage
+    reliability: Summary | None
+    """None where no pair of one item was seen in both orders, or nobody knows."""
+    basis: tuple[str, ...]
+    """Sentences: what the intervals are, and what the data cannot tell."""
+    remarks: tuple[str, ...]
+    """Sentences: what was read how, and what was left out."""
+    settings: Mapping[str, Json]
+    """All that was asked for, so that the same board can be made again."""
+    findings: Findings
+    """What more the verdicts tell; worked out when first looked at."""
+    steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
+    """By model, what its answers say to the judge; empty where nobody knows."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Sentences: which models write verdicts, give the judge orders, or leave it without a verdict."""
+        return steering_sentences(self.steering)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every further sentence of the board."""
+        return (*self.basis, *self.remarks)
+
+    def __str__(self) -> str:
+        """What `evenhand rank` prints, without colours."""
+        from rich.console import Console
+
+        from evenhand.reports.board.table import print_board
+
+        console = Console(file=StringIO(), width=_WIDTH, highlight=False, emoji=False, color_system=None)
+        with console.capture() as printed:
+            print_board(self, console)
+        return printed.get()
+
+    def as_json(self) -> dict[str, Json]:
+        origin = self.origin
+        found = self.findings.of_models()
+        return {
+            "schema": 1,
+            "method": self.method,
+            "unit": self.unit,
+            "settings": dict(self.settings),
+            "source": origin.source,
+            "source_sha256": origin.digest,
+            "columns": None if origin.columns is None else dict(origin.columns),
+            "benchmark": origin.benchmark,
+            "sample": origin.sample,
+            "judge": origin.judge,
+            "protocol": origin.protocol,
+            "readout": origin.readout,
+            "votes": self.votes,
+            "battles": self.battles,
+            "items": self.items,
+            "models": [
+                {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
+            ],
+            **self.findings.as_json(),
+            "coverage": self.coverage.as_json(),
+            "reliability": None if self.reliability is None else self.reliability.as_json(),
+            "notes": [*self.told, *self.notes],
+        }
+
+    def to_json(self) -> str:
+        """The document that `evenhand rank --json` prints."""
+        return json.dumps(self.as_json(), ensure_ascii=False, allow_nan=False)
+
+    def to_polars(self) -> "pl.DataFrame":
+        """One row for each model, with the fields of the JSON document."""
+        import polars as pl
+
+        return pl.DataFrame([one.as_json() for one in self.models], infer_schema_length=None)

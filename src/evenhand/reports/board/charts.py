@@ -1,0 +1,128 @@
+"""A board as a picture: the ratings with their intervals, and under them who beats whom."""
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+from evenhand.domain.estimate import Estimate
+from evenhand.files.outputs import Place
+from evenhand.format.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
+from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.table import METHOD_WORDS, counted_units
+from evenhand.stats.intervals import LEVEL
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_NAMED = 5
+
+
+def plot(board: Board, path: Place) -> None:
+    """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
+    save(stacked(ratings_chart(board), wins_chart(board)), path)
+
+
+def ratings_chart(board: Board, *, narrow: bool = False) -> "alt.LayerChart":
+    """Raises ChartError where no model has a rating."""
+    return interval_chart(marks(board), _heading(board), axis=_axis(board), narrow=narrow)
+
+
+def wins_chart(board: Board) -> "alt.LayerChart":
+    """Raises ChartError where no two models met."""
+    observed = board.findings.observed
+    place = {model: code for code, model in enumerate(observed.models)}
+    order = [place[one.model] for one in board.models]
+    shares = [[None if math.isnan(share) else float(share) for share in observed.share[row, order]] for row in order]
+    heading = Heading(
+        title="Share won by the row against the column",
+        subtitle="a tie is half a win; light grey: never met; dark grey: itself",
+    )
+    return matrix_chart(list(_labels(board).values()), shares, heading)
+
+
+def marks(board: Board) -> list[Mark]:
+    """Of the models that have a finite rating or at least a bound; a side without one reaches to infinity."""
+    labels = _labels(board)
+    return [
+        Mark(
+            model=labels[one.model],
+            value=_shown(board, one),
+            lower=_bound(one.rating, "lower"),
+            upper=_bound(one.rating, "upper"),
+            hollow=one.provisional,
+        )
+        for one in board.models
+        if _drawn(one)
+    ]
+
+
+def _shown(board: Board, one: Standing) -> float | None:
+    """What the board's order goes by."""
+    return one.median if board.method == "elo" and one.median is not None else one.rating.value
+
+
+def _axis(board: Board) -> str:
+    by_median = board.method == "elo" and any(one.median is not None for one in board.models)
+    return f"{METHOD_WORDS[board.method]}{', median of the resamples' if by_median else ''}"
+
+
+def _drawn(one: Standing) -> bool:
+    return one.rating.value is not None or one.rating.lower is not None or one.rating.upper is not None
+
+
+def _components(board: Board) -> int:
+    return len({one.component for one in board.models if one.component is not None})
+
+
+def _labels(board: Board) -> dict[str, str]:
+    """Of each model: its name, after the number of its component where there are several; a star if provisional."""
+    several = _components(board) > 1
+    return {
+        one.model: (f"[{one.component}] " if several and one.component is not None else "")
+        + one.model
+        + ("*" if one.provisional else "")
+        for one in board.models
+    }
+
+
+def _heading(board: Board) -> Heading:
+    about = " / ".join(filter(None, (board.origin.source, board.origin.benchmark, board.origin.judge)))
+    lines = [f"{_intervals(board)}; {counted_units(board)}"]
+    if _components(board) > 1:
+        lines.append(f"[1] to [{_components(board)}]: components that no battle joins, which cannot be compared")
+    if any(one.rating.value is None and _drawn(one) for one in board.models):
+        lines.append("an arrow without a point: no finite rating, only a bound")
+    if any(one.provisional for one in board.models):
+        lines.append("* and hollow: provisional, too few battles for Elo to have left its start")
+    absent = [one.model for one in board.models if not _drawn(one)]
+    if absent:
+        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
+        lines.append(f"not drawn, for want of a finite rating: {', '.join(absent[:_NAMED])}{more}")
+    return Heading(title=f"Ratings: {about}", subtitle="\n".join(lines))
+
+
+def _intervals(board: Board) -> str:
+    """What the lines are, or why there are none."""
+    level = f"{100 * LEVEL:g} % intervals"
+    clusters = "every row for itself" if board.items is None else f"clustered by {_items(board.items)}"
+    if any(one.rating.value is not None and _bounded(one.rating) for one in board.models):
+        resampled = any(one.median is not None for one in board.models)
+        return f"{level} from resamples" if resampled else f"{level}, {clusters}"
+    if board.method == "elo" and all(one.median is None for one in board.models):
+        return "no intervals: one pass of Elo has none, --bootstrap gives them"
+    if board.method == "elo":
+        return "no intervals: too few battles or items"
+    return f"no intervals: too few {'rows' if board.items is None else 'items'} for so many models"
+
+
+def _items(number: int) -> str:
+    return "1 item" if number == 1 else f"{number:,} items"
+
+
+def _bounded(rating: Estimate) -> bool:
+    return rating.lower is not None or rating.upper is not None or rating.unbounded is not None
+
+
+def _bound(rating: Estimate, side: Literal["lower", "upper"]) -> float | None:
+    if rating.unbounded in (side, "both"):
+        return math.inf if side == "upper" else -math.inf
+    return rating.upper if side == "upper" else rating.lower

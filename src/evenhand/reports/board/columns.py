@@ -1,0 +1,255 @@
+"""What may stand beside a board when it is asked for: a column for each model, and sentences."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.format.near_names import hint
+from evenhand.reports.errors import RankError
+from evenhand.stats.intervals import LEVEL
+from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
+from evenhand.stats.ratings.effects.effect import NO_INTERVAL
+from evenhand.stats.ratings.win_rate import win_rates_against
+
+if TYPE_CHECKING:
+    from evenhand.reports.board.board import Board
+    from evenhand.stats.ratings.effects.effect import Effect
+    from evenhand.stats.ratings.effects.order import RaterOrderEffect
+    from evenhand.stats.ratings.effects.ordinal import Ordinal
+    from evenhand.stats.ratings.paired import PairedTest
+
+_LEVELS = {1: "better", 2: "much better"}
+_NAMED = 5
+_RATERS = 3
+"""Raters whose own order effect is told; the document has them all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    heading: str
+    cells: Mapping[str, str]
+    """By model; empty: no column."""
+    sentences: tuple[str, ...] = ()
+    document: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Fields that a JSON document of the board has besides its own."""
+
+
+def unclustered(board: "Board") -> Beside:
+    """Intervals that take every row for independent of every other; raises RankError where the board has none such."""
+    if board.method != "bradley-terry":
+        raise RankError("Unclustered intervals are Bradley-Terry's; give --method bradley-terry.")
+    cells = {one.model: interval(one.rating) for one in board.findings.unclustered.models}
+    return Beside(heading="unclustered", cells=cells)
+
+
+def order_corrected(board: "Board") -> Beside:
+    """Ratings as if no answer stood first."""
+    found = board.findings.order_effect
+    worth = _worth("being shown first is worth", found.overall)
+    return Beside(
+        heading="without order",
+        cells=_cells(found.after),
+        sentences=(worth, *_of_raters(found.raters), *_beyond(found.notes)),
+    )
+
+
+def _of_raters(raters: "Sequence[RaterOrderEffect]") -> list[str]:
+    """Of the first of whom something is known, and of how many more; the fit's own notes tell of the others."""
+    known = [one for one in raters if one.effect.points.value is not None or one.effect.points.unbounded is not None]
+    told = [_worth(f"to rater {one.rater} being shown first is worth", one.effect) for one in known[:_RATERS]]
+    more = len(known) - _RATERS
+    if more > 0:
+        told.append(f"It is known of {counted(more, 'more rater')} too; --json has each.")
+    return told
+
+
+def _beyond(notes: Sequence[str]) -> list[str]:
+    """Without the note that `_worth` says in its own sentence."""
+    return [note for note in notes if not note.endswith(NO_INTERVAL)]
+
+
+def length_controlled(board: "Board") -> Beside:
+    """Ratings as if all answers were of one length."""
+    from evenhand.stats.ratings.effects.length import WORDS
+
+    found = board.findings.length_effect
+    worth = _worth(f"{WORDS} words more are worth", found.slope)
+    return Beside(heading="at equal length", cells=_cells(found.after), sentences=(worth, *_beyond(found.notes)))
+
+
+def against(board: "Board", baseline: str) -> Beside:
+    """Win rates against one model, a tie half a win; raises RankError where no model has that name."""
+    shown = board.findings.shown
+    if baseline not in shown.models:
+        raise RankError(f"No model is named '{baseline}'; {hint(baseline, shown.models)}")
+    rates = win_rates_against(shown, baseline)
+    return Beside(
+        heading=f"vs {baseline}",
+        cells={one.model: _with_interval(one.win_rate) for one in rates if one.win_rate.value is not None},
+        sentences=(f"vs {baseline}: share won, a tie half a win, with its {100 * LEVEL:g} % interval.",),
+        document={"baseline": {"model": baseline, "models": [one.as_json() for one in rates]}},
+    )
+
+
+def five_levels(board: "Board") -> Beside:
+    """Ratings that use how much better an answer was."""
+    if board.origin.source is not None and board.findings.shown.value is None:
+        words = (
+            "Five levels: no row has them; a column `verdict` with +2 to -2 would tell how much better an answer was."
+        )
+        return Beside(heading="five levels", cells={}, sentences=(words,))
+    found = board.findings.ordinal
+    if found.levels is None:
+        return Beside(heading="five levels", cells={}, sentences=(f"Five levels: {found.reason}",))
+    unit = board.findings.scoring.scale.unit
+    leads = [
+        f"{_LEVELS[one.verdict]} half of the time from a lead of {one.lead.value * unit:.0f} points on"
+        for one in found.levels.thresholds
+        if one.lead.value is not None
+    ]
+    told = [f"By five levels a model is judged {' and '.join(leads)}."] if leads else []
+    if found.gain is not None:
+        told.append(f"The levels are worth {_worth_in_verdicts(found.gain)}; ranks that differ: {_changes(found)}.")
+    return Beside(heading="five levels", cells=_cells(found.levels.board), sentences=(*told, *found.notes))
+
+
+def if_missing(board: "Board") -> Beside | None:
+    """Ranks if all missing verdicts of a model went one way; None where none is missing, or nobody knows."""
+    found = board.findings.bands
+    if found is None:
+        return None
+    cells = {one.model: span(one.best.rank, one.worst.rank) for one in found.bands}
+    return Beside(heading="if missing", cells=cells, sentences=found.notes)
+
+
+def compared(board: "Board", pair: str, baseline: str | None) -> Beside:
+    """A paired test of two models, `A,B`: where they met, or else on the items where both met `baseline`.
+
+    Beside it stands the difference of their ratings, to which every battle of all models contributes.
+    """
+    from evenhand.stats.ratings.paired import paired, paired_through
+
+    shown = board.findings.shown
+    one, other = _two_models(pair, shown.models)
+    test = paired(shown, one, other)
+    if test.difference.value is None and baseline is not None and baseline not in (one, other):
+        test = paired_through(shown, one, other, baseline)
+    gap = _rating_difference(board.findings.plain, one, other)
+    return Beside(
+        heading="",
+        cells={},
+        sentences=(_verdict(test, items=shown.item is not None), _apart(one, other, gap)),
+        document={"paired": {**test.as_json(), **gap.as_json("rating_difference")}},
+    )
+
+
+def several_compared(number: int) -> Beside:
+    """A remark for whoever reads `number` p-values at once."""
+    words = (
+        f"{number} pairs are compared, each p and interval as if alone: for all together to be right at 5 %, "
+        f"take only p below {0.05 / number:.2g} (Bonferroni)."
+    )
+    return Beside(heading="", cells={}, sentences=(words,))
+
+
+def _rating_difference(fitted: BradleyTerry, one: str, other: str) -> Estimate:
+    """Points."""
+    names = fitted.solution.everything.models
+    at = names.index(one), names.index(other)
+    found = differences(fitted)
+    value, lower, upper = (float(array[at]) for array in (found.value, found.lower, found.upper))
+    if math.isnan(value):
+        return Estimate(value=None, reason="no finite number tells the two apart")
+    known = not math.isnan(lower)
+    return Estimate(value=value, lower=lower if known else None, upper=upper if known else None)
+
+
+def _apart(one: str, other: str, gap: Estimate) -> str:
+    if gap.value is None:
+        return f"By all battles (Bradley-Terry) {one} and {other} have no finite difference of ratings."
+    bounds = ", without an interval" if gap.lower is None else f" ({100 * LEVEL:g} % interval {interval(gap)})"
+    return f"By all battles (Bradley-Terry) {one} is rated {gap.value:+.0f} points against {other}{bounds}."
+
+
+def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
+    """A model's own name may hold a comma."""
+    parts = pair.split(",")
+    cuts = [(",".join(parts[:cut]).strip(), ",".join(parts[cut:]).strip()) for cut in range(1, len(parts))]
+    for one, other in cuts:
+        if one in models and other in models and one != other:
+            return one, other
+    if not cuts or cuts[0][0] == cuts[0][1]:
+        raise RankError(f"A comparison is of two models, A,B, not '{pair}'.")
+    unknown = next(name for name in cuts[0] if name not in models)
+    raise RankError(f"No model is named '{unknown}'; {hint(unknown, models)}")
+
+
+def _verdict(test: "PairedTest", *, items: bool) -> str:
+    pair = f"{test.model} against {test.other}"
+    if test.difference.value is None or test.p_value is None:
+        return f"{pair}: no paired test, for {test.difference.reason}."
+    if test.baseline is not None:
+        pair = f"{test.model} and {test.other} never met; both against {test.baseline}"
+    noun = "item" if items else "battle"
+    counts = f"better on {counted(test.wins, noun)}, worse on {test.losses}, level on {test.ties}"
+    low, high = test.difference.lower, test.difference.upper
+    bounds = "" if low is None or high is None else f" ({100 * LEVEL:g} % interval {low:+.2f} to {high:+.2f})"
+    what = "share won less share lost" if test.baseline is None else "mean difference of the share won"
+    mean = f"{what} {test.difference.value:+.2f}{bounds}"
+    return f"{pair}: {counts}; {mean}; p = {test.p_value:.2g} ({test.test})."
+
+
+def _worth_in_verdicts(gain: float) -> str:
+    share = f"{100 * abs(gain):.0f} %"
+    return "as many verdicts" if share == "0 %" else f"{share} {'fewer' if gain < 0 else 'more'} verdicts"
+
+
+def _changes(found: "Ordinal") -> str:
+    named = [f"{one.model} {one.collapsed} to {one.levels}" for one in found.rank_changes[:_NAMED]]
+    more = len(found.rank_changes) - len(named)
+    return (", ".join(named) or "none") + (f" and {more} more" if more > 0 else "")
+
+
+def _cells(fitted: BradleyTerry | None) -> dict[str, str]:
+    if fitted is None:
+        return {}
+    return {one.model: f"{one.rating.value:.1f} (#{one.rank})" for one in fitted.models if one.rating.value is not None}
+
+
+def _worth(what: str, effect: "Effect") -> str:
+    points = effect.points
+    if points.value is None:
+        return f"What {what} is not known: {effect.reason}"
+    known = points.lower is not None or points.upper is not None
+    bounds = f" ({100 * LEVEL:g} % interval {interval(points)})" if known else ", on too few items for an interval"
+    return f"{what[0].upper()}{what[1:]} {points.value:.1f} points{bounds}."
+
+
+def _with_interval(share: Estimate) -> str:
+    assert share.value is not None
+    return f"{100 * share.value:.0f} % ({interval(share, share=True)})"
+
+
+def span(lower: int | None, upper: int | None) -> str:
+    """Of ranks."""
+    if lower is None or upper is None:
+        return "–"
+    return str(lower) if lower == upper else f"{lower}–{upper}"
+
+
+def interval(rating: Estimate, *, share: bool = False) -> str:
+    if rating.lower is None and rating.upper is None and rating.unbounded is None:
+        return "–"
+    lower = "–∞" if rating.unbounded in ("lower", "both") else _bound(rating.lower, share)
+    upper = "∞" if rating.unbounded in ("upper", "both") else _bound(rating.upper, share)
+    return f"{lower} to {upper}"
+
+
+def _bound(value: float | None, share: bool) -> str:
+    if value is None:
+        return "?"
+    return f"{100 * value:.1f} %" if share else f"{value:.0f}"

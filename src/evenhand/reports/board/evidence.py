@@ -1,0 +1,162 @@
+"""What a board is made of: verdicts on pairs of models in a fixed order, where they come from, and what is missing."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.identity import Json
+from evenhand.domain.rater import Rater
+from evenhand.domain.trial import Condition
+from evenhand.domain.verdict import Choice, Grades, Reason
+from evenhand.reports.errors import RankError
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.rank_bounds import Missing
+from evenhand.stats.reliability import Coverage
+
+if TYPE_CHECKING:
+    from evenhand.exchange.battles_file import BattleTable
+    from evenhand.ledger.read.steering import Steering
+    from evenhand.ledger.read.votes import JudgedBattles
+    from evenhand.ledger.store.columns import Coded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Of a file or frame `source`, `digest` and `columns` are known; of the record all but those."""
+
+    source: str | None = None
+    digest: str | None = None
+    """SHA-256 of the file."""
+    columns: Mapping[str, Json] | None = None
+    """What each column of the file or frame is called in it."""
+    benchmark: str | None = None
+    data: str | None = None
+    """Digest of the benchmark's items: two files under one name have two."""
+    models: tuple[str, ...] = ()
+    sample: bool = False
+    judge: str | None = None
+    human: bool = False
+    protocol: str | None = None
+    readout: str | None = None
+    rater: Rater | None = None
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    origin: Origin
+    shown: Comparisons
+    """One row for each verdict; of a file, for each row, whatever the file holds."""
+    coverage: Coverage
+    missing: Missing | None
+    """Comparisons wanted without a verdict; None where nobody knows of any."""
+    notes: tuple[str, ...]
+    waiting: npt.NDArray[np.bool_] | None = None
+    """Rows of which no battle is made, because another showing of theirs has no reply. None: there are no such rows."""
+    steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
+    """By model, what its answers say to the judge; empty where nobody knows."""
+
+
+def of_file(table: "BattleTable") -> Evidence:
+    reasons: Counter[Reason] = Counter(one.reason for one in table.in_vain)
+    return Evidence(
+        origin=Origin(source=table.name, digest=table.digest, columns=table.layout.as_json()),
+        # The notes tell of them already.
+        shown=replace(table.comparisons, self_battles=0),
+        coverage=Coverage(wanted=table.verdicts + reasons.total(), with_verdict=table.verdicts, reasons=dict(reasons)),
+        missing=_in_vain(table),
+        notes=table.notes,
+    )
+
+
+def _in_vain(table: "BattleTable") -> Missing | None:
+    number = {name: code for code, name in enumerate(table.comparisons.models)}
+    shown = [one.models for one in table.in_vain if one.models[0] != one.models[1]]
+    if not shown:
+        return None
+    codes = np.array([[number[name] for name in models] for models in shown], dtype=np.int32)
+    return Missing(model_a=codes[:, 0], model_b=codes[:, 1])
+
+
+def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
+    """Raises RankError where the judge graded or chose instead of comparing two."""
+    from evenhand.ledger.read.steering import steering_of
+
+    study = judged.study
+    if judged.showings.where(lambda ending: isinstance(ending, Grades | Choice)).any():
+        raise RankError(
+            f"{study.condition.protocol} does not compare two answers, so it makes no board; "
+            "choose another with --protocol."
+        )
+    first, second = judged.missing
+    order = judged.votes.fixed_order(seed)
+    shown = judged.votes.rows(order).comparisons(
+        models=first.in_order_of_rows().names + second.in_order_of_rows().names
+    )
+    waiting = judged.waiting
+    return Evidence(
+        origin=Origin(
+            benchmark=study.benchmark,
+            data=study.data,
+            models=tuple(shown.models),
+            sample=study.sample,
+            judge=judged.judge,
+            human=study.rater.kind == "human",
+            protocol=study.condition.protocol,
+            readout=study.condition.readout,
+            rater=study.rater,
+            condition=study.condition,
+        ),
+        shown=shown,
+        missing=_missing(first, second, shown.models),
+        coverage=judged.coverage,
+        notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles))),
+        waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
+        steering=steering_of([judged]),
+    )
+
+
+def _waiting_notes(battles: int) -> tuple[str, ...]:
+    if not battles:
+        return ()
+    who = "1 battle waits for its" if battles == 1 else f"{battles} battles wait for their"
+    return (f"{who} other order: what was read of it counts as votes, and makes no battle.",)
+
+
+def _missing(first: "Coded", second: "Coded", models: Sequence[str]) -> Missing | None:
+    if not len(first.code):
+        return None
+    number = {name: code for code, name in enumerate(models)}
+    code = np.array([number.get(name, -1) for name in first.names], dtype=np.int32)
+    return Missing(model_a=code[first.code], model_b=code[second.code])
+
+
+def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
+    """Sentences: what was left out, and what differs from the published protocol."""
+    study, results = judged.study, judged.results
+    notes: list[str] = []
+    if judged.replaced:
+        notes.append(f"Left out: {judged.replaced} judgements of answers that were replaced since.")
+    if judged.set_aside:
+        notes.append(f"Left out: {judged.set_aside} judgements of submissions that are being judged or were withdrawn.")
+    notes += [f"{label} is {name}." for label, name in judged.names.items()]
+    if study.sample:
+        notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
+    remarked = results.remarked()
+    if study.condition.readout == "constrained":
+        notes.append("Verdicts were read from the probabilities of the offered answers, without reasoning.")
+        if any(remark.forced for remark in remarked):
+            notes.append("The embedded model can only give an offered answer, so coverage is 100 % by construction.")
+    adapted: Counter[str] = Counter()
+    for remark, count in remarked.items():
+        for words in remark.adapted:
+            adapted[words] += count
+    notes += [f"Differs from the published protocol in {count} judgements: {words}" for words, count in adapted.items()]
+    again = int(np.count_nonzero((results.attempt > 0) & results.decided))
+    if again:
+        notes.append(f"{again} verdicts came only after asking again.")
+    return tuple(notes)

@@ -1,0 +1,194 @@
+"""What verdicts tell beside the ratings; each is worked out, and its code loaded, when it is first looked at."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from evenhand.domain.identity import Json
+from evenhand.reports.board.methods import Method, Scoring
+from evenhand.stats.ratings.bradley_terry.placement import NoAnchor
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.rank_bounds import Bands, Missing, bands
+from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.win_rate import Policy, WinRate, mean_win_rates, win_rates
+
+if TYPE_CHECKING:
+    from evenhand.stats.ratings.cycles import Cycles
+    from evenhand.stats.ratings.effects.length import LengthEffect
+    from evenhand.stats.ratings.effects.order import OrderEffect
+    from evenhand.stats.ratings.effects.ordinal import Ordinal
+    from evenhand.stats.ratings.win_matrix import WinMatrix
+
+Found = TypeVar("Found", "OrderEffect", "LengthEffect", "Ordinal")
+
+FEW_ROWS = 200_000
+FEW_MODELS = 200
+"""Up to so many a document holds every finding; beyond, those that were looked at before it is written."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Findings:
+    shown: Comparisons
+    """One row for each verdict."""
+    battles: Comparisons
+    """The same joined, or as they are where a file's rows stand for themselves."""
+    rated: Comparisons
+    """What the board is of: one of these two."""
+    method: Method
+    """The board's."""
+    scoring: Scoring
+    missing: Missing | None = None
+
+    @cached_property
+    def plain(self) -> BradleyTerry:
+        """Bradley-Terry of what was rated, whatever method the board is by."""
+        return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale)
+
+    @cached_property
+    def unclustered(self) -> BradleyTerry:
+        """With intervals that take every row for independent of every other."""
+        return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale, clustered=False)
+
+    @cached_property
+    def order_effect(self) -> "OrderEffect":
+        from evenhand.stats.ratings.effects.order import order_effect
+
+        ties = self.scoring.ties
+        return self._anchored(lambda scale: order_effect(self.shown, ties=ties, scale=scale))
+
+    @cached_property
+    def length_effect(self) -> "LengthEffect":
+        from evenhand.stats.ratings.effects.length import length_effect
+
+        ties = self.scoring.ties
+        return self._anchored(lambda scale: length_effect(self.shown, ties=ties, scale=scale))
+
+    @cached_property
+    def ordinal(self) -> "Ordinal":
+        from evenhand.stats.ratings.effects.ordinal import ordinal
+
+        return self._anchored(lambda scale: ordinal(self.shown, scale=scale))
+
+    def _anchored(self, found: Callable[[Scale], Found]) -> Found:
+        """On the board's scale; without its anchor where the rows that can be used leave that without a rating."""
+        scale = self.scoring.scale
+        try:
+            return found(scale)
+        except NoAnchor:
+            adrift = found(replace(scale, anchor=None))
+            said = (
+                f"{scale.anchor} has no finite rating in the rows that this rests on: the mean is {scale.start:g} here."
+            )
+            return replace(adrift, notes=(*adrift.notes, said))
+
+    @cached_property
+    def observed(self) -> "WinMatrix":
+        from evenhand.stats.ratings.win_matrix import observed_wins
+
+        return observed_wins(self.rated)
+
+    @cached_property
+    def predicted(self) -> "WinMatrix":
+        from evenhand.stats.ratings.win_matrix import predicted_wins
+
+        return predicted_wins(self.plain)
+
+    @cached_property
+    def cycles(self) -> "Cycles":
+        from evenhand.stats.ratings.cycles import cycles
+
+        return cycles(self.shown, rule=self.scoring.join)
+
+    @cached_property
+    def bands(self) -> Bands | None:
+        """None where no verdict is missing, or nobody knows."""
+        if self.missing is None:
+            return None
+        method = "win-rate" if self.method == "win-rate" else "bradley-terry"
+        found = bands(self.shown, self.missing, method=method, ties=self.scoring.ties, scale=self.scoring.scale)
+        notes = list(found.notes)
+        if notes and self.method == "elo":
+            notes.append("Elo depends on where in the order a verdict is missing: the bands are not Elo's.")
+        if notes and self.rated is not self.shown:
+            notes.append("Verdicts are missing, not battles: the bands are of verdicts.")
+        return replace(found, notes=tuple(notes))
+
+    @cached_property
+    def elo(self) -> dict[str, float | None]:
+        """One pass over the battles, by model."""
+        from evenhand.stats.ratings.elo.ratings import elo
+
+        scale = replace(self.scoring.scale, anchor=None)
+        return {one.model: one.rating.value for one in elo(self.battles, k=self.scoring.k, scale=scale)}
+
+    def win_rates(self, policy: Policy) -> dict[str, WinRate]:
+        """Of every verdict, ties counted as the paper of that name counts them."""
+        return {one.model: one for one in win_rates(self.shown, policy=policy)}
+
+    @property
+    def few(self) -> bool:
+        return len(self.shown) <= FEW_ROWS and len(self.shown.models) <= FEW_MODELS
+
+    def of_models(self) -> dict[str, dict[str, Json]]:
+        """Fields of each model in the JSON document."""
+        creation, visit = self.win_rates("creation"), self.win_rates("visit")
+        means = {one.model: one for one in mean_win_rates(self.shown)}
+        played: Mapping[str, float | None] = self.elo if self.few or "elo" in self.__dict__ else {}
+        return {
+            model: {
+                **means[model].win_rate.as_json("mean_win_rate"),
+                **creation[model].win_rate.as_json("win_rate_creation"),
+                **visit[model].win_rate.as_json("win_rate_visit"),
+                "elo": played.get(model),
+            }
+            for model in self.shown.models
+        }
+
+    def as_json(self) -> dict[str, Json]:
+        documents: dict[str, tuple[str, Callable[[], Json]]] = {
+            "unclustered": ("unclustered", lambda: _ratings(self.unclustered)),
+            "order_effect": ("order_effect", self._order_effect),
+            "length_effect": ("length_effect", self._length_effect),
+            "ordinal": ("ordinal", self._ordinal),
+            "matrix": ("predicted", self._matrix),
+            "cycles": ("cycles", lambda: self.cycles.as_json()),
+            "bands": ("bands", self._bands),
+        }
+        return {
+            name: document() if self.few or looked_at in self.__dict__ else None
+            for name, (looked_at, document) in documents.items()
+        }
+
+    def _order_effect(self) -> Json:
+        found = self.order_effect
+        return {**found.as_json(), "corrected": _ratings(found.after), "notes": list(found.notes)}
+
+    def _length_effect(self) -> Json:
+        if self.shown.length is None or bool(np.isnan(self.shown.length).all()):
+            return None
+        found = self.length_effect
+        return {**found.as_json(), "corrected": _ratings(found.after), "notes": list(found.notes)}
+
+    def _ordinal(self) -> Json:
+        if self.shown.value is None:
+            return None
+        return {**self.ordinal.as_json(), "notes": list(self.ordinal.notes)}
+
+    def _bands(self) -> Json:
+        if self.bands is None:
+            return None
+        models: list[Json] = [{"model": one.model, **one.as_json()} for one in self.bands.bands]
+        return {"method": self.bands.method, "models": models, "notes": list(self.bands.notes)}
+
+    def _matrix(self) -> Json:
+        return {**self.observed.as_json(), "predicted": self.predicted.as_json()["share"]}
+
+
+def _ratings(fitted: BradleyTerry | None) -> Json:
+    if fitted is None:
+        return None
+    return [{"model": one.model, **one.rating.as_json("rating"), "rank": one.rank} for one in fitted.models]

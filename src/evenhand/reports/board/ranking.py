@@ -1,0 +1,287 @@
+"""From verdicts, wherever they come from, to a board."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+
+import numpy as np
+
+from evenhand import __version__
+from evenhand.benchmarks.data_error import near
+from evenhand.domain.identity import Json
+from evenhand.domain.vote import Joining
+from evenhand.reports.board.board import Board, Standing, Unit
+from evenhand.reports.board.evidence import Evidence, of_file, of_record
+from evenhand.reports.board.findings import Findings
+from evenhand.reports.board.methods import Method, Ratings, Scoring, ratings
+from evenhand.reports.errors import RankError
+from evenhand.stats.intervals import LEVEL
+from evenhand.stats.ratings.battle_rules import joined
+from evenhand.stats.ratings.bradley_terry.likelihood import Ties
+from evenhand.stats.ratings.bradley_terry.ratings import Rated
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.resampling import Resampling
+from evenhand.stats.ratings.resampling import Unit as Resampled
+from evenhand.stats.ratings.win_rate import WinRate, win_rates
+from evenhand.stats.reliability import Showings, Summary, trust
+
+if TYPE_CHECKING:
+    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.ledger.read.votes import JudgedBattles
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.choosing import Choice
+
+FEWEST_RESAMPLES = 20
+"""Fewer have no percentile that could bound an interval."""
+
+AskedUnit: TypeAlias = Literal["votes", "battles"]
+
+
+@runtime_checkable
+class HasBattles(Protocol):
+    """A run that was judged."""
+
+    def battles(self) -> "JudgedBattles": ...
+
+
+Verdicts: TypeAlias = "str | Path | HasBattles | JudgedBattles | Ledger | Any"
+"""A file's path, a polars or pandas frame, a run or its battles, or a ledger."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """How a board is made."""
+
+    method: Method = "bradley-terry"
+    unit: AskedUnit | None = None
+    """None: a file's rows as they are; of the record votes, and for Elo battles."""
+    resampling: Resampling | None = None
+    seed: int = 0
+    """Of the order in which Elo plays the battles of a record."""
+    scoring: Scoring = field(default_factory=Scoring)
+
+
+def rank(
+    source: Verdicts,
+    choice: "Choice | BattleColumns | None" = None,
+    *,
+    method: Method = "bradley-terry",
+    unit: AskedUnit | None = None,
+    bootstrap: int = 0,
+    resample: Resampled = "items",
+    seed: int = 0,
+    scoring: Scoring | None = None,
+) -> Board:
+    """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
+
+    `choice` is a Choice, which part of a ledger, or BattleColumns, which columns of a file or frame. `bootstrap` is the
+    number of resamples; 0 gives the sandwich's intervals. A Scoring has Elo's step, the scale, an anchor, ties and the
+    rule that joins votes:
+
+        eh.rank("battles.csv", eh.BattleColumns(item="prompt", rater="worker"))
+        eh.rank(frame, scoring=eh.Scoring(ties="davidson", scale=eh.Scale(anchor="gpt-4o", anchor_value=1000)))
+
+    Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
+    """
+    _refuse_unknown({"method": (method, Method), "resample": (resample, Resampled)})
+    _refuse_unknown({} if unit is None else {"unit": (unit, AskedUnit)})
+    _refuse_no_count("bootstrap", bootstrap)
+    _refuse_no_count("seed", seed)
+    if 0 < bootstrap < FEWEST_RESAMPLES:
+        raise RankError(f"A bootstrap needs at least {FEWEST_RESAMPLES} resamples, not {bootstrap}; 1000 are usual.")
+    _refuse_other_scoring(scoring)
+    ranking = Ranking(
+        method=method,
+        unit=unit,
+        resampling=Resampling(rounds=bootstrap, unit=resample, seed=seed) if bootstrap else None,
+        seed=seed,
+        scoring=scoring or Scoring(),
+    )
+    return board(evidence_of(source, choice, seed=seed), ranking)
+
+
+def _refuse_unknown(asked: Mapping[str, tuple[object, Any]]) -> None:
+    for name, (value, words) in asked.items():
+        known: tuple[str, ...] = get_args(words)
+        if not isinstance(value, str) or value not in known:
+            close = near(value, known) if isinstance(value, str) else ()
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise RankError(f"{name} is one of {', '.join(known)}, not {value!r}.{hint}")
+
+
+def _refuse_no_count(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise RankError(f"{name} is a whole number from 0 up, not {value!r}.")
+
+
+def _refuse_other_scoring(scoring: object) -> None:
+    if scoring is None:
+        return
+    if not isinstance(scoring, Scoring):
+        raise RankError(f"scoring is a Scoring, such as Scoring(k=4), not {scoring!r}.")
+    _refuse_unknown({"ties": (scoring.ties, Ties), "join": (scoring.join, Joining)})
+
+
+def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
+    from evenhand.exchange.battles_file import BattleColumns, read_battles
+
+    # Frames first: the record's modules cost a file's reader a fifth of a second.
+    if isinstance(source, str | Path) or _is_frame(source):
+        if choice is not None and not isinstance(choice, BattleColumns):
+            raise RankError("A file or frame is chosen by its columns: give BattleColumns, or nothing.")
+        return of_file(read_battles(source, columns=choice or BattleColumns()))
+    if isinstance(choice, BattleColumns):
+        raise RankError("Columns are of files and frames; of a ledger give a Choice.")
+    return of_record(_recorded(source, choice), seed)
+
+
+def _is_frame(source: object) -> bool:
+    # Of the type, not of the object: a polars LazyFrame warns when it is asked for its columns.
+    return any(hasattr(type(source), name) for name in ("columns", "__arrow_c_stream__"))
+
+
+def _recorded(source: Any, choice: "Choice | None") -> "JudgedBattles":
+    from evenhand.ledger.read.projection import studies
+    from evenhand.ledger.read.votes import JudgedBattles
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.submissions.submitted_models import counted_battles
+    from evenhand.reports.board.choosing import Choice, choose
+
+    if isinstance(source, Ledger):
+        return counted_battles(source, choose(studies(source), choice or Choice()))
+    if choice is not None:
+        raise RankError("A choice is for a ledger; a run's battles are chosen already.")
+    if isinstance(source, JudgedBattles):
+        return source
+    if isinstance(source, HasBattles):
+        return source.battles()
+    raise RankError(
+        f"A board is made of a path, a polars or pandas frame, a run or a ledger, not of {type(source).__name__}."
+    )
+
+
+def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
+    """Raises RankError where the evidence cannot give what `ranking` asks."""
+    ranking = ranking or Ranking()
+    shown = evidence.shown
+    unit, rated, battles = _units(evidence, ranking)
+    found = ratings(rated, ranking.method, ranking.scoring, ranking.resampling)
+    return Board(
+        origin=evidence.origin,
+        method=ranking.method,
+        unit=unit,
+        models=_standings(found, win_rates(rated)),
+        votes=len(shown),
+        battles=len(battles),
+        items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
+        coverage=evidence.coverage,
+        reliability=_reliability(evidence),
+        basis=(*found.notes, *_about_raters(rated, found)),
+        remarks=evidence.notes,
+        settings=_settings(ranking, unit),
+        findings=Findings(
+            shown=shown,
+            battles=battles,
+            rated=rated,
+            method=ranking.method,
+            scoring=ranking.scoring,
+            missing=evidence.missing,
+        ),
+        steering=evidence.steering,
+    )
+
+
+def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
+    raters = 0 if rated.rater is None else int(np.count_nonzero(np.bincount(rated.rater)))
+    if raters < 2 or all(one.rating.lower is None for one in found.models):
+        return ()
+    return (f"Raters are not counted as clusters: the intervals are about these {raters:,} raters, not about others.",)
+
+
+def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
+    resampling, scoring, scale = ranking.resampling, ranking.scoring, ranking.scoring.scale
+    return {
+        "version": __version__,
+        "method": ranking.method,
+        "unit": unit,
+        "seed": ranking.seed,
+        "bootstrap": 0 if resampling is None else resampling.rounds,
+        "resample": None if resampling is None else resampling.unit,
+        "level": LEVEL,
+        "k": scoring.k,
+        "scale": scale.points,
+        "base": scale.base,
+        "start": scale.start,
+        "anchor": scale.anchor,
+        "anchor_value": None if scale.anchor is None else scale.anchor_value,
+        "ties": scoring.ties,
+        "join": scoring.join,
+    }
+
+
+def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Comparisons]:
+    """What is rated, under its name; and the battles, which a file's rows are unless asked otherwise."""
+    shown, asked = evidence.shown, ranking.unit
+    if evidence.origin.source is not None and asked != "battles":
+        return asked or "rows", shown, shown
+    if asked == "battles" and shown.item is None:
+        raise RankError("Rows are joined to battles by item, and no item column is known; name one with --item-column.")
+    whole = shown if evidence.waiting is None else shown.rows(~evidence.waiting)
+    battles = joined(whole, ranking.scoring.join)
+    if asked == "battles" or (asked is None and ranking.method == "elo"):
+        return "battles", battles, battles
+    return "votes", shown, battles
+
+
+def _reliability(evidence: Evidence) -> Summary | None:
+    showings = showings_of(evidence.shown)
+    if showings is None:
+        return None
+    summary = trust(showings, evidence.coverage, human=evidence.origin.human, images=evidence.origin.source is None)
+    in_both_orders = summary.order.swap_consistency.n > 0
+    return summary if in_both_orders or evidence.origin.source is None else None
+
+
+def showings_of(shown: Comparisons) -> Showings | None:
+    """None where items or the order of the answers are not known."""
+    if shown.item is None or shown.first is None:
+        return None
+    rows = len(shown)
+    return Showings(
+        item=shown.item,
+        model_a=shown.model_a,
+        model_b=shown.model_b,
+        rater=np.zeros(rows, dtype=np.int32) if shown.rater is None else shown.rater,
+        first=shown.first,
+        sign=shown.sign,
+        weight=np.ones(rows) if shown.weight is None else shown.weight,
+    )
+
+
+def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[Standing, ...]:
+    ranges = [None] * len(found.models) if found.ranges is None else found.ranges.ranges
+    ordered = sorted(zip(found.models, rates, ranges, strict=True), key=lambda row: _place(row[0]))
+    return tuple(
+        Standing(
+            model=one.model,
+            rank=one.rank,
+            rank_lower=None if span is None else span.rank_lower,
+            rank_upper=None if span is None else span.rank_upper,
+            tier=None if span is None else span.tier,
+            rating=one.rating,
+            median=one.median,
+            win_rate=rate.win_rate,
+            wins=rate.wins,
+            losses=rate.losses,
+            ties=rate.ties,
+            component=None if one.component is None else one.component + 1,
+            note=one.note,
+            provisional=one.provisional,
+        )
+        for one, rate, span in ordered
+    )
+
+
+def _place(one: Rated) -> tuple[bool, int, int, str]:
+    return one.component is None, one.component or 0, one.rank or 0, one.model

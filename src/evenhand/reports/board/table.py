@@ -1,0 +1,299 @@
+"""A board as text for a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.format.printable import printable
+from evenhand.format.sheet import MISSING
+from evenhand.format.tables import count, escape, per_cent, unbroken
+from evenhand.reports.board.columns import Beside, if_missing, interval, span
+from evenhand.reports.board.methods import Method
+
+if TYPE_CHECKING:
+    from evenhand.reports.board.board import Board, Standing
+
+_MODEL, _LEAST = 20, 12
+"""Characters of a model's name that stay on one line, and the least there are."""
+_WHOLE = 40
+"""Characters of a name that are not folded only for the sake of a column asked for: that goes under the table."""
+MANY = 100
+"""Models beyond which only the first SHOWN are printed."""
+SHOWN = 50
+_SENTENCES = 12
+_TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
+_RANGES = (
+    "range: the ranks a model may hold; tier 1: nobody is surely better, tier 2: only models of tier 1 are, and so on. "
+    "Ranges are wide where few"
+)
+
+METHOD_WORDS: Mapping[Method, str] = {"bradley-terry": "Bradley-Terry", "elo": "Elo", "win-rate": "win rate"}
+
+
+def print_board(board: "Board", console: Console, *, more: Sequence[Beside] = (), everything: bool = False) -> None:
+    """`everything`: however many models there are."""
+    _print_heading(board, console)
+    shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
+    missing = if_missing(board)
+    more = more if missing is None else (missing, *more)
+    columns = _columns(board, shown)
+    fitting, under = _laid_out(columns, _asked(shown, more), console.width)
+    _print_table(fitting, shown, console)
+    for table in under:
+        console.print()
+        _print_table(table, shown, console)
+    if len(shown) < len(board.models):
+        console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
+    console.print()
+    for sentence in board.told:
+        console.print(unbroken(escape(sentence)), style="bold yellow")
+    if board.told:
+        console.print()
+    if any(column.heading == "range" for column in fitting):
+        console.print(f"{_RANGES} {'rows' if board.items is None else 'items'} separate the models.", style="dim")
+    absent = ", ".join(column.heading for column in columns if column not in fitting)
+    if absent:
+        console.print(f"A wider window shows {absent} too.", style="dim")
+        console.print()
+    asked = [sentence for one in more for sentence in one.sentences]
+    for sentence in (*asked, *_some(board.basis), *board.remarks):
+        console.print(unbroken(escape(sentence)))
+    console.print()
+    print_reliability(board, console)
+
+
+def _print_heading(board: "Board", console: Console) -> None:
+    origin = board.origin
+    label = " (a sample of ours)" if origin.sample else ""
+    console.print(f"[bold]{escape(origin.source or origin.benchmark or '')}[/bold]{label}")
+    if origin.judge is not None:
+        console.print(
+            f"judged by {escape(origin.judge)} under {escape(origin.protocol or '')}, {origin.readout} readout",
+            style="dim",
+        )
+    models = _number(len(board.models), "models")
+    console.print(f"{METHOD_WORDS[board.method]} from {counted_units(board)}, {models}", style="dim")
+    console.print()
+
+
+def counted_units(board: "Board") -> str:
+    """`8,931 rows on 2,139 items`."""
+    rated = _number(board.battles if board.unit == "battles" else board.votes, board.unit)
+    return rated if board.items is None else f"{rated} on {_number(board.items, 'items')}"
+
+
+def _number(number: int, nouns: str) -> str:
+    return f"{number:,} {nouns.removesuffix('s') if number == 1 else nouns}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    heading: str
+    cells: list[str]
+    left: bool = False
+    folds: bool = False
+    """Its cells may go over several lines."""
+    spare: bool = False
+    """Left out where the window is too narrow."""
+
+    @property
+    def widest(self) -> int:
+        words = [*self.heading.split(" "), *self.cells]
+        return max(map(cell_len, words))
+
+    @property
+    def width(self) -> int:
+        """What it needs if no column is to be left out for it."""
+        return min(self.widest, _MODEL) if self.folds else self.widest
+
+
+def _columns(board: "Board", shown: Sequence["Standing"]) -> list[_Column]:
+    share = board.method == "win-rate"
+    columns = [_Column(heading="#", cells=["–" if one.rank is None else str(one.rank) for one in shown])]
+    if any(one.rank_lower is not None for one in shown):
+        tiers = ["–" if one.tier is None else str(one.tier) for one in shown]
+        columns.append(
+            _Column(heading="range", cells=[span(one.rank_lower, one.rank_upper) for one in shown], left=True)
+        )
+        columns.append(_Column(heading="tier", cells=tiers, spare=True))
+    columns.append(_names(shown))
+    columns.append(
+        _Column(
+            heading="win\u00a0rate" if share else "rating",
+            cells=[_rating(one.rating.value, share) + ("*" if one.provisional else "") for one in shown],
+        )
+    )
+    if any(one.median is not None for one in shown):
+        columns.append(_Column(heading="median", cells=[_rating(one.median, share) for one in shown]))
+    if any(_bounded(one.rating) for one in shown):
+        columns.append(
+            _Column(heading="95\u00a0%\u00a0interval", cells=[interval(one.rating, share=share) for one in shown])
+        )
+    if not share:
+        columns.append(
+            _Column(heading="win\u00a0rate", cells=[per_cent(one.win_rate.value) for one in shown], spare=True)
+        )
+    columns.append(_Column(heading="n", cells=[count(one.rating.n) for one in shown], spare=True))
+    return columns
+
+
+def _names(shown: Sequence["Standing"]) -> _Column:
+    return _Column(heading="model", cells=[printable(one.model) for one in shown], left=True, folds=True)
+
+
+def _asked(shown: Sequence["Standing"], more: Sequence[Beside]) -> list[_Column]:
+    """The columns of what was asked for beside the board."""
+    return [
+        _Column(heading=printable(beside.heading), cells=[printable(beside.cells.get(one.model, "–")) for one in shown])
+        for beside in more
+        if beside.cells
+    ]
+
+
+def _laid_out(columns: list[_Column], asked: list[_Column], width: int) -> tuple[list[_Column], list[list[_Column]]]:
+    """The table, and further ones under it for what was asked for and has no room beside it."""
+    tables = [_fitting(columns, width)]
+    for column in asked:
+        needed = [min(one.widest, _WHOLE) if one.folds else one.widest for one in (*tables[-1], column)]
+        if sum(needed) + 2 * (len(needed) - 1) <= width:
+            tables[-1] = [*tables[-1], column]
+        else:
+            tables.append([*(one for one in columns if one.folds), column])
+    return tables[0], tables[1:]
+
+
+def _fitting(columns: list[_Column], width: int) -> list[_Column]:
+    """Without those that can be spared, the first of them first, until the others have room."""
+    while sum(column.width + 2 for column in columns) - 2 > width:
+        spare = next((column for column in columns if column.spare), None)
+        if spare is None:
+            break
+        columns = [column for column in columns if column is not spare]
+    return columns
+
+
+def _print_table(columns: Sequence[_Column], shown: Sequence["Standing"], console: Console) -> None:
+    # Laid out here and not by rich, which takes longer over sixty rows than their ratings did.
+    room = console.width - sum(column.width + 2 for column in columns if not column.folds)
+    widths = [max(min(one.widest, room), _LEAST) if one.folds else one.width for one in columns]
+    _print_lines(_lines([column.heading for column in columns], columns, widths, heading=True), console, style="bold")
+    lines = ["─" * (sum(widths) + 2 * (len(widths) - 1))]
+    apart = len({one.component for one in shown}) > 1
+    for place, one in enumerate(shown):
+        if apart and (place == 0 or shown[place - 1].component != one.component):
+            _print_lines(lines, console)
+            lines = []
+            words = "no battles" if one.component is None else f"component {one.component}"
+            cells = [words if each.folds else "" for each in columns]
+            _print_lines(_lines(cells, columns, widths), console, style="bold")
+        lines += _lines([column.cells[place] for column in columns], columns, widths)
+    _print_lines(lines, console)
+
+
+def _print_lines(lines: Sequence[str], console: Console, *, style: str | None = None) -> None:
+    # In one piece: each call of rich costs more than a hundred lines of text.
+    console.out("\n".join(lines), style=style, highlight=False)
+
+
+def _lines(
+    cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int], *, heading: bool = False
+) -> list[str]:
+    """One row, on as many lines as its longest cell needs."""
+    folded = [_folded(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    height = max(map(len, folded))
+    # Headings stand on the rule; a name that goes on below begins beside its numbers.
+    blank = [[""] * (height - len(lines)) for lines in folded]
+    stacked = [above + lines if heading else lines + above for lines, above in zip(folded, blank, strict=True)]
+    made: list[str] = []
+    for line in range(height):
+        words = [
+            text + " " * (width - cell_len(text)) if column.left else " " * (width - cell_len(text)) + text
+            for text, column, width in zip((lines[line] for lines in stacked), columns, widths, strict=True)
+        ]
+        made.append("  ".join(words).rstrip())
+    return made
+
+
+def _folded(cell: str, width: int) -> list[str]:
+    # Most cells have room, and to wrap them all took longer than their ratings did.
+    lines = [cell] if cell_len(cell) <= width and cell.isprintable() else wrap(cell, width) or [""]
+    if any(cell_len(line) > width for line in lines):
+        lines = chop_cells(cell, width)
+    return [line.replace("\u00a0", " ") for line in lines]
+
+
+def _bounded(rating: Estimate) -> bool:
+    return rating.lower is not None or rating.upper is not None
+
+
+def _rating(value: float | None, rates: bool) -> str:
+    if value is None:
+        return "–"
+    return per_cent(value) if rates else f"{value:.1f}"
+
+
+def _some(sentences: Sequence[str]) -> Iterable[str]:
+    yield from sentences[:_SENTENCES]
+    if len(sentences) > _SENTENCES:
+        yield f"And {len(sentences) - _SENTENCES} more such sentences, which --json gives."
+
+
+def print_reliability(board: "Board", console: Console) -> None:
+    console.print("[bold]Can this judge be trusted?[/bold]")
+    summary = board.reliability
+    if summary is None:
+        console.print(_unknown(board))
+        return
+    order = summary.order
+    style = _TRUST.get(summary.conclusion, "bold yellow")
+    rows: list[tuple[str, Estimate, str]] = [
+        ("swap consistency", order.swap_consistency, "pairs"),
+        ("first-position share", order.first_position_share, "verdicts"),
+    ]
+    if order.first_position_share_without_ties.n != order.first_position_share.n:
+        rows.insert(1, ("  without ties", order.swap_consistency_without_ties, "pairs"))
+        rows.append(("  without ties", order.first_position_share_without_ties, "verdicts"))
+    values = [per_cent(share.value) for _, share, _ in rows]
+    bounds = ["" if one.value is None else f"{per_cent(one.lower)} to {per_cent(one.upper)}" for _, one, _ in rows]
+    for (name, share, noun), value, bound in zip(rows, values, bounds, strict=True):
+        place = f"{name:20}  {value:{max(map(len, values))}}  {bound:{max(map(len, bounds))}}"
+        # Several showings of a pair in one order make parts of pairs.
+        about = "" if share.n == int(share.n) else "about "
+        console.out(f"{place}  {about}{_number(round(share.n), noun)}", highlight=False)
+    console.print()
+    first, *rest = summary.reading
+    console.print(unbroken(escape(first)), style=style)
+    for sentence in rest:
+        console.print(unbroken(escape(sentence)))
+
+
+def reliability_sentences(board: "Board") -> tuple[str, ...]:
+    """What `print_reliability` says, where there is room for sentences alone: the two shares and the conclusion."""
+    summary = board.reliability
+    if summary is None or summary.order.swap_consistency.value is None:
+        return (f"Can this judge be trusted? {_unknown(board)}",)
+    consistency, first = summary.order.swap_consistency, summary.order.first_position_share
+    shares = (f"swap consistency {_share(consistency, 'pairs')}", f"first-position share {_share(first, 'verdicts')}")
+    return f"The judge's {', '.join(shares)}.", summary.reading[0]
+
+
+def _share(share: Estimate, nouns: str) -> str:
+    if share.value is None:
+        return MISSING
+    return (
+        f"{per_cent(share.value)} ({per_cent(share.lower)} to {per_cent(share.upper)}, "
+        f"{_number(round(share.n), nouns)})"
+    )
+
+
+def _unknown(board: "Board") -> str:
+    if board.findings.shown.first is None:
+        return "That cannot be known: the rows do not say which answer was shown first."
+    if board.items is None:
+        return "That cannot be known: no items are named, so no two rows are known to show the same answers twice."
+    return "That cannot be known: no rater saw the answers of two models to one item in both orders."

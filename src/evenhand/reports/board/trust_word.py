@@ -1,0 +1,40 @@
+"""How far a judge can be trusted, in one sentence: what its verdicts say and what its audit found, together."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits, found_wanting
+from evenhand.stats.reliability import Conclusion, Summary
+
+Kind: TypeAlias = Literal["good", "unsure", "bad"]
+
+_UNKNOWN = "Not known: no pair of answers was seen in both orders."
+_ORDER_ALONE = "Its verdicts hold when the answers change places."
+_GOOD: Conclusion = "no sign of trouble in what was measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustWord:
+    words: str
+    kind: Kind
+    """`good` only where neither the verdicts nor an audit show a fault."""
+
+
+def trust_word(summary: Summary | None, audits: Audits | None) -> TrustWord:
+    """`summary` of the board's own verdicts, None where they tell nothing of order; `audits` of its judge."""
+    faults = [] if audits is None else list(dict.fromkeys(filter(None, map(_found, audits.told))))
+    if summary is None:
+        return TrustWord(words=" ".join([_UNKNOWN, *faults]), kind="unsure")
+    if summary.conclusion == "not to be trusted":
+        return TrustWord(words=" ".join([summary.reading[0], *faults]), kind="bad")
+    if summary.conclusion != _GOOD:
+        return TrustWord(words=" ".join([summary.reading[0], *faults]), kind="unsure")
+    if faults:
+        return TrustWord(words=" ".join([_ORDER_ALONE, *faults]), kind="unsure")
+    return TrustWord(words=summary.reading[0], kind="good")
+
+
+def _found(audit: AuditOnRecord) -> str | None:
+    faults = found_wanting(audit.report)
+    otherwise = f", made otherwise than this board ({', '.join(audit.differs)})," if audit.differs else ""
+    return None if faults is None else f"Its audit{otherwise} found it wanting: {faults}"

@@ -1,0 +1,1 @@
+"""What a benchmark holds, as a page."""

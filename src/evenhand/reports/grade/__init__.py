@@ -1,0 +1,1 @@
+"""A judge's Grade Score and grades, as tables and a page."""

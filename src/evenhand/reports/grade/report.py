@@ -1,0 +1,119 @@
+"""The Grade Score of one or several judges under one or several prompts, as it is read off the record."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.domain.trial import Readout
+from evenhand.engine.tasks.grading import PreparedGrade
+from evenhand.ledger.read.choices import choices
+from evenhand.ledger.read.projection import adaptations
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.grade.claims import Claim, Graded, claims
+from evenhand.stats.reliability.coverage import Coverage
+from evenhand.stats.reliability.grade_score.comparison import RunSpread, run_spread
+from evenhand.stats.reliability.grade_score.score import GradeScore, grade_score, modal_agreement
+from evenhand.stats.reliability.grade_score.scored_rows import Policy
+
+_OF_OWN_OPTIONS = ("grade_score", "llm_score", "choice_score", "chance", "attainable", "above_chance", "incomplete")
+"""Names, or beginnings of names, of what is told of the scores without the unrelated option."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeCell:
+    """One judge under one prompt, with or without the unrelated option: a cell of the paper's tables."""
+
+    judge: str
+    prompt: int
+    unrelated: bool
+    readout: Readout
+    score: GradeScore
+    own: GradeScore | None
+    """The same trials scored as if the unrelated option had not been there; None where there was none."""
+    people: Estimate
+    """How often the option chosen most is the one that people put first."""
+    coverage: Coverage
+    spread: RunSpread | None
+    """None with one replicate."""
+    notes: tuple[str, ...]
+    """How the judge was asked otherwise than the paper states."""
+
+    @property
+    def graded(self) -> Graded:
+        return Graded(
+            judge=self.judge,
+            prompt=self.prompt,
+            unrelated=self.unrelated,
+            score=self.score,
+            own=self.own,
+            spread=self.spread,
+        )
+
+    def as_json(self) -> dict[str, Json]:
+        own: dict[str, Json] = {}
+        if self.own is not None:
+            document = self.own.as_json()
+            own = {name: value for name, value in document.items() if name.startswith(_OF_OWN_OPTIONS)}
+        return {
+            "judge": self.judge,
+            "prompt": self.prompt,
+            "unrelated": self.unrelated,
+            "readout": self.readout,
+            **self.score.as_json(),
+            "unrelated_removed_from_scoring": own or None,
+            **self.people.as_json("human_agreement"),
+            "run_spread": self.spread.as_json() if self.spread else None,
+            "coverage": self.coverage.as_json(),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeReport:
+    source: str
+    """The file's or the benchmark's name."""
+    cells: tuple[GradeCell, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Rows of the data that were not asked about, by reason."""
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return claims([cell.graded for cell in self.cells])
+
+    def as_json(self) -> dict[str, Json]:
+        """One cell's document flat, several under `cells`."""
+        about: dict[str, Json] = {"schema": 1, "source": self.source}
+        left_out: Json = dict(self.left_out)
+        ending: dict[str, Json] = {"left_out": left_out, "findings": [claim.as_json() for claim in self.claims]}
+        cells = [{**cell.as_json(), "one_option": self.left_out.get("one_option", 0)} for cell in self.cells]
+        if len(cells) == 1:
+            return {**about, **cells[0], **ending}
+        return {**about, "cells": cells, **ending}
+
+
+def graded_cell(
+    prepared: PreparedGrade, ledger: Ledger, *, prompt: int, policy: Policy, best: Mapping[str, int]
+) -> GradeCell:
+    """What the record holds of this study. `best`: by item, the option that people put first."""
+    asking, study = prepared.asking, prepared.study
+    found = choices(ledger, study.key)
+    rows = prepared.option_rows(found)
+    unrelated = any(row.unrelated for row in prepared.rows)
+    score = grade_score(rows, policy=policy, seed=study.seed)
+    return GradeCell(
+        judge=asking.rater.name,
+        prompt=prompt,
+        unrelated=unrelated,
+        readout=asking.condition.readout,
+        score=score,
+        own=grade_score(rows, policy=policy, remove_unrelated=True, seed=study.seed) if unrelated else None,
+        people=modal_agreement(score, best),
+        coverage=prepared.coverage(found),
+        spread=run_spread(rows, policy=policy) if study.replicates > 1 else None,
+        notes=_notes(asking.deviations, sorted(adaptations(ledger, study.rater))),
+    )
+
+
+def _notes(*several: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(sentence for one in several for sentence in one))

@@ -1,0 +1,1 @@
+"""The papers' own tables: from the record (`scores/`), and from the published figures (`reproduce/`)."""

@@ -1,0 +1,70 @@
+"""Recomputed tables as one page, Markdown or HTML: published, computed, difference, and what was printed wrongly."""
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from evenhand.files.outputs import Place
+from evenhand.format.charts import write_out
+from evenhand.format.sheet import written
+from evenhand.format.sheet_html import html_table, html_text
+from evenhand.prompts import Template
+from evenhand.reports.papers.reproduce.printed import Table
+from evenhand.reports.papers.reproduce.reproduction import Reproduction
+from evenhand.reports.papers.reproduce.row_by_row import sheet
+
+_FILE = "page.html"
+TITLE = "The papers' printed figures, recomputed"
+
+
+class PageError(Exception):
+    """A sentence."""
+
+
+def write_page(found: Sequence[Reproduction], path: Place) -> None:
+    """As the file's ending says. Raises PageError, and ChartError where it cannot be written."""
+    makers = {".html": html_page, ".md": markdown_page}
+    maker = makers.get(path.suffix.lower())
+    if maker is None:
+        raise PageError(f"A page is written as {' or '.join(makers)}, not as '{path.suffix or path.name}'.")
+    write_out(path, maker(found).encode())
+
+
+def markdown_page(found: Sequence[Reproduction]) -> str:
+    parts = [f"# {TITLE}", *summary(found)]
+    for one in found:
+        parts.append(f"## {one.paper}")
+        for table in one.tables:
+            parts += [f"### {_name(table)}", table.what, *table.findings, written([sheet(table)], "md")]
+    return "\n\n".join(parts).rstrip() + "\n"
+
+
+def html_page(found: Sequence[Reproduction]) -> str:
+    written = files("evenhand.reports.description").joinpath(_FILE).read_text(encoding="utf-8")
+    template = Template.parse(written, source=_FILE)
+    tables: list[str] = []
+    for one in found:
+        tables.append(f"<h2>{html_text(one.paper)}</h2>")
+        for table in one.tables:
+            sentences = "".join(f"<p>{html_text(sentence)}</p>" for sentence in (table.what, *table.findings))
+            tables.append(f"<h3>{html_text(_name(table))}</h3>{sentences}{html_table(sheet(table), level=4)}")
+    return template.fill(
+        {
+            "title": html_text(TITLE),
+            "notes": "\n".join(f"<li>{html_text(sentence)}</li>" for sentence in summary(found)),
+            "pictures": "",
+            "tables": "\n".join(tables),
+        }
+    )
+
+
+def summary(found: Sequence[Reproduction]) -> Iterator[str]:
+    for one in found:
+        rows = [row for table in one.tables for row in table.rows]
+        noted = sum(row.note is not None for row in rows)
+        unknown = sum(not row.ok for row in rows)
+        ending = "as known" if one.ok else f"{unknown} rows differ in a way that is not known"
+        yield f"{one.paper}: {len(one.tables)} tables, {len(rows)} rows, {noted} of them with a note; {ending}."
+
+
+def _name(table: Table) -> str:
+    return f"Table {table.table}" if table.table.isdigit() else table.table

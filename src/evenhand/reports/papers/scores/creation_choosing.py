@@ -1,0 +1,164 @@
+"""Which studies make Creation-MMBench's table: one judge, one baseline, one variant, preferences and grades."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.rater import PEOPLE
+from evenhand.format.near_names import hint
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.reports.board.choosing import Choice, MixedError, choose
+
+PREFERENCE, FACTUALITY = "creation_preference", "creation_factuality"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationChoice:
+    """What the user chose; None leaves it open."""
+
+    benchmark: str
+    judge: str | None = None
+    protocol: str = PREFERENCE
+    """The one whose verdicts make Reward."""
+    readout: str | None = None
+    variant: str | None = None
+    against: str | None = None
+    """The baseline."""
+    studies: frozenset[str] = frozenset()
+    """Of the runs that were chosen, at most one for each protocol."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationStudies:
+    """They agree in judge, data, variant and baseline; one of the two may be missing."""
+
+    preference: tuple[StudyOnRecord, ...]
+    factuality: tuple[StudyOnRecord, ...]
+
+    @property
+    def everything(self) -> tuple[StudyOnRecord, ...]:
+        return (*self.preference, *self.factuality)
+
+    @property
+    def first(self) -> StudyOnRecord:
+        return self.everything[0]
+
+    @property
+    def orders(self) -> int:
+        """In how many orders each item was to be judged."""
+        return _orders(self.preference)
+
+    @property
+    def grading_orders(self) -> int:
+        return _orders(self.factuality)
+
+    @property
+    def baseline(self) -> str:
+        assert self.first.against is not None
+        return self.first.against
+
+
+def _orders(studies: Sequence[StudyOnRecord]) -> int:
+    chosen = {one.orders for one in studies}
+    return 2 if "both" in chosen or {"published", "reversed"} <= chosen else 1
+
+
+def choose_creation(found: Sequence[StudyOnRecord], choice: CreationChoice) -> CreationStudies:
+    """Raises MixedError with the list where more than one table would fit, or none does."""
+    here = _against_a_baseline([one for one in found if one.benchmark == choice.benchmark], choice)
+    protocols = (choice.protocol, FACTUALITY)
+    parts = {name: [one for one in here if one.condition.protocol == name] for name in protocols}
+    if not any(parts.values()):
+        _refuse_without_baseline(found, choice)
+        raise MixedError(f"The ledger holds no judgements of {choice.benchmark} under {' or '.join(protocols)}.")
+    fixed = _fixed(parts, found, choice)
+    fitting = {name: fixed.get(name, [one for one in part if _fits(one, choice)]) for name, part in parts.items()}
+    if not any(fitting.values()):
+        _refuse_without_baseline(found, choice)
+    # What a run fixes leads; else the preferences do, where what was chosen has some.
+    leading, following = sorted(protocols, key=lambda name: (name not in fixed, not fitting[name]))
+    # Where nothing fits, all of them, so that the refusal names what there is.
+    chosen = _one_table(fitting[leading] or [one for part in parts.values() for one in part], choice)
+    beside = [one for one in fitting[following] if _agree(one, chosen[0])]
+    if following in fixed and not beside:
+        raise MixedError("Those runs differ in judge, data, variant, readout or baseline, so they make no one table.")
+    same_settings = [one for one in beside if one.rater.key == chosen[0].rater.key]
+    beside = choose(same_settings or beside, Choice(), undecided=True) if beside else []
+    preference, factuality = (chosen, beside) if leading == choice.protocol else (beside, chosen)
+    return CreationStudies(preference=tuple(preference), factuality=tuple(factuality))
+
+
+def variants_of(found: Sequence[StudyOnRecord], benchmark: str) -> list[str]:
+    """The variants with a verdict in this benchmark's studies, "" for the plain one."""
+    return sorted({one.variant for one in found if one.benchmark == benchmark and one.decided})
+
+
+def _against_a_baseline(here: Sequence[StudyOnRecord], choice: CreationChoice) -> list[StudyOnRecord]:
+    if not here:
+        raise MixedError(
+            f"The ledger holds no judgements of {choice.benchmark}; `evenhand judge {choice.benchmark}` makes some."
+        )
+    baselines = {one.against for one in here if one.against is not None}
+    if not baselines:
+        raise MixedError("Reward is against one baseline, and nothing was judged so; `evenhand judge` with --against.")
+    if choice.against is not None and choice.against not in baselines:
+        raise MixedError(f"Nothing was judged against {choice.against}; {hint(choice.against, baselines)}")
+    return [one for one in here if one.against is not None and choice.against in (None, one.against)]
+
+
+def _refuse_without_baseline(found: Sequence[StudyOnRecord], choice: CreationChoice) -> None:
+    """Where what was chosen is there, and no answer in it met a baseline."""
+    there = [
+        one
+        for one in found
+        if (one.benchmark, one.condition.protocol, one.against) == (choice.benchmark, choice.protocol, None)
+        and _fits(one, choice)
+    ]
+    if there:
+        judge = choice.judge or there[0].rater.name
+        number = sum(one.reached for one in there)
+        raise MixedError(
+            f"Reward is against one baseline, and the {number:,} verdicts of {judge} under {choice.protocol} compare "
+            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {judge}` ranks them."
+        )
+
+
+def _fixed(
+    parts: dict[str, list[StudyOnRecord]], found: Sequence[StudyOnRecord], choice: CreationChoice
+) -> dict[str, list[StudyOnRecord]]:
+    fixed: dict[str, list[StudyOnRecord]] = {}
+    for name, candidates in parts.items():
+        chosen = [one for one in candidates if one.key in choice.studies]
+        if len(chosen) > 1:
+            raise MixedError(f"Choose one run for each protocol; {len(chosen)} are of {name}.")
+        if chosen:
+            fixed[name] = chosen
+    used = {one.key for chosen in fixed.values() for one in chosen}
+    if choice.studies - used:
+        others = sorted({one.condition.protocol for one in found if one.key in choice.studies - used})
+        what = f" (it is of {', '.join(others)})" if others else ""
+        raise MixedError(f"A run that was chosen has no part in this table{what}: {' and '.join(parts)} make it.")
+    return fixed
+
+
+def _fits(one: StudyOnRecord, choice: CreationChoice) -> bool:
+    """As the user named judge, readout and variant."""
+    return (
+        (choice.judge in (None, one.rater.name) or (choice.judge == PEOPLE and one.rater.kind == "human"))
+        and choice.readout in (None, one.condition.readout)
+        and choice.variant in (None, one.variant or "default")
+    )
+
+
+def _one_table(candidates: Sequence[StudyOnRecord], choice: CreationChoice) -> list[StudyOnRecord]:
+    named = Choice(judge=choice.judge, readout=choice.readout, variant=choice.variant)
+    chosen = choose(candidates, named, undecided=True)
+    baselines = sorted({one.against or "" for one in chosen})
+    if len(baselines) > 1:
+        raise MixedError(f"The ledger holds several baselines; choose one with --against: {', '.join(baselines)}.")
+    return chosen
+
+
+def _agree(one: StudyOnRecord, other: StudyOnRecord) -> bool:
+    return (one.data, one.rater.name, one.condition.readout, one.variant, one.against) == (
+        other.data, other.rater.name, other.condition.readout, other.variant, other.against,
+    )  # fmt: skip

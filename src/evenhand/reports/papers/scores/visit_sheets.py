@@ -1,0 +1,138 @@
+"""VisIT-Bench's leaderboard as tables."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.domain.response import REFERENCE
+from evenhand.format.sheet import MISSING, Sheet
+from evenhand.reports.papers.scores.raw_sheet import flat, raw_sheet
+from evenhand.reports.papers.scores.visit_bench import PART_WORDS, Part, Standing, VisitScore
+
+By: TypeAlias = Literal["skill", "source"]
+
+
+def board_sheets(score: VisitScore) -> tuple[Sheet, ...]:
+    """Single- and multi-image items apart, as the published boards are."""
+    return tuple(_board(score, part) for part in score.by_images)
+
+
+def wide_sheet(score: VisitScore) -> Sheet:
+    """All boards in one table, the document's numbers as they are."""
+    rows: list[dict[str, Json]] = [
+        {"images": part.name, "items": part.items, "model": one.model, **flat(one.as_json())}
+        for part in score.by_images
+        for one in part.standings
+    ]
+    return raw_sheet(score.benchmark, rows)
+
+
+def long_breakdown(score: VisitScore, by: By) -> Sheet:
+    """All parts' models under each other, the document's numbers as they are."""
+    rows: list[dict[str, Json]] = [
+        {by: part.name, "items": part.items, "model": one.model, **flat(one.as_json())}
+        for part in (score.by_skill if by == "skill" else score.by_source)
+        for one in part.standings
+    ]
+    return raw_sheet(f"{score.benchmark} by {by}", rows)
+
+
+def breakdown_sheet(score: VisitScore, by: By) -> Sheet:
+    """Win rate against the reference, ties left out, of every model in every part; Elo where no reference plays."""
+    parts = score.by_skill if by == "skill" else score.by_source
+    models = [one.model for one in score.whole.standings if one.model != REFERENCE]
+    referenced = any(one.win_vs_reference.value is not None for one in score.whole.standings)
+    what = "Elo, one pass"
+    if referenced:
+        what = "win vs reference (ties left out), n in brackets"
+        what += "; Elo where it does not play" if any(part.of(REFERENCE) is None for part in parts) else ""
+    return Sheet(
+        title=f"{score.benchmark} by {by}: {what}",
+        headings=(by, "items", *models),
+        rows=tuple((part.name, str(part.items), *_cells(part, models, referenced=referenced)) for part in parts),
+    )
+
+
+def _cells(part: Part, models: Sequence[str], *, referenced: bool) -> list[str]:
+    cells: list[str] = []
+    for model in models:
+        one = part.of(model)
+        if one is None:
+            cells.append(MISSING)
+        elif part.of(REFERENCE) is not None:
+            rate = one.win_vs_reference
+            cells.append(MISSING if rate.value is None else f"{100 * rate.value:.1f} % ({rate.n:,.0f})")
+        else:
+            cells.append(f"Elo {_points(one.elo.value)}" if referenced else _points(one.elo.value))
+    return cells
+
+
+def _board(score: VisitScore, part: Part) -> Sheet:
+    columns = [column for column in (_column(name, part) for name in _COLUMNS) if column is not None]
+    return Sheet(
+        title=f"{score.benchmark}, {PART_WORDS[part.name]} ({part.items:,} {'item' if part.items == 1 else 'items'})",
+        headings=("model", *(heading for heading, _ in columns)),
+        rows=tuple((one.model, *(cells[place] for _, cells in columns)) for place, one in enumerate(part.standings)),
+    )
+
+
+def _column(heading: str, part: Part) -> tuple[str, list[str]] | None:
+    """None for one that says nothing of this part."""
+    cells = [_COLUMNS[heading](one, part) for one in part.standings]
+    optional = heading in ("median", "95 % interval", "answered")
+    return None if optional and set(cells) == {MISSING} else (heading, cells)
+
+
+def _rank(one: Standing, _: Part) -> str:
+    return MISSING if one.rank is None else str(one.rank)
+
+
+def _answered(one: Standing, part: Part) -> str:
+    """Only where somebody did not answer everything."""
+    models = [other for other in part.standings if other.model != REFERENCE]
+    if all(other.answered in (None, part.of_items) for other in models) or one.answered is None:
+        return MISSING
+    return f"{one.answered:,} of {part.of_items:,}"
+
+
+def _rate(one: Standing, _: Part) -> str:
+    rate = one.win_vs_reference
+    return MISSING if rate.value is None else f"{100 * rate.value:.2f} %"
+
+
+def _ties(one: Standing, _: Part) -> str:
+    ties = one.win_vs_reference_ties
+    return f"{ties:,}" if one.win_vs_reference.n or ties else MISSING
+
+
+_COLUMNS: Mapping[str, Callable[[Standing, Part], str]] = {
+    "#": _rank,
+    "Elo": lambda one, _: _points(one.elo.value) + ("*" if one.provisional else ""),
+    "median": lambda one, _: _points(one.elo_median),
+    "95 % interval": lambda one, _: _interval(one.elo),
+    "matches": lambda one, _: f"{one.matches:,}",
+    "answered": _answered,
+    "win vs reference": _rate,
+    "its interval": lambda one, _: _share_interval(one.win_vs_reference),
+    "n": lambda one, _: f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.n else MISSING,
+    "ties": _ties,
+    "Bradley-Terry": lambda one, _: MISSING if one.bradley_terry is None else _points(one.bradley_terry.value),
+    "Bradley-Terry interval": lambda one, _: MISSING if one.bradley_terry is None else _interval(one.bradley_terry),
+}
+
+
+def _share_interval(rate: Estimate) -> str:
+    if rate.lower is None or rate.upper is None:
+        return MISSING
+    return f"{100 * rate.lower:.0f} to {100 * rate.upper:.0f} %"
+
+
+def _points(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.1f}"
+
+
+def _interval(rating: Estimate) -> str:
+    if rating.lower is None or rating.upper is None:
+        return MISSING
+    return f"{rating.lower:.0f} to {rating.upper:.0f}"

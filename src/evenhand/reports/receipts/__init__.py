@@ -1,0 +1,1 @@
+"""Receipts of submissions: made, shown, checked, and what damage they tell."""

@@ -1,0 +1,215 @@
+"""A submission's receipt: what was judged how, what the row is, and hashes of all that is behind it.
+
+It names no caption, no reference and no word of the judge, no other team, no submission that does not count on the
+board, no address of an endpoint and no price: it is given to the team.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+from evenhand import __version__
+from evenhand.domain.identity import Json, canonical_json
+from evenhand.domain.rater import Rater
+from evenhand.domain.study import Study
+from evenhand.domain.submission import Approved, Entered
+from evenhand.domain.trial import Condition
+from evenhand.format.number_ranges import as_ranges
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.fingerprints import answer_choices, answer_numbers, judgement_numbers, traces
+from evenhand.ledger.read.lookup import find_study
+from evenhand.ledger.read.newest import newest
+from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
+from evenhand.ledger.read.votes import JudgedBattles, judged_battles
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import BoardIdentity
+from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.upkeep.chain import head
+from evenhand.ledger.upkeep.signing import sign
+from evenhand.reports.receipts.row import moved, placed, row_of, rows_with
+
+KIND = "evenhand-receipt"
+SCHEMA = 1
+MARK = 3
+"""Bytes of each judgement's mark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptSubject:
+    submission: str
+    label: str
+    """The model's name on record."""
+    file: str
+    """SHA-256 of the submitted file."""
+    entered: Entered
+    board: BoardIdentity
+    study: str
+    """Key of the study that places it."""
+    approved: Approved
+    counted: tuple[str, ...] = ()
+    """Labels of other submissions that count on the board; the receipt names none that does not."""
+
+
+def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
+    """As the record stands now. Raises LedgerError where the study is not on record."""
+    found = newest(ledger)
+    as_of = AsOf(judgement=found.judgement, answer=found.answer)
+    chosen = [one for one in studies(ledger) if _belongs(one, subject)]
+    document: dict[str, Json] = {
+        "schema": SCHEMA,
+        "kind": KIND,
+        **said_of(subject, uncounted(ledger, subject)),
+        **told_by_the_record(ledger, subject, as_of, chosen),
+        "made": {"at": _utc(datetime.now(UTC)), "evenhand": __version__},
+        "chain": head(ledger).as_json(),
+    }
+    document["signature"] = sign(ledger, signed_content(document))
+    return {**document, "seal": seal(ledger, document)}
+
+
+def signed_content(document: Mapping[str, Json]) -> bytes:
+    """All but signature and seal."""
+    content = {name: value for name, value in document.items() if name not in ("seal", "signature")}
+    return canonical_json(content).encode("ascii")
+
+
+def uncounted(ledger: Ledger, subject: ReceiptSubject) -> frozenset[str]:
+    """Labels of the submissions without which the board is: withdrawn, not judged at the time, or come since."""
+    return frozenset(entrants(ledger).keys() - {subject.label, *subject.counted})
+
+
+def said_of(subject: ReceiptSubject, unnamed: Collection[str]) -> dict[str, Json]:
+    """What team and owner said, which the numbers of the record do not tell; without models that are `unnamed`."""
+    approved = asdict(subject.approved)
+    del approved["budget"]  # nobody's business but the owner's
+    return {
+        "submission": {"id": subject.submission, "label": subject.label, **asdict(subject.entered)},
+        "file_sha256": subject.file,
+        "approved": {**approved, "opponents": _named(subject.approved.opponents, unnamed)},
+    }
+
+
+def told_by_the_record(
+    ledger: Ledger, subject: ReceiptSubject, as_of: AsOf, chosen: Sequence[StudyOnRecord]
+) -> dict[str, Json]:
+    """All that can be worked out again from the record as of these numbers. `chosen`: the studies of the board.
+
+    Raises LedgerError where the study is not on record.
+    """
+    study = find_study(ledger, subject.study)
+    if study is None or not chosen:
+        raise LedgerError(f"The study {subject.study[:12]} that places {subject.label} is not on record.")
+    items = {item.digest: item for item in items_of(ledger, subject.board.data)}
+    without = uncounted(ledger, subject)
+    judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
+    after = placed(subject.label, judged, items)
+    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
+    before = placed(subject.label, others, items)
+    return {
+        "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
+        "judge": _rater(chosen[0].rater),
+        "asked": _condition(chosen[0].condition),
+        "extractor": None if chosen[0].extractor is None else _rater(chosen[0].extractor),
+        "variant": subject.board.variant,
+        "counted": sorted(_playing(judged) & {*subject.counted}),
+        "study": _study(study, without),
+        "board_studies": sorted(one.key for one in chosen),
+        "record": _record(ledger, judged, subject.label, as_of),
+        "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
+        "row": row_of(after),
+        "moved": moved(before.board.models, after.board.models),
+    }
+
+
+def seal(ledger: Ledger, document: Mapping[str, Json]) -> str:
+    """Of all but the seal itself; only who has the ledger can make one, so that none fits a receipt that was edited."""
+    content = canonical_json({name: value for name, value in document.items() if name != "seal"})
+    return _keyed(ledger.fence_secret(), content.encode("ascii")).hex()
+
+
+def digest(hashes: Iterable[bytes]) -> str:
+    """SHA-256 over the hashes of judgements, sorted."""
+    return hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+
+
+def marks(ledger: Ledger, hashes: Mapping[int, bytes]) -> dict[int, bytes]:
+    """Of each judgement a few bytes that tell which one was changed; without the ledger's secret they tell nothing."""
+    secret = ledger.fence_secret()
+    return {number: _keyed(secret, one)[:MARK] for number, one in hashes.items()}
+
+
+def answers_seal(ledger: Ledger, *, until: int) -> str:
+    """Of which answers stood, in their order; only who has the ledger can make one."""
+    keyed = hmac.new(ledger.fence_secret(), b"receipt answers\n", hashlib.sha256)
+    for choice in answer_choices(ledger, until=until):
+        keyed.update(canonical_json(list(choice)).encode("ascii") + b"\n")
+    return keyed.hexdigest()
+
+
+def _keyed(secret: bytes, content: bytes) -> bytes:
+    return hmac.new(secret, b"receipt\n" + content, hashlib.sha256).digest()
+
+
+def _belongs(one: StudyOnRecord, subject: ReceiptSubject) -> bool:
+    """To the board: those of its identity that have a verdict, and in any case the one that places the model."""
+    identity = BoardIdentity(data=one.data, rater=one.rater.key, condition=one.condition.key, variant=one.variant)
+    return identity == subject.board and (one.decided or one.key == subject.study)
+
+
+def _record(ledger: Ledger, judged: JudgedBattles, label: str, as_of: AsOf) -> dict[str, Json]:
+    numbers: list[int] = judged.results.seq.tolist()
+    row: set[int] = {*judged.results.rows(rows_with(judged.results, label)).seq.tolist()}
+    hashes: dict[int, bytes] = {}
+    readers: set[str] = set()
+    for trace in traces(ledger, numbers):
+        hashes[trace.seq] = trace.hash
+        if trace.seq in row:
+            readers.add(trace.reader)
+    marked = marks(ledger, hashes)
+    return {
+        "judgement": as_of.judgement,
+        "answer": as_of.answer,
+        "judgements": as_ranges(judgement_numbers(ledger, until=as_of.judgement)),
+        "answers": as_ranges(answer_numbers(ledger, until=as_of.answer)),
+        "answers_seal": answers_seal(ledger, until=as_of.answer),
+        "readers": sorted(readers),
+        "row_judgements": as_ranges(sorted(row)),
+        "row_sha256": digest(hashes[number] for number in row),
+        "board_judgements": as_ranges(sorted(hashes)),
+        "board_sha256": digest(hashes.values()),
+        "board_marks": base64.b64encode(b"".join(marked[number] for number in sorted(marked))).decode("ascii"),
+    }
+
+
+def _playing(judged: JudgedBattles) -> set[str]:
+    """The models that were judged, or are to be."""
+    return {*judged.results.models, *(model for one in judged.not_asked for model in one.models)}
+
+
+def _named(models: Iterable[str], unnamed: Collection[str]) -> list[Json]:
+    return [model for model in models if model not in unnamed]
+
+
+def _rater(rater: Rater) -> dict[str, Json]:
+    # An address of the owner's own is nobody's business; the key holds its hash.
+    endpoint = None if "://" in rater.endpoint else rater.endpoint
+    return {"name": rater.name, "endpoint": endpoint, "settings": rater.settings.as_json(), "key": rater.key}
+
+
+def _condition(condition: Condition) -> dict[str, Json]:
+    names = ("protocol", "prompt_hash", "readout", "see", "fenced", "image_detail", "max_image_edge", "key")
+    return {name: getattr(condition, name) for name in names}
+
+
+def _study(study: Study, unnamed: Collection[str]) -> dict[str, Json]:
+    names = ("key", "pairing", "new", "battles", "reference_battles", "orders", "replicates", "seed", "answers")
+    fields: dict[str, Json] = {name: getattr(study, name) for name in names}
+    return {**fields, "models": _named(study.models, unnamed), "items": len(study.items)}
+
+
+def _utc(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

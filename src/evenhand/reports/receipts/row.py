@@ -1,0 +1,157 @@
+"""A model's row on a board as a receipt tells it: rounded, so that a repeated calculation gives the same digits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from evenhand.domain.estimate import Estimate, whole
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE
+from evenhand.ledger.read.results import Mask, Results
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.evidence import of_record
+from evenhand.reports.board.ranking import board
+from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
+from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, Asked, visit_score
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.win_rate import WinRate, win_rates
+from evenhand.stats.reliability import Coverage
+
+POINTS, SHARES = 1, 3
+"""Digits after the point."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Placed:
+    """A board, and which of its models the row is of."""
+
+    model: str
+    judged: JudgedBattles
+    board: Board
+    items: Mapping[str, Item]
+    """By digest."""
+
+
+def placed(model: str, judged: JudgedBattles, items: Mapping[str, Item]) -> Placed:
+    """Raises RankError where the judge graded or chose instead of comparing two."""
+    return Placed(model=model, judged=judged, board=board(of_record(judged, seed=0)), items=items)
+
+
+def row_of(one: Placed) -> dict[str, Json]:
+    standing = next((each for each in one.board.models if each.model == one.model), None)
+    rating = Estimate(value=None, reason="has no verdict") if standing is None else standing.rating
+    return {
+        "model": one.model,
+        **rounded(rating.as_json("rating"), POINTS),
+        "rank": None if standing is None else standing.rank,
+        "rank_lower": None if standing is None else standing.rank_lower,
+        "rank_upper": None if standing is None else standing.rank_upper,
+        "models": sum(each.rank is not None for each in one.board.models),
+        "component": None if standing is None else standing.component,
+        "votes": _counts(_rate(one.board.findings.shown, one.model)),
+        "battles": _counts(_rate(one.board.findings.battles, one.model)),
+        **_against_reference(one),
+        "categories": _by_category(one),
+        "visit": _visit(one),
+        "coverage": coverage_of(one.judged, one.model).as_json(),
+    }
+
+
+def moved(before: Sequence[Standing], after: Sequence[Standing]) -> list[Json]:
+    """How the ratings of the models that stand on both boards changed when another joined, in the order after.
+
+    A fit has its mean at the start value, so that a newcomer alone shifts everybody. Here `after` too has its mean over
+    the models that stood before: over each component of theirs, as components cannot be compared.
+    """
+    earlier = {one.model: one for one in before}
+    both = [
+        _Changed(model=one.model, component=old.component, before=old.rating.value, after=one.rating.value)
+        for one in after
+        if (old := earlier.get(one.model)) is not None and old.rating.value is not None and one.rating.value is not None
+    ]
+    shift = {
+        component: fmean(one.after - one.before for one in both if one.component == component)
+        for component in {one.component for one in both}
+    }
+    return [
+        {"model": one.model, **rounded({"before": one.before, "after": one.after - shift[one.component]}, POINTS)}
+        for one in both
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Changed:
+    model: str
+    component: int | None
+    before: float
+    after: float
+
+
+def rows_with(results: Results, model: str) -> Mask:
+    """The results in which this model plays."""
+    number = results.models.index(model) if model in results.models else len(results.models)
+    return (results.first_model == number) | (results.second_model == number)
+
+
+def coverage_of(judged: JudgedBattles, model: str) -> Coverage:
+    """Of the showings wanted of this model."""
+    showings = judged.showings.rows(rows_with(judged.showings, model))
+    unasked = sum(model in one.models for one in judged.not_asked)
+    return Coverage.of((ending for _, _, ending in showings.each()), wanted=len(showings) + unasked)
+
+
+def rounded(fields: Mapping[str, Json], digits: int) -> dict[str, Json]:
+    """Numbers that have a fraction; 1000.0 becomes 1000, which every reader of JSON writes alike."""
+    return {name: whole(round(one, digits)) if isinstance(one, float) else one for name, one in fields.items()}
+
+
+def _rate(comparisons: Comparisons, model: str) -> WinRate | None:
+    """None where this model does not play."""
+    return next((one for one in win_rates(comparisons) if one.model == model), None)
+
+
+def _counts(one: WinRate | None) -> Json:
+    wins, losses, ties = (0.0, 0.0, 0.0) if one is None else (one.wins, one.losses, one.ties)
+    counts: dict[str, Json] = {"played": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
+    return rounded(counts, SHARES)
+
+
+def _against_reference(one: Placed) -> dict[str, Json]:
+    """A tie is half a win."""
+    shown = one.board.findings.shown
+    met = against_reference(shown).get(one.model)
+    if met is not None:
+        rate = met.win_rate
+    elif REFERENCE in shown.models:
+        rate = Estimate(value=None, reason="never met it")
+    else:
+        rate = Estimate(value=None, reason="the reference did not play")
+    return rounded(rate.as_json("win_vs_reference"), SHARES)
+
+
+def _by_category(one: Placed) -> list[Json]:
+    rates = by_category(one.judged, {digest: item.category for digest, item in one.items.items()})
+    found: list[Json] = []
+    for each in categories_of(one.model, rates):
+        fields = {name: value for name, value in each.rate.as_json().items() if name != "model"}
+        found.append({"category": each.category, **rounded(fields, SHARES)})
+    return found
+
+
+def _visit(one: Placed) -> Json:
+    """VisIT-Bench's own figures: Elo of one pass over the battles, and the rate against the reference without ties."""
+    if one.judged.study.condition.protocol not in VISIT_PROTOCOLS:
+        return None
+    standing = visit_score(one.judged, Asked(items=one.items)).whole.of(one.model)
+    if standing is None:
+        return None
+    counts: dict[str, Json] = {name: getattr(standing, name) for name in ("matches", "wins", "losses", "ties")}
+    return {
+        **rounded(standing.elo.as_json("elo"), POINTS),
+        "provisional": standing.provisional,
+        **counts,
+        **rounded(standing.win_vs_reference.as_json("win_vs_reference"), SHARES),
+        "win_vs_reference_ties": standing.win_vs_reference_ties,
+    }

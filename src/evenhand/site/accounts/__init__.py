@@ -1,0 +1,1 @@
+"""Who is asking: people, teams, invitations, requests about one's data."""

@@ -1,0 +1,269 @@
+"""The same actions as the pages, for scripts: JSON in and out, a token or a session, described at /openapi.json."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from evenhand.domain.identity import Json
+from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
+from evenhand.site.accounts.pages import ended
+from evenhand.site.accounts.store import (
+    DAY,
+    Invite,
+    Person,
+    Role,
+    access_keys,
+    grant_token,
+    invitations,
+    invite,
+    people,
+    revoke_invitation,
+)
+from evenhand.site.boards.battle import BattleOnRecord, find_battle
+from evenhand.site.boards.pages import Name, Page, View, listed_battles, sight_of
+from evenhand.site.http.audit_log import events
+from evenhand.site.http.refusal import not_found
+from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.openapi import PUBLIC
+from evenhand.site.owner.pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name, made_link_back, signed_out, sound
+
+routes = APIRouter(prefix="/api", tags=["Evenhand"])
+
+Document = dict[str, Any]
+BoardId = Annotated[str, Path(max_length=64, description="A board's id, as /api/boards lists it.")]
+Id = Annotated[str, Path(max_length=100)]
+
+
+class NewInvitation(BaseModel):
+    role: Role
+    note: str = Field(default="", max_length=NOTE_LONGEST)
+    uses: int = Field(default=1, ge=1, le=USES_MOST)
+    days: int = Field(default=14, ge=1, le=DAYS_MOST)
+
+
+class NewToken(BaseModel):
+    note: str = Field(min_length=1, max_length=100)
+
+
+class Opening(BaseModel):
+    open: bool
+
+
+@routes.get("/boards", summary="The boards there are", openapi_extra=PUBLIC)
+async def list_boards(serving: Serving, visiting: Visiting) -> Document:
+    found = [
+        {
+            "board": one.id,
+            "benchmark": one.benchmark,
+            "data": one.data,
+            "sample": one.sample,
+            "judge": one.judge,
+            "protocol": one.protocol,
+            "readout": one.readout,
+            "variant": one.variant or None,
+            "trials": one.reached,
+        }
+        for one in await serving.boards(running=visiting.is_owner)
+    ]
+    return {"schema": 1, "boards": found}
+
+
+@routes.get("/boards/{board}", summary="One board, as `evenhand rank --json` prints it", openapi_extra=PUBLIC)
+async def get_board(serving: Serving, board: BoardId, asked: View) -> Document:  # noqa: ARG001
+    return json.loads(await serving.document(asked))
+
+
+@routes.get(
+    "/boards/{board}/battles", summary="The battles of one model, as far as they may be seen", openapi_extra=PUBLIC
+)
+async def list_battles(serving: Serving, visiting: Visiting, asked: View, model: Name, page: Page = 1) -> Document:
+    found = await serving.standings(asked.whole)
+    if found.of(model) is None:
+        raise not_found("such model on this board")
+    seen = await sight_of(serving, visiting, found.on_record)
+    played = await run_in_threadpool(listed_battles, serving, found, model, seen, page)
+    shown = [
+        {"item": one.item, "label": one.label, "opponent": one.opponent, "result": one.result} for one in played.battles
+    ]
+    return {"schema": 1, "model": model, "total": played.total, "page": page, "battles": shown}
+
+
+@routes.get("/boards/{board}/battle", summary="One battle whole, as far as it may be seen", openapi_extra=PUBLIC)
+async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name) -> Document:
+    on_record = await serving.board(asked)
+    seen = await sight_of(serving, visiting, on_record)
+    found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
+    if found is None:
+        raise not_found("such battle")
+    return _battle_document(found)
+
+
+def _battle_document(found: BattleOnRecord) -> Document:
+    item = found.item
+    return {
+        "schema": 1,
+        "item": item.label,
+        "instruction": item.instruction,
+        "category": item.category,
+        "caption": item.caption,
+        "reference": item.reference,
+        "images": [one.digest for one in found.pictures],
+        "withheld": found.withheld,
+        "answers": [{"model": model, "response": text} for model, text in found.answers],
+        "showings": [
+            {
+                "models": list(one.models),
+                "rater": one.rater,
+                "winner": one.winner,
+                "verdict": one.words,
+                "replies": list(one.replies),
+                "replicate": one.replicate,
+                "at": one.at,
+            }
+            for one in found.showings
+        ],
+    }
+
+
+@routes.get("/me", summary="Who I am")
+async def me(visiting: Visiting) -> Document:
+    return {"schema": 1, **_person(visiting.must_be("owner", "annotator", "team"))}
+
+
+@routes.post("/tokens", summary="A token for scripts; it is shown once", status_code=201)
+async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> Document:
+    person = changing.must_be("owner", "annotator", "team")
+    granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=asked.note)
+    await serving.watch.note(changing, "made a token", granted.id)
+    return {"schema": 1, "id": granted.id, "key": granted.id, "token": granted.token}
+
+
+@routes.get("/keys", summary="My sessions and tokens")
+async def list_keys(serving: Serving, visiting: Visiting) -> Document:
+    person = visiting.must_be("owner", "annotator", "team")
+    found = await run_in_threadpool(access_keys, serving.ledger, person.id)
+    return {
+        "schema": 1,
+        "keys": [{"key": one.id, "kind": one.kind, "note": one.note, "expires": one.expires} for one in found],
+    }
+
+
+@routes.delete("/keys/{key}", summary="End one of my sessions or tokens", status_code=204)
+async def delete_key(serving: Serving, changing: Changing, key: Id) -> Response:
+    await ended(serving, changing, key)
+    return Response(status_code=204)
+
+
+@routes.get("/invitations", summary="All invitations (owner)")
+async def list_invitations(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    now = time.time()
+    found = [
+        {
+            "id": one.id,
+            "invitation": one.id,
+            "role": one.role,
+            "note": one.note,
+            "uses_left": one.uses_left,
+            "expires": one.expires,
+            "state": one.fault(now) or "open",
+        }
+        for one in await run_in_threadpool(invitations, serving.ledger)
+    ]
+    return {"schema": 1, "invitations": found}
+
+
+@routes.post("/invitations", summary="Invite somebody (owner); the link is shown once", status_code=201)
+async def new_invitation(serving: Serving, owner: Owner, changing: Changing, asked: NewInvitation) -> Document:
+    made_by = owner.must_be("owner").id
+    wanted = sound(Invite(role=asked.role, note=asked.note, uses=asked.uses, lasts=asked.days * DAY, made_by=made_by))
+    granted = await run_in_threadpool(invite, serving.ledger, wanted)
+    await serving.watch.note(changing, "invited", f"{asked.role}, invitation {granted.id}")
+    link = f"{serving.site.url}/join/{granted.token}"
+    return {"schema": 1, "id": granted.id, "invitation": granted.id, "link": link}
+
+
+@routes.delete("/invitations/{invitation}", summary="Revoke an invitation (owner)", status_code=204)
+async def delete_invitation(serving: Serving, owner: Owner, changing: Changing, invitation: Id) -> Response:  # noqa: ARG001
+    if not await run_in_threadpool(revoke_invitation, serving.ledger, invitation):
+        raise not_found("such open invitation")
+    await serving.watch.note(changing, "revoked an invitation", invitation)
+    return Response(status_code=204)
+
+
+@routes.get("/people", summary="All people (owner)")
+async def list_people(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    found = await run_in_threadpool(people, serving.ledger)
+    return {"schema": 1, "people": [_person(one) for one in found]}
+
+
+@routes.delete("/people/{person}/name", summary="Erase a person's name; judgements stay (owner)", status_code=204)
+async def delete_name(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
+    await erased_name(serving, person)
+    await serving.watch.note(changing, "erased a name", person)
+    return Response(status_code=204)
+
+
+@routes.delete("/people/{person}/keys", summary="Sign a person out everywhere (owner)", status_code=204)
+async def delete_keys(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
+    await signed_out(serving, owner, person)
+    return Response(status_code=204)
+
+
+@routes.post("/people/{person}/link", summary="A link back for a person (owner); it is shown once", status_code=201)
+async def post_link(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Document:  # noqa: ARG001
+    made = await made_link_back(serving, owner, person)
+    return {"schema": 1, "link": made.address, "expires": made.expires}
+
+
+def _person(person: Person) -> Mapping[str, Json]:
+    return {"person": person.id, "role": person.role, "name": person.name or None, "at": person.at}
+
+
+@routes.get("/benchmarks", summary="The benchmarks on record, and whether all of each may be seen (owner)")
+async def list_benchmarks(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    opened = await run_in_threadpool(opened_benchmarks, serving.ledger)
+    found = [
+        {"benchmark": one.name, "data": one.data, "open": one.data in opened}
+        for one in await run_in_threadpool(benchmarks, serving.ledger)
+    ]
+    return {"schema": 1, "benchmarks": found}
+
+
+@routes.put("/benchmarks/{data}", summary="Open or close what is withheld of a benchmark (owner)", status_code=204)
+async def put_opening(serving: Serving, owner: Owner, changing: Changing, data: Id, asked: Opening) -> Response:
+    if data not in {one.data for one in await run_in_threadpool(benchmarks, serving.ledger)}:
+        raise not_found("such benchmark")
+    if asked.open:
+        await run_in_threadpool(open_benchmark, serving.ledger, data, by=owner.must_be("owner").id)
+    else:
+        await run_in_threadpool(close_benchmark, serving.ledger, data)
+    await serving.watch.note(changing, "opened a benchmark" if asked.open else "closed a benchmark", data)
+    return Response(status_code=204)
+
+
+@routes.get("/audit", summary="The audit log, newest first (owner)")
+async def list_events(
+    serving: Serving,
+    owner: Owner,  # noqa: ARG001
+    before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+) -> Document:
+    found = await run_in_threadpool(events, serving.ledger, before=before)
+    shown = [
+        {
+            "seq": one.seq,
+            "at": one.at,
+            "what": one.what,
+            "person": one.person,
+            "address": one.address,
+            "detail": one.detail,
+        }
+        for one in found
+    ]
+    return {"schema": 1, "events": shown}

@@ -1,0 +1,193 @@
+"""The application: its routes behind the gate, and what becomes of every error."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from evenhand import __version__
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.errors import RankError
+from evenhand.site import api
+from evenhand.site.accounts import pages as joining
+from evenhand.site.accounts import request_api, request_pages
+from evenhand.site.boards import pages as board_pages
+from evenhand.site.http import pictures
+from evenhand.site.http.computed import Computed, StillWorking
+from evenhand.site.http.pages import STATIC, AsciiJson, Pages
+from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.refusal import Refusal
+from evenhand.site.http.request_guard import Gate, SecurityHeaders
+from evenhand.site.http.service import Service, Serving, service_of, visitor_of
+from evenhand.site.http.settings import Site
+from evenhand.site.http.uploads import Uploads
+from evenhand.site.living import api as grow_api
+from evenhand.site.living import owner_api as growing_admin_api
+from evenhand.site.living import owner_pages as growing_admin
+from evenhand.site.living import pages as grow_pages
+from evenhand.site.living import writing_pages
+from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.openapi import Described
+from evenhand.site.owner import pages as admin_pages
+from evenhand.site.people import api as compare_api
+from evenhand.site.people import pages as compare_pages
+from evenhand.site.people import study_pages
+from evenhand.site.submissions import api as submit_api
+from evenhand.site.submissions import data_requests
+from evenhand.site.submissions import owner_api as submission_admin_api
+from evenhand.site.submissions import owner_pages as submission_admin
+from evenhand.site.submissions import pages as submit_pages
+from evenhand.site.submissions import team_pages as submission_pages
+from evenhand.site.submissions.checks import Checks
+
+ROUTERS = (
+    board_pages.pages,
+    pictures.pages,
+    joining.pages,
+    admin_pages.pages,
+    study_pages.pages,
+    compare_pages.pages,
+    growing_admin.pages,
+    grow_pages.pages,
+    writing_pages.pages,
+    request_pages.pages,
+    submit_pages.pages,
+    submission_pages.pages,
+    data_requests.pages,
+    submission_admin.pages,
+    api.routes,
+    compare_api.routes,
+    grow_api.routes,
+    growing_admin_api.routes,
+    request_api.routes,
+    submit_api.routes,
+    submission_admin_api.routes,
+)
+
+_THREADS = 8
+"""For what pages read and write. More of them would fight for the interpreter and wait for the same ledger; whoever
+finds none free is let in by turn. What takes long has threads of its own: `Computed`, `Uploads`, `Checks`,
+`Service.at_length`."""
+
+_WORDS = {
+    404: "There is no such page here.",
+    405: "This address does not take that kind of request.",
+}
+
+
+class _LastingFiles(StaticFiles):
+    """Their addresses change with their content, so browsers may keep them for ever."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def make_app(ledger: Ledger, site: Site) -> FastAPI:
+    watch = Watch(ledger, site.limits)
+    service = Service(
+        ledger=ledger,
+        site=site,
+        watch=watch,
+        pages=Pages(site),
+        computed=Computed(),
+        checks=Checks(ledger),
+        uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
+        proposals=ProposalsAtHand(ledger),
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        current_default_thread_limiter().total_tokens = _THREADS
+        yield
+        service.computed.close()
+
+    app = Described(
+        title="Evenhand",
+        version=__version__,
+        description="Boards and the work behind them. Send a token as `Authorization: Bearer …`.",
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=AsciiJson,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_api_route("/api", api_page, methods=["GET"], include_in_schema=False)
+    app.mount("/static", _LastingFiles(directory=STATIC))
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _not_as_asked)
+    app.add_exception_handler(StillWorking, _still_working)
+    app.add_exception_handler(RankError, _no_board)
+    app.add_exception_handler(LedgerError, _busy)
+    app.add_middleware(Gate, site=site, ledger=ledger, watch=service.watch, answer=answer)
+    app.add_middleware(SecurityHeaders, site=site)
+    return app
+
+
+async def answer(request: Request, refusal: Refusal) -> Response:
+    """Writes an attack down, and says why."""
+    service = service_of(request)
+    if refusal.attack is not None:
+        await service.watch.attacked(visitor_of(request), refusal.attack, refusal.about)
+    return service.pages.refusal(request, refusal)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    if isinstance(error, Refusal):
+        return await answer(request, error)
+    raised = cast("HTTPException", error)
+    words = _WORDS.get(raised.status_code, "This request cannot be answered.")
+    return await answer(request, Refusal(raised.status_code, words, headers=raised.headers))
+
+
+async def _not_as_asked(request: Request, error: Exception) -> Response:
+    faults = cast("RequestValidationError", error).errors()
+    where, said = ".".join(str(part) for part in faults[0]["loc"][1:]), str(faults[0]["msg"])
+    own = said.removeprefix("Value error, ")
+    if own != said and not where:
+        return await answer(request, Refusal(422, f"{own}."))  # a sentence of ours about several fields
+    return await answer(request, Refusal(422, f"{where or 'the request'}: {own}."))
+
+
+async def _still_working(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    service = service_of(request)
+    if request.url.path.startswith("/api/"):
+        words = "This board is being worked out; ask again in a few seconds."
+        return service.pages.refusal(request, Refusal(503, words, headers={"Retry-After": "5"}))
+    response = service.pages.page(request, "working.html", {}, status=503)
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+async def _no_board(request: Request, error: Exception) -> Response:
+    return await answer(request, Refusal(422, str(error)))
+
+
+async def _busy(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    # The sentence itself names the ledger's place on disk, which is for the command line.
+    words = "The record cannot be read or written at this moment; try again in a little while."
+    return await answer(request, Refusal(503, words, headers={"Retry-After": "5"}))
+
+
+async def api_page(request: Request, serving: Serving) -> Response:
+    operations = [
+        (method, route.path, route.summary or route.name)
+        for router in ROUTERS
+        for route in router.routes
+        if router.prefix == "/api" and isinstance(route, APIRoute)
+        for method in sorted(route.methods or ())
+    ]
+    return serving.pages.page(request, "api.html", {"operations": operations})

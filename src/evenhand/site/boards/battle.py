@@ -1,0 +1,132 @@
+"""One battle whole, as far as a visitor may see it: the item, both answers, and every showing with what was said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.item import Item
+from evenhand.domain.verdict import Choice as Chosen
+from evenhand.domain.verdict import Grades, NoVerdict, Preference, Verdict
+from evenhand.ledger.read.item_names import public_names
+from evenhand.ledger.read.lookup import calls_on_record, find_item, responses_by_digest
+from evenhand.ledger.read.projection import Judged, judged
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.boards.listing import BoardOnRecord
+from evenhand.site.http.visibility import Sight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What came of one showing."""
+
+    models: tuple[str, ...]
+    """In the order shown."""
+    rater: str
+    winner: str | None
+    """None for a tie, and where there is no verdict."""
+    words: str
+    decided: bool
+    replies: tuple[str, ...]
+    """The judge's own words, call after call; empty where they are withheld or a person judged."""
+    replicate: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    digest: str | None
+    """None where the image is not in the ledger's store."""
+    name: str
+    """What the data calls it: a URL's text, or the digest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleOnRecord:
+    item: Item
+    pictures: tuple[Picture, ...]
+    answers: tuple[tuple[str, str], ...]
+    """Model and text, in the order of the models asked for."""
+    showings: tuple[Said, ...]
+    withheld: bool
+    """Whether something is hidden from this visitor."""
+
+
+def find_battle(
+    ledger: Ledger, on_record: BoardOnRecord, *, item: str, models: tuple[str, str], sight: Sight
+) -> BattleOnRecord | None:
+    """`item` is its public name; None where no such battle is on record, or it may not be seen.
+
+    Where nothing is withheld, by its digest too.
+    """
+    digest = _digest(ledger, on_record.data, item, sight)
+    if digest is None or not sight.battle(models):
+        return None
+    met = [
+        one
+        for one in judged(ledger, on_record.studies, items={digest})
+        if one.stands and sorted(one.models) == sorted(models)
+    ]
+    if not met:
+        return None
+    digests = dict(zip(met[0].models, met[0].trial.responses, strict=True))
+    texts = responses_by_digest(ledger, tuple(digests.values()))
+    found = find_item(ledger, digest)
+    seen = [one for one in met if sight.verdicts(human=on_record.human)]
+    return BattleOnRecord(
+        item=sight.item(found),
+        pictures=pictures_of(ledger, found),
+        answers=tuple((model, texts[digests[model]].text) for model in models),
+        showings=tuple(_said(ledger, on_record, one, seen, sight) for one in seen),
+        withheld=not sight.everything,
+    )
+
+
+def _digest(ledger: Ledger, data: str, name: str, sight: Sight) -> str | None:
+    names = public_names(ledger, data)
+    if sight.everything and name in names:
+        return name
+    return next((digest for digest, called in names.items() if called == name), None)
+
+
+def pictures_of(ledger: Ledger, item: Item) -> tuple[Picture, ...]:
+    fetched = ledger.images.addresses.digests()
+    found: list[Picture] = []
+    for name in item.images:
+        digest = fetched.get(name, name)
+        known = len(digest) == 64 and not ledger.images.missing([digest]) and ":" not in digest
+        found.append(Picture(digest=digest if known else None, name=name))
+    return tuple(found)
+
+
+def _said(ledger: Ledger, on_record: BoardOnRecord, one: Judged, among: Sequence[Judged], sight: Sight) -> Said:
+    judgement = one.judgement
+    winner, words = outcome(judgement.verdict, one.models)
+    calls = calls_on_record(ledger, dict.fromkeys(judgement.calls)) if sight.words_of_judges else ()
+    persons = list(dict.fromkeys(other.trial.rater for other in among))
+    return Said(
+        models=one.models,
+        rater=f"person {persons.index(one.trial.rater) + 1}" if on_record.human else on_record.judge,
+        winner=winner,
+        words=words,
+        decided=not isinstance(judgement.verdict, NoVerdict),
+        replies=tuple(call.call.reply.text for call in calls),
+        replicate=one.trial.replicate,
+        at=judgement.at,
+    )
+
+
+_STRENGTH = {(2, 5): "is much better", (1, 5): "is better"}
+
+
+def outcome(verdict: Verdict | NoVerdict, models: Sequence[str]) -> tuple[str | None, str]:
+    """The winner, if any, and the verdict as a sentence without its subject."""
+    match verdict:
+        case NoVerdict(reason=reason):
+            return None, f"no verdict: {reason}"
+        case Preference(value=0):
+            return None, "a tie"
+        case Preference(value=value, levels=levels):
+            return models[0 if value > 0 else 1], _STRENGTH.get((abs(value), levels), "is better")
+        case Grades(values=values):
+            return None, "grades " + ", ".join(f"{value:g}" for value in values)
+        case Chosen(value=value):
+            return models[value], "was chosen"

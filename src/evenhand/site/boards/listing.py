@@ -1,0 +1,139 @@
+"""Which boards the ledger holds, and of people's which parts one may see.
+
+Whoever compares must not read how others chose: what people judge is the owner's to see until they close the study, or
+choose to show its board while it runs. All pages and documents of a board take it from here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from evenhand.domain.identity import content_hash
+from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
+from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.store.record import Ledger
+
+PEOPLE = "people"
+"""Stands for the judges of a board whose raters are persons: their names are nobody's business."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardOnRecord:
+    """Studies that agree in data, judge, settings, prompt, readout and variant; persons count as one judge."""
+
+    id: str
+    studies: tuple[StudyOnRecord, ...]
+    """Those that count."""
+    shares: tuple[StudyOnRecord, ...] = ()
+    """Of people: all that may be seen, those of studies that the owner set aside too."""
+    parts: tuple[PeoplePart, ...] = ()
+    """The people's studies that they come from, the oldest first."""
+    part: PeoplePart | None = None
+    """The one that is looked at alone."""
+
+    @property
+    def _first(self) -> StudyOnRecord:
+        return (self.studies or self.shares)[0]
+
+    @property
+    def running(self) -> tuple[PeoplePart, ...]:
+        """Those of the people's studies counted here that only the owner may see yet."""
+        counted = self.parts if self.part is None else (self.part,)
+        return tuple(one for one in counted if not one.seen and (one.counts or self.part is not None))
+
+    @property
+    def study_query(self) -> str:
+        """What an address within this view ends with."""
+        return "" if self.part is None else f"&study={self.part.study}"
+
+    def only(self, study: str) -> "BoardOnRecord | None":
+        """As that study for people alone makes it; None where it has no part in this board."""
+        part = next((one for one in self.parts if one.study == study), None)
+        if part is None:
+            return None
+        return replace(self, studies=tuple(one for one in self.shares if one.key in part.records), part=part)
+
+    @property
+    def benchmark(self) -> str:
+        return self._first.benchmark
+
+    @property
+    def data(self) -> str:
+        return self._first.data
+
+    @property
+    def sample(self) -> bool:
+        return self._first.sample
+
+    @property
+    def human(self) -> bool:
+        return self._first.rater.kind == "human"
+
+    @property
+    def judge(self) -> str:
+        return PEOPLE if self.human else self._first.rater.name
+
+    @property
+    def raters(self) -> int:
+        return len({study.rater.key for study in self.studies})
+
+    @property
+    def protocol(self) -> str:
+        return self._first.condition.protocol
+
+    @property
+    def readout(self) -> str:
+        return self._first.condition.readout
+
+    @property
+    def see(self) -> str:
+        return self._first.condition.see
+
+    @property
+    def variant(self) -> str:
+        return self._first.variant
+
+    @property
+    def reached(self) -> int:
+        """Trials asked or known; one that several studies want counts for each."""
+        return sum(study.reached for study in self.studies)
+
+    @property
+    def settings(self) -> str:
+        """What tells apart two boards of one judge."""
+        settings = ", ".join(f"{name} {value}" for name, value in self._first.rater.settings.as_json().items())
+        return settings or "no settings"
+
+
+def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnRecord, ...]:
+    """By benchmark and judge; those without a single verdict are left out.
+
+    `running`: with what people judge in studies that still run, which is for the owner. A board on which nothing
+    counts has no studies: its parts can be looked at one by one.
+    """
+    parts = tuple(one for one in people_parts(ledger) if running or one.seen)
+    seen = frozenset[str]().union(*(one.records for one in parts))
+    counting = frozenset[str]().union(*(one.records for one in parts if one.counts))
+    hidden = frozenset[str]().union(*(one.records for one in people_parts(ledger))) - seen | given_back(ledger)
+    grouped: dict[str, list[StudyOnRecord]] = {}
+    for study in studies(ledger, everything=True):
+        if study.decided and study.key not in hidden:
+            grouped.setdefault(_identity(study), []).append(study)
+    found = (
+        BoardOnRecord(
+            id=identity,
+            studies=tuple(one for one in some if one.key in counting or one.key not in seen),
+            shares=tuple(one for one in some if one.key in seen),
+            parts=tuple(part for part in parts if any(one.key in part.records for one in some)),
+        )
+        for identity, some in grouped.items()
+    )
+    return tuple(sorted(found, key=lambda board: (board.benchmark, board.human, board.judge, board.protocol, board.id)))
+
+
+def _identity(study: StudyOnRecord) -> str:
+    rater = PEOPLE if study.rater.kind == "human" else study.rater.key
+    return content_hash("board", [study.data, rater, study.condition.key, study.variant])[:16]
+
+
+def found_board(boards: Iterable[BoardOnRecord], board: str) -> BoardOnRecord | None:
+    return next((one for one in boards if one.id == board), None)

@@ -1,0 +1,283 @@
+"""The public pages: the boards, one board, a model on it, a battle behind it."""
+
+import asyncio
+import csv
+import io
+import itertools
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from evenhand.audit.section import audit_section
+from evenhand.format.charts import ChartError
+from evenhand.ledger.read.item_names import public_names
+from evenhand.ledger.read.projection import item_labels
+from evenhand.ledger.submissions.submitted_models import board_names
+from evenhand.reports.board.audit_on_record import audit_sentences
+from evenhand.reports.board.methods import Method
+from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
+from evenhand.site.boards.battle import find_battle
+from evenhand.site.boards.listing import BoardOnRecord, found_board
+from evenhand.site.boards.paper import with_a_page_of_their_own
+from evenhand.site.boards.standings import Asked, Battles, Standings
+from evenhand.site.http.computed import StillWorking
+from evenhand.site.http.pages import in_utf8
+from evenhand.site.http.refusal import Refusal, not_found
+from evenhand.site.http.request_guard import policy
+from evenhand.site.http.service import Service, Serving, Visiting
+from evenhand.site.http.visibility import Sight, sight
+
+pages = APIRouter(include_in_schema=False)
+
+PER_PAGE = 50
+_GLANCES = 24
+"""Boards of the list whose first models are told."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+Name = Annotated[str, Query(max_length=1000)]
+MaybeName = Annotated[str | None, Query(max_length=1000)]
+Page = Annotated[int, Query(ge=1, le=100_000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedBattle:
+    item: str
+    """Its public name."""
+    label: str
+    opponent: str
+    result: str
+    """won, lost or tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleList:
+    total: int
+    battles: tuple[ListedBattle, ...]
+    """Of one page."""
+    left_out: int = 0
+    """Battles of the model that this visitor may not see one by one."""
+
+
+async def asked_view(
+    visiting: Visiting,
+    board: str,
+    method: Method = "bradley-terry",
+    category: MaybeName = None,
+    equal_length: bool = False,
+    study: MaybeName = None,
+) -> Asked:
+    """Length is controlled for by Bradley-Terry only, so asking for it asks for that."""
+    return Asked(
+        board=board,
+        method="bradley-terry" if equal_length else method,
+        category=category or None,
+        equal_length=equal_length,
+        study=study or None,
+        running=visiting.is_owner,
+    )
+
+
+View = Annotated[Asked, Depends(asked_view)]
+"""As the address asks for it, and as this visitor may see it."""
+
+
+@pages.get("/")
+async def boards(request: Request, serving: Serving, visiting: Visiting) -> Response:
+    found = with_a_page_of_their_own(await serving.boards(running=visiting.is_owner))
+    seen = await asyncio.gather(*(serving.glance(one) for one in found[:_GLANCES]))
+    benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
+    for one, standings in itertools.zip_longest(found, seen):
+        benchmarks.setdefault(one.benchmark, []).append((one, standings))
+    working = {one.id for one, standings in zip(found, seen, strict=False) if standings is None}
+    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks, "working": working})
+
+
+@pages.get("/boards")
+async def chosen(serving: Serving, asked: View) -> Response:
+    """Where the form that chooses a view leads, the judge's board included: what that one has not is left out."""
+    found = found_board(await serving.boards(running=asked.running), asked.board)
+    if found is not None and found.only(asked.study or "") is None:
+        asked = replace(asked, study=None)
+    return RedirectResponse(f"/boards/{quote(asked.board, safe='')}{_query(asked)}", 303)
+
+
+@pages.get("/boards/{board}")
+async def board(request: Request, serving: Serving, asked: View) -> Response:
+    on_record = await serving.board(asked)
+    if on_record.protocol == FACTUALITY:
+        paper = await serving.paper(on_record, asked.whole, patience=serving.site.limits.patience)
+        context = {"on": on_record, "paper": paper}
+        return serving.pages.page(request, "graded.html", context)
+    found = await serving.standings(asked)
+    everything = with_a_page_of_their_own(await serving.boards(running=asked.running))
+    siblings = [one for one in everything if one.data == on_record.data]
+    audits = await serving.audits(found)
+    context = {
+        "board": found,
+        "siblings": siblings,
+        "query": _query(asked),
+        "table": await serving.table(found),
+        "paper": await _paper(serving, on_record, asked),
+        "audits": audits,
+        "trusted": trust_word(found.reliability, audits),
+        "audited": () if audits is None else audit_sentences(audits, found.origin),
+    }
+    return serving.pages.page(request, "board.html", context)
+
+
+async def _paper(serving: Service, on_record: BoardOnRecord, asked: Asked) -> Markup | None:
+    """None where they are still being worked out: the board does not wait for them."""
+    try:
+        return await serving.paper(on_record, asked, patience=serving.site.limits.glance)
+    except StillWorking:
+        return None
+
+
+@pages.get("/boards/{board}/audit")
+async def audit(request: Request, serving: Serving, asked: View) -> Response:
+    """The latest audit of the board's judge, whole."""
+    found = await serving.standings(asked.whole)
+    audits = await serving.audits(found)
+    if audits is None or not audits.told:
+        raise not_found("audit of this board's judge")
+    try:
+        section = await serving.at_length(partial(audit_section, audits.told[0].report))
+    except ChartError as error:
+        raise Refusal(503, str(error)) from error
+    context = {"board": found, "section": Markup(section), "audited": audit_sentences(audits, found.origin)}  # noqa: S704  escaped there
+    response = serving.pages.page(request, "judge_audit.html", context)
+    response.headers["Content-Security-Policy"] = policy(styles=_styles(section))
+    return response
+
+
+def _styles(section: str) -> list[str]:
+    """Hashes of the section's own styles, by which alone the policy lets them in."""
+    written = re.findall(r"<style>(.*?)</style>", section, re.DOTALL)
+    return [f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" for style in written]
+
+
+def _query(asked: Asked) -> str:
+    """The view as a query, with its question mark; empty for the plain one."""
+    named = {
+        "method": asked.method if asked.method != "bradley-terry" else None,
+        "category": asked.category,
+        "equal_length": "true" if asked.equal_length else None,
+        "study": asked.study,
+    }
+    given = {name: value for name, value in named.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
+
+
+@pages.get("/boards/{board}/board.csv")
+async def board_csv(serving: Serving, asked: View) -> Response:
+    found = await serving.standings(asked)
+    words = io.StringIO()
+    rows = [
+        {**one.as_json(), **({"name": found.names[one.model]} if one.model in found.names else {})}
+        for one in found.models
+    ]
+    if rows:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        writer = csv.writer(words)
+        writer.writerow(names)
+        writer.writerows([[_cell(row.get(name)) for name in names] for row in rows])
+    return _file(words.getvalue(), "text/csv; charset=utf-8", f"board-{found.on_record.id}.csv")
+
+
+@pages.get("/boards/{board}/board.json")
+async def board_json(serving: Serving, asked: View) -> Response:
+    return _file(await serving.document(asked), "application/json", f"board-{asked.board}.json")
+
+
+def _cell(value: object) -> object:
+    # A spreadsheet takes a name that begins so for a formula.
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _file(words: str, media_type: str, name: str) -> Response:
+    return Response(
+        in_utf8(words), media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+@pages.get("/boards/{board}/model")
+async def model(
+    request: Request, serving: Serving, visiting: Visiting, asked: View, name: Name, page: Page = 1
+) -> Response:
+    found = await serving.standings(asked.whole)
+    standing = found.of(name)
+    if standing is None:
+        raise not_found("such model on this board")
+    seen = await sight_of(serving, visiting, found.on_record)
+    played = await run_in_threadpool(listed_battles, serving, found, name, seen, page)
+    context = {
+        "board": found,
+        "standing": standing,
+        "categories": found.by_category.get(name, ()),
+        "link": found.links.get(name),
+        "played": played,
+        "page": page,
+        "pages": max(1, -(-played.total // PER_PAGE)),
+    }
+    return serving.pages.page(request, "model.html", context)
+
+
+async def sight_of(serving: Service, visiting: Visiting, board: BoardOnRecord) -> Sight:
+    return await run_in_threadpool(sight, serving.ledger, visiting, data=board.data, sample=board.sample)
+
+
+def listed_battles(serving: Service, found: Standings, model: str, seen: Sight, page: int) -> BattleList:
+    """Those a visitor may see, in the order of the record; of people's only where their verdicts may be seen."""
+    index = found.index
+    if index is None or not seen.verdicts(human=found.on_record.human):
+        return BattleList(total=0, battles=())
+    hidden = [other for other in index.rows.models if not seen.battle((model, other))]
+    played = index.of(model, without=hidden)
+    labels = item_labels(serving.ledger, {found.on_record.data})
+    names = public_names(serving.ledger, found.on_record.data)
+    shown = played[(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
+    return BattleList(
+        total=len(played),
+        battles=tuple(_listed(index, row, model, labels, names) for row in shown),
+        left_out=len(index.of(model)) - len(played),
+    )
+
+
+_RESULTS = {1: "won", 0: "tie", -1: "lost"}
+
+
+def _listed(index: Battles, row: int, model: str, labels: Mapping[str, str], names: Mapping[str, str]) -> ListedBattle:
+    rows = index.rows
+    assert rows.item is not None
+    first, second = rows.models[int(rows.model_a[row])], rows.models[int(rows.model_b[row])]
+    item, sign = index.items[int(rows.item[row])], int(rows.sign[row])
+    return ListedBattle(
+        item=names[item],
+        label=labels[item],
+        opponent=second if first == model else first,
+        result=_RESULTS[sign if first == model else -sign],
+    )
+
+
+@pages.get("/boards/{board}/battle")
+async def battle(
+    request: Request, serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name
+) -> Response:
+    on_record = await serving.board(asked)
+    seen = await sight_of(serving, visiting, on_record)
+    found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
+    if found is None:
+        raise not_found("such battle")
+    names = await run_in_threadpool(board_names, serving.ledger)
+    return serving.pages.page(request, "battle.html", {"board": on_record, "battle": found, "names": names})

@@ -1,0 +1,191 @@
+"""Makes pages from templates: everything is shown as text, with what every page needs."""
+
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from evenhand.domain.estimate import Estimate
+from evenhand.format.tables import count, per_cent
+from evenhand.reports.board.columns import interval, span
+from evenhand.reports.board.table import METHOD_WORDS
+from evenhand.site.http.bars import SHARES, bar, chart
+from evenhand.site.http.refusal import Refusal
+from evenhand.site.http.settings import Site
+from evenhand.site.http.visitor import CSRF_FIELD, Visitor, passing_cookie
+
+_HERE = Path(__file__).parents[1]
+STATIC = _HERE / "static"
+
+
+class Pages:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._templates = Environment(
+            loader=FileSystemLoader(_HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        known = cast("dict[str, Any]", self._templates.globals)
+        known.update(
+            static=_static_urls(),
+            bar=bar,
+            chart=chart,
+            shares=SHARES,
+            interval=interval,
+            span=span,
+            methods=METHOD_WORDS,
+        )
+        filters = cast("dict[str, Any]", self._templates.filters)
+        filters.update(
+            called=_called,
+            when=_when,
+            points=_points,
+            per_cent=per_cent,
+            count=count,
+            thousands=_thousands,
+            times=_times,
+            commands=_commands,
+        )
+
+    def fragment(self, template: str, context: Mapping[str, Any]) -> Markup:
+        """A part that is the same for every visitor."""
+        return Markup(self._templates.get_template(template).render(context))  # noqa: S704  escaped when rendered
+
+    def page(self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
+        """A page of this visitor's. Where it holds a form, they get the cookie that their form's token belongs to."""
+        visitor: Visitor = request.state.visitor
+        fresh = None if visitor.secret else secrets.token_urlsafe(32)
+        shown = visitor if fresh is None else Visitor(address=visitor.address, person=visitor.person, secret=fresh)
+        form = _FormToken(shown)
+        words = self._templates.get_template(template).render(
+            {
+                **context,
+                "visitor": visitor,
+                "path": request.url.path,
+                "saved": "saved" in request.query_params,
+                "form": form,
+            }
+        )
+        response = HTMLResponse(in_utf8(words), status)
+        if fresh is not None and form.used:
+            response.set_cookie(
+                passing_cookie(self._site), fresh, secure=self._site.secure, httponly=True, samesite="lax", path="/"
+            )
+        return response
+
+    def refusal(self, request: Request, refusal: Refusal) -> Response:
+        if request.url.path.startswith("/api/"):
+            response: Response = AsciiJson({"schema": 1, "error": refusal.sentence}, refusal.status_code)
+        else:
+            typed = getattr(request.state, "typed", {})
+            context = {
+                "status": refusal.status_code,
+                "sentence": refusal.sentence,
+                "typed": typed,
+                "back": _came_from(request, self._site),
+                "start": _start_of(request),
+            }
+            response = self.page(request, "refusal.html", context, status=refusal.status_code)
+        response.headers.update(refusal.headers or {})
+        return response
+
+
+def _came_from(request: Request, site: Site) -> str | None:
+    """The page of ours that led here, its whole address, so that nothing in its path can be read as another host;
+    None for another site's, and for the very page that is refused."""
+    referer = request.headers.get("referer", "")
+    ours = any(referer.lower().startswith(f"{origin}/") for origin in site.origins)
+    itself = request.method == "GET" and referer.partition("//")[2] == str(request.url).partition("//")[2]
+    return referer if ours and not itself else None
+
+
+_STARTS = {"owner": ("/admin", "Admin"), "annotator": ("/grow", "What waits for you"), "team": ("/submit", "Submit")}
+
+
+def _start_of(request: Request) -> tuple[str, str] | None:
+    """A person's own page, with its name."""
+    visitor: Visitor = request.state.visitor
+    if visitor.person is None:
+        return None
+    comparing = request.url.path.startswith("/compare") and visitor.person.role != "team"
+    return ("/compare", "Your comparisons") if comparing else _STARTS[visitor.person.role]
+
+
+def in_utf8(words: str) -> bytes:
+    """Half of a surrogate pair, which models do write, cannot be encoded and becomes a question mark."""
+    return words.encode("utf-8", "replace")
+
+
+class AsciiJson(JSONResponse):
+    """JSON in which every text can be written, halves of surrogate pairs too."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+class _FormToken:
+    """Asked for by a template inside each of its forms."""
+
+    def __init__(self, visitor: Visitor) -> None:
+        self._visitor = visitor
+        self.used = False
+
+    def __call__(self) -> Markup:
+        self.used = True
+        field = Markup('<input type="hidden" name="{}" value="{}">')
+        return field.format(CSRF_FIELD, self._visitor.form_token())
+
+
+def _static_urls() -> dict[str, str]:
+    """By file name; the address changes with the content, so browsers may keep what they have for ever."""
+    return {
+        path.name: f"/static/{path.name}?v={sha256(path.read_bytes()).hexdigest()[:12]}"
+        for path in STATIC.iterdir()
+        if path.is_file()
+    }
+
+
+def _when(at: float) -> Markup:
+    moment = datetime.fromtimestamp(at, UTC)
+    words = Markup('<time datetime="{}">{}</time>')
+    return words.format(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%-d %B %Y, %H:%M UTC"))
+
+
+def _commands(sentence: str) -> Markup:
+    """What stands between backticks, as our sentences for the terminal have it, is set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))  # noqa: S704  escaped here
+
+
+def _called(model: str, names: Mapping[str, str]) -> str:
+    """A model's name for readers: a submitted one is known to the record by a label only."""
+    return names.get(model, model)
+
+
+def _points(rating: Estimate, share: bool) -> str:
+    if rating.value is None:
+        return "–"
+    return per_cent(rating.value) if share else f"{rating.value:.0f}"
+
+
+def _thousands(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+
+
+def _times(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"

@@ -1,0 +1,72 @@
+"""What may be seen of a benchmark, and by whom: the one place that knows.
+
+Instructions, images, categories, models' answers and verdicts on them are public. Withheld are captions, references
+and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
+everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
+only that team and the owner see, whatever is open. What people judge in a study that still runs is no part of the
+boards that others get (`listing.py`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE
+from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.read.public_benchmarks import opened_benchmarks
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.store import entrants
+from evenhand.site.http.visitor import Visitor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What one visitor sees of one benchmark."""
+
+    everything: bool
+    hidden: frozenset[str] = frozenset()
+    """Models whose answers and battles are their team's own business: not published, or withdrawn."""
+
+    def item(self, item: Item) -> Item:
+        """Without what is withheld; such an item has another digest and must not be looked up by it."""
+        if self.everything:
+            return item
+        return replace(item, caption=None, reference=None, ground_truth=None, criteria=())
+
+    def battle(self, models: Iterable[str]) -> bool:
+        models = set(models)
+        return not models & self.hidden and (self.everything or REFERENCE not in models)
+
+    def verdicts(self, *, human: bool) -> bool:
+        """One by one; a board's sums are public."""
+        return self.everything or not human
+
+    @property
+    def words_of_judges(self) -> bool:
+        return self.everything
+
+
+def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight:
+    """`data` is the digest of the benchmark's data."""
+    if visitor.is_owner:
+        return Sight(everything=True)
+    person = None if visitor.person is None else visitor.person.id
+    hidden = frozenset(
+        label
+        for label, one in entrants(ledger).items()
+        if not one.standing.published and (one.person != person or not one.standing.on_the_board)
+    )
+    return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+
+
+def everybody_sees(ledger: Ledger, data: str) -> bool:
+    """Whether nothing of the benchmark is withheld."""
+    return data in opened_benchmarks(ledger) or any(one.sample for one in benchmarks(ledger) if one.data == data)
+
+
+def as_compared(item: Item) -> Item:
+    """What a person sees of an item whose answers they compare: its criteria too, by which they judge.
+
+    Such an item has another digest and must not be looked up by it.
+    """
+    return replace(item, caption=None, reference=None, ground_truth=None)

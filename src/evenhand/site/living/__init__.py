@@ -1,0 +1,4 @@
+"""Benchmarks that grow: proposals, captions, references, versions. Everything that one needs lies here.
+
+Start with `pages.py` and `events.py`.
+"""

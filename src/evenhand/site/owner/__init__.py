@@ -1,0 +1,1 @@
+"""What the owner sees: what waits, who did what."""

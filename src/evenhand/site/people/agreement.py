@@ -1,0 +1,66 @@
+"""How far people agree on the comparisons that several of them saw, and whether they lean to a side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.verdict import Preference
+from evenhand.domain.vote import Vote
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.people.studies import people_votes
+from evenhand.stats.intervals import clustered_share
+from evenhand.stats.reliability.agreement.alignment import ceiling
+from evenhand.stats.reliability.agreement.case_table import Docket, in_any_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    alpha: Estimate
+    """Krippendorff's, ordinal."""
+    sign: Estimate
+    """Share of verdicts on the side of the others' mean; comparisons where that is a tie are left out."""
+    by_person: dict[str, Estimate]
+    """The same share of each person, by id."""
+    first: Estimate
+    """Share of the verdicts with a winner that went to the answer shown first; sides are drawn, so one half is fair."""
+
+
+def agreement(ledger: Ledger, study: str) -> Agreement | None:
+    """Of one study; None where nobody has judged yet."""
+    return together(people_votes(ledger, study))
+
+
+def votes_in(judged: JudgedBattles) -> list[Vote]:
+    """Of the people behind a board, as they were shown."""
+    results = judged.results.rows(judged.voting)
+    codes: list[int] = results.rater.code.tolist()
+    raters = [results.rater.names[code] for code in codes]
+    return [
+        Vote(item=item, model_a=first, model_b=second, first=first, value=said.value, levels=said.levels, rater=rater)
+        for (item, (first, second), said), rater in zip(results.each(), raters, strict=True)
+        if isinstance(said, Preference)
+    ]
+
+
+def together(votes: Sequence[Vote]) -> Agreement | None:
+    """Each in favour of the model shown first; None where there is none."""
+    if not votes:
+        return None
+    raters = list(dict.fromkeys(vote.rater for vote in votes))
+    levels = 5 if votes[0].levels == 5 else 2
+    found = ceiling(in_any_order(Docket.of(votes).showings(votes, raters, levels)))
+    return Agreement(
+        alpha=found.alpha,
+        sign=found.agreement,
+        by_person={one.rater: one.pooled.agreement for one in found.raters},
+        first=_leaning(votes),
+    )
+
+
+def _leaning(votes: Sequence[Vote]) -> Estimate:
+    decided = [vote for vote in votes if vote.value]
+    if not decided:
+        return Estimate(value=None, reason="no verdict has a winner")
+    won = [float((vote.value > 0) == (vote.first == vote.model_a)) for vote in decided]
+    return clustered_share(won, [1.0] * len(won), [vote.item for vote in decided])

@@ -1,0 +1,255 @@
+"""Studies for people and their comparisons, for scripts. No model is named to those who compare."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from evenhand.domain.estimate import Estimate
+from evenhand.site.http.pages import AsciiJson
+from evenhand.site.http.refusal import Refusal, not_found
+from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.people.comparisons import Overtaken, Place, ShownAnew, choices, places_of
+from evenhand.site.people.pages import (
+    CHOICE_LONGEST,
+    SAID_MOST,
+    SHOWING_LONGEST,
+    SHOWN_ANEW,
+    Shown,
+    criteria_of,
+    open_studies,
+    overtaken_sentence,
+    own_place,
+    own_task,
+    said,
+    started,
+)
+from evenhand.site.people.plan import PeopleStudyError
+from evenhand.site.people.studies import PeopleStudy, people_studies, progress
+from evenhand.site.people.study_making import NewStudy, counted
+from evenhand.site.people.study_pages import (
+    agreement_of,
+    changed,
+    freed,
+    given_place,
+    made_study,
+    paused,
+    removed,
+    renewed,
+    study_of,
+)
+
+routes = APIRouter(prefix="/api", tags=["Comparing"])
+
+Document = dict[str, Any]
+Id = Annotated[str, Path(max_length=100)]
+Number = Annotated[int, Path(ge=1, le=1_000_000)]
+
+
+class Changes(BaseModel):
+    """What is left out stays as it is."""
+
+    paused: bool | None = None
+    closed: bool | None = Field(default=None, description="Takes no more judgements, and everybody may see its board.")
+    shown: bool | None = Field(default=None, description="Everybody may see its board while it runs.")
+    counts: bool | None = Field(default=None, description="Whether it counts on the board that studies share.")
+
+
+class Starting(BaseModel):
+    study: str = Field(max_length=100)
+
+
+class Choosing(BaseModel):
+    choice: str = Field(max_length=CHOICE_LONGEST)
+    showing: str = Field(
+        max_length=SHOWING_LONGEST,
+        description="What the choice is about, as the task said when you looked at it. Where the task shows something "
+        "else by now the choice is refused with 409 and `changed`: look at it again.",
+    )
+    after: int | None = Field(
+        default=None,
+        ge=0,
+        le=SAID_MOST,
+        description="How often you had chosen when you were asked, as `times` said: sending the same again changes "
+        "nothing, and where you chose something else since it is refused with 409. Without it the choice is taken.",
+    )
+
+
+@routes.get("/studies", summary="All studies for people (owner)")
+async def list_studies(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    found = await run_in_threadpool(people_studies, serving.ledger)
+    return {"schema": 1, "studies": [_study(one) for one in found]}
+
+
+@routes.post("/studies", summary="Make a study for people (owner)", status_code=201)
+async def new_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> Document:  # noqa: ARG001
+    study = await made_study(serving, owner, asked)
+    return {"schema": 1, **_study(await study_of(serving, study))}
+
+
+@routes.post("/studies/count", summary="How much a study would ask, before it is made (owner)")
+async def count_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> Document:  # noqa: ARG001
+    try:
+        found = await run_in_threadpool(counted, serving.ledger, asked.asked())
+    except PeopleStudyError as error:
+        raise Refusal(422, str(error)) from error
+    return {"schema": 1, **asdict(found)}
+
+
+@routes.get("/studies/{study}", summary="One study: each person's progress, and how far they agree (owner)")
+async def get_study(serving: Serving, owner: Owner, study: Id) -> Document:  # noqa: ARG001
+    found = await study_of(serving, study)
+    places = await run_in_threadpool(progress, serving.ledger, study)
+    agree = await agreement_of(serving, study)
+    unknown = Estimate(value=None, reason="nobody has judged yet")
+    shown = [
+        {"person": one.person, "tasks": one.tasks, "judged": one.judged, "last": one.last}
+        | (unknown if agree is None else agree.by_person.get(one.person or "", unknown)).as_json("agreement")
+        for one in places
+    ]
+    sums = {
+        **(unknown if agree is None else agree.alpha).as_json("alpha"),
+        **(unknown if agree is None else agree.sign).as_json("agreement"),
+    }
+    return {"schema": 1, **_study(found), "people": shown, **sums}
+
+
+@routes.put("/studies/{study}", summary="Pause, close or show a study for people (owner)", status_code=204)
+async def put_study(serving: Serving, owner: Owner, changing: Changing, study: Id, asked: Changes) -> Response:  # noqa: ARG001
+    if asked.paused is not None:
+        await paused(serving, owner, study, paused=asked.paused)
+    if asked.closed is not None:
+        await changed(serving, owner, study, "closed", on=asked.closed)
+    if asked.shown is not None:
+        await changed(serving, owner, study, "shown", on=asked.shown)
+    if asked.counts is not None:
+        await changed(serving, owner, study, "aside", on=not asked.counts)
+    return Response(status_code=204)
+
+
+@routes.put("/studies/{study}/people/{person}", summary="Give a person a place in a study (owner)", status_code=204)
+async def put_place(serving: Serving, owner: Owner, changing: Changing, study: Id, person: Id) -> Response:  # noqa: ARG001
+    await given_place(serving, owner, study, person)
+    return Response(status_code=204)
+
+
+@routes.delete(
+    "/studies/{study}/people/{person}", summary="Free a person's place: what they judged stays (owner)", status_code=204
+)
+async def delete_place(serving: Serving, owner: Owner, changing: Changing, study: Id, person: Id) -> Response:  # noqa: ARG001
+    await study_of(serving, study)
+    places = await run_in_threadpool(progress, serving.ledger, study)
+    place = next((one.place for one in places if one.person == person), None)
+    if place is None:
+        raise not_found("such person with a place in this study")
+    await freed(serving, owner, study, place, person)
+    return Response(status_code=204)
+
+
+@routes.post("/studies/{study}/renew", summary="Ask about the models' present answers (owner)")
+async def post_renewal(serving: Serving, owner: Owner, changing: Changing, study: Id) -> Document:  # noqa: ARG001
+    return {"schema": 1, "tasks": await renewed(serving, owner, study)}
+
+
+@routes.delete("/studies/{study}", summary="Remove a study in which nobody has a place (owner)", status_code=204)
+async def delete_study(serving: Serving, owner: Owner, changing: Changing, study: Id) -> Response:  # noqa: ARG001
+    await removed(serving, owner, study)
+    return Response(status_code=204)
+
+
+def _study(study: PeopleStudy) -> Document:
+    return {
+        "study": study.id,
+        "title": study.title,
+        "benchmark": study.benchmark,
+        "data": study.data,
+        "form": study.form.name,
+        "protocol": study.form.protocol,
+        "comparisons": study.comparisons,
+        "places": study.places,
+        "taken": study.taken,
+        "paused": study.paused,
+        "closed": study.closed,
+        "shown": study.shown,
+        "counts": study.counts,
+        "at": study.at,
+        "asked": study.asked,
+    }
+
+
+@routes.get("/comparisons", summary="My shares of studies, and the studies I could take part in")
+async def list_places(serving: Serving, visiting: Visiting) -> Document:
+    person = visiting.must_be("annotator", "owner")
+    theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
+    free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
+    return {
+        "schema": 1,
+        "comparisons": [_place(one) for one in theirs],
+        "open": [{"study": one.id, "title": one.title, "form": one.form.name} for one in free],
+    }
+
+
+@routes.post("/comparisons", summary="Take part in a study", status_code=201)
+async def new_place(serving: Serving, changing: Changing, asked: Starting) -> Document:
+    place = await started(serving, changing, asked.study)
+    return {"schema": 1, **_place(await own_place(serving, changing, place))}
+
+
+@routes.get("/comparisons/{comparison}", summary="My share of a study: what I chose so far")
+async def get_place(serving: Serving, visiting: Visiting, comparison: Id) -> Document:
+    own = await own_place(serving, visiting, comparison)
+    found = await run_in_threadpool(choices, serving.ledger, own)
+    return {"schema": 1, **_place(own), "choices": found}
+
+
+def _place(place: Place) -> Document:
+    return {
+        "comparison": place.id,
+        "title": place.title,
+        "form": place.form.name,
+        "question": place.form.question,
+        "offered": [one.code for one in place.form.choices],
+        "tasks": place.tasks,
+        "judged": place.judged,
+        "paused": place.paused,
+        "closed": place.closed,
+    }
+
+
+@routes.get("/comparisons/{comparison}/{number}", summary="One of my tasks: two answers, in the order shown")
+async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number: Number) -> Document:
+    own = await own_task(serving, visiting, comparison, str(number))
+    task, item = own.task, own.task.item
+    explained = {"task": item.task, "criteria": dict(criteria_of(item))} if own.place.form.explained else {}
+    return {
+        "schema": 1,
+        "number": task.number,
+        "item": item.label,
+        "instruction": item.instruction,
+        "images": [one.digest for one in own.pictures],
+        **explained,
+        "answers": list(task.answers),
+        "showing": task.showing,
+        "choice": task.said.choice,
+        "times": task.said.times,
+    }
+
+
+@routes.put(
+    "/comparisons/{comparison}/{number}", summary="Choose; choosing anew supersedes, and nothing is overwritten"
+)
+async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
+    own = await own_place(serving, changing, comparison)
+    try:
+        shown = Shown(number=number, showing=asked.showing, after=asked.after)
+        found = await said(serving, own, shown, asked.choice)
+    except ShownAnew:
+        return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "changed": True}, 409)
+    except Overtaken as overtaken:
+        stands = overtaken.said
+        told = {"schema": 1, "error": overtaken_sentence(stands), "choice": stands.choice, "times": stands.times}
+        return AsciiJson(told, 409)
+    return AsciiJson({"schema": 1, "number": number, "choice": found.choice, "times": found.times})

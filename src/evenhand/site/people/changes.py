@@ -1,0 +1,193 @@
+"""What an owner changes in a study for people that runs: its board, its end, a place given back, answers replaced."""
+
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import Connection, Row, func, select, update
+
+from evenhand.domain.identity import canonical_json
+from evenhand.domain.trial import Trial
+from evenhand.ledger.read.answers import response_models, standing_responses
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.links import changing
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.statements import insert_all
+from evenhand.site.accounts.store import Person
+from evenhand.site.people.forms import FORMS
+from evenhand.site.people.plan import PeopleStudyError
+from evenhand.site.people.studies import find_people_study, share_of, showings_of
+
+Setting: TypeAlias = Literal["closed", "shown", "aside"]
+"""Takes no more judgements; its board is shown while it runs; does not count on the shared board."""
+
+
+def set_people_study(ledger: Ledger, study: str, setting: Setting, *, on: bool) -> bool:
+    """Whether there is such a study."""
+    table = schema.people_studies
+    with ledger.writing() as connection:
+        asked = update(table).where(table.c.id == study).values({setting: time.time() if on else None})
+        with changing(connection, table, table.c.id == study):
+            return connection.execute(asked).rowcount == 1
+
+
+def finished_studies(ledger: Ledger) -> set[str]:
+    """Those in which everything that was asked is judged."""
+    table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
+    waiting = select(places.c.study).join(tasks, tasks.c.place == places.c.id).where(~_judged())
+    query = select(table.c.id).where(table.c.id.not_in(waiting))
+    with ledger.reading() as connection:
+        return set(connection.execute(query).scalars())
+
+
+def _judged() -> Any:
+    made, tasks = schema.judgements, schema.people_tasks
+    return select(made.c.trial).where(made.c.trial == tasks.c.trial, made.c.verdict.is_not(None)).exists()
+
+
+def give_back(ledger: Ledger, place: str, person: Person) -> int:
+    """Frees what a person has not judged for somebody else, and returns how much; what they judged stays theirs.
+
+    Raises PeopleStudyError where the place is not this person's, nothing of it is left, or they judge at this moment.
+    """
+    table, tasks = schema.people_places, schema.people_tasks
+    query = select(tasks, _judged().label("judged")).where(tasks.c.place == place).order_by(tasks.c.number)
+    with ledger.reading() as connection:
+        row = connection.execute(select(table).where(table.c.id == place)).first()
+        before = connection.execute(query).all()
+    if row is None or row.person != person.id or row.record is None:
+        raise PeopleStudyError("This place is not that person's.")
+    kept = [one for one in before if one.judged]
+    if len(kept) == len(before):
+        raise PeopleStudyError("Everything of this place is judged; nothing is left to give to somebody else.")
+    # On record before anything changes hands, so that a kill between the two loses no judgement.
+    record = _smaller_share(ledger, row, kept, person) if kept else None
+    with ledger.writing() as connection:
+        if connection.execute(query).all() != before:
+            raise PeopleStudyError("This person judges at this moment; try again in a little while.")
+        ledger.insert_new(connection, schema.given_back, [{"study": row.record, "at": time.time()}])
+        if record is None:
+            _leave(connection, place)
+        else:
+            _new_place(connection, row, [one for one in before if not one.judged])
+            _numbered(connection, place, kept)
+            with changing(connection, table, table.c.id == place):
+                connection.execute(update(table).where(table.c.id == place).values(record=record))
+            outcome = canonical_json({"known": 0, "called": len(kept), "failed": {}})
+            ledger.insert_new(connection, schema.run_ends, [{"run": row.run, "outcome": outcome, "at": time.time()}])
+    return len(before) - len(kept)
+
+
+def _leave(connection: Connection, place: str) -> None:
+    """A place of which nothing was judged is nobody's again."""
+    table, tasks = schema.people_places, schema.people_tasks
+    nobody = {"person": None, "replicate": None, "record": None, "run": None, "at": None}
+    with changing(connection, table, table.c.id == place):
+        connection.execute(update(table).where(table.c.id == place).values(nobody))
+    connection.execute(update(tasks).where(tasks.c.place == place).values(trial=None))
+
+
+def _new_place(connection: Connection, old: Row[Any], left: Iterable[Row[Any]]) -> None:
+    """With those tasks, in their order and free for anybody."""
+    table, tasks = schema.people_places, schema.people_tasks
+    last = connection.execute(select(func.max(table.c.number)).where(table.c.study == old.study)).scalar_one()
+    fresh = {"id": secrets.token_hex(8), "study": old.study, "number": last + 1, "person": None}
+    insert_all(connection, table, [fresh])
+    for number, one in enumerate(left, start=1):
+        where = (tasks.c.place == old.id, tasks.c.number == one.number)
+        connection.execute(update(tasks).where(*where).values(place=fresh["id"], number=number, trial=None))
+
+
+def _numbered(connection: Connection, place: str, kept: Iterable[Row[Any]]) -> None:
+    """From 1 on: each number is at most what it was, and the lower ones are free by then."""
+    tasks = schema.people_tasks
+    for number, one in enumerate(kept, start=1):
+        where = (tasks.c.place == place, tasks.c.number == one.number)
+        connection.execute(update(tasks).where(*where).values(number=number))
+
+
+def _smaller_share(ledger: Ledger, place: Row[Any], kept: Iterable[Row[Any]], person: Person) -> str:
+    """Key of what they judged as a Study of its own, so that nobody waits for what was given back."""
+    study = find_people_study(ledger, place.study)
+    assert study is not None
+    condition = study.form.condition
+    trials = [
+        Trial(
+            item=one.item,
+            responses=(one.first, one.second),
+            rater=person.rater.key,
+            condition=condition.key,
+            replicate=place.replicate,
+        )
+        for one in kept
+    ]
+    record = share_of(study, person, showings_of(ledger, trials), replicate=place.replicate)
+    ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
+    ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials)))
+    return record.key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """Tasks that show an answer which stands for its model no more; boards leave out verdicts on them."""
+
+    tasks: int
+    judged: int
+    """Of them."""
+
+
+def replaced_answers(ledger: Ledger, study: str) -> Replaced:
+    found = _outdated(ledger, study)
+    return Replaced(tasks=len(found), judged=sum(row.judged for row in found))
+
+
+def renew_answers(ledger: Ledger, study: str) -> int:
+    """Lets every such task show the answers that stand now, and returns how many; those judged are open again.
+
+    What was said of the answers before stays on record.
+    """
+    outdated = _outdated(ledger, study)
+    models = response_models(ledger, {digest for row in outdated for digest in (row.first, row.second)})
+    standing = {
+        (one.item, one.model): one.digest for one in ledger.responses_to(sorted({row.item for row in outdated}))
+    }
+    tasks, renewed = schema.people_tasks, 0
+    with ledger.writing() as connection:
+        for row in outdated:
+            shown = tuple(standing.get((row.item, models[digest])) for digest in (row.first, row.second))
+            if None in shown:
+                continue
+            first, second = shown
+            assert first is not None
+            assert second is not None
+            # Numbers change when a place is divided meanwhile.
+            same = (tasks.c.item == row.item, tasks.c.first == row.first, tasks.c.second == row.second)
+            where = (tasks.c.place == row.place, tasks.c.number == row.number, *same)
+            fresh = {"first": first, "second": second, "trial": _trial_key(row, (first, second))}
+            renewed += connection.execute(update(tasks).where(*where).values(fresh)).rowcount
+    return renewed
+
+
+def _trial_key(row: Row[Any], responses: tuple[str, str]) -> str | None:
+    """None where nobody has the place yet."""
+    if row.rater is None:
+        return None
+    condition = FORMS[row.form].condition.key
+    return Trial(item=row.item, responses=responses, rater=row.rater, condition=condition, replicate=row.replicate).key
+
+
+def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
+    table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
+    query = (
+        select(tasks, table.c.form, places.c.replicate, schema.studies.c.rater, _judged().label("judged"))
+        .join(places, places.c.id == tasks.c.place)
+        .join(table, table.c.id == places.c.study)
+        .outerjoin(schema.studies, schema.studies.c.key == places.c.record)
+        .where(places.c.study == study)
+    )
+    with ledger.reading() as connection:
+        found = connection.execute(query).all()
+    standing = standing_responses(ledger, {row.item for row in found})
+    return [row for row in found if not {row.first, row.second} <= standing]

@@ -1,0 +1,243 @@
+"""Where people compare two answers and know neither's model: in their own order, as often as they like."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from evenhand.domain.item import Item
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Person
+from evenhand.site.boards.battle import Picture, pictures_of
+from evenhand.site.http.refusal import Refusal, not_found
+from evenhand.site.http.service import SentForm, Service, Serving, Visiting
+from evenhand.site.http.visibility import as_compared
+from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.growth import asked_of
+from evenhand.site.living.settings import growing_benchmarks
+from evenhand.site.people.comparisons import (
+    Overtaken,
+    Paused,
+    Place,
+    Said,
+    ShownAnew,
+    Task,
+    choices,
+    find_place,
+    find_task,
+    places_of,
+    say,
+)
+from evenhand.site.people.studies import PeopleStudy, people_studies
+from evenhand.site.people.study_pages import place_for, study_of
+
+pages = APIRouter(prefix="/compare", include_in_schema=False)
+
+SAID_MOST = 1_000_000
+CHOICE_LONGEST = 20
+SHOWING_LONGEST = 64
+SHOWN_ANEW = "Not saved: this comparison has changed since you opened it. Read what it shows now, and choose."
+
+Number = Annotated[int, Query(ge=1, le=1_000_000)]
+
+
+@pages.get("")
+async def mine(request: Request, serving: Serving, visiting: Visiting) -> Response:
+    person = visiting.must_be("annotator", "owner")
+    theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
+    free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
+    waiting = bool(free) or any(not (one.done or one.closed) for one in theirs)
+    growing = () if waiting else await run_in_threadpool(_waiting_elsewhere, serving.proposals, person.id)
+    context = {"places": theirs, "free": free, "growing": growing}
+    return serving.pages.page(request, "comparing.html", context)
+
+
+def _waiting_elsewhere(at_hand: ProposalsAtHand, person: str) -> list[str]:
+    """Names of the growing benchmarks that have something to do for this person."""
+    running = [one for one in growing_benchmarks(at_hand.ledger) if not one.terms.paused]
+    asked = [asked_of(at_hand, one, person) for one in running]
+    return [one.growing.name for one in asked if one.next_task or one.caption or one.verify]
+
+
+def to_be_compared(ledger: Ledger, person: Person) -> list[str]:
+    """Titles of the studies that have something to do for this person."""
+    theirs = places_of(ledger, person.id)
+    begun = [one.title for one in theirs if not (one.done or one.paused or one.closed)]
+    return [*begun, *(one.title for one in open_studies(ledger, person, theirs))]
+
+
+def open_studies(ledger: Ledger, person: Person, theirs: list[Place]) -> list[PeopleStudy]:
+    """With a place that this person could take; an owner takes one only on the study's own page."""
+    have = {place.study for place in theirs}
+    return [
+        one
+        for one in people_studies(ledger)
+        if one.taken < one.places
+        and not one.paused
+        and not one.closed
+        and one.id not in have
+        and person.role != "owner"
+    ]
+
+
+@pages.post("/studies/{study}")
+async def start(serving: Serving, visiting: Visiting, form: SentForm, study: str) -> Response:  # noqa: ARG001
+    place = await started(serving, visiting, study)
+    return RedirectResponse(f"/compare/{place}", 303)
+
+
+async def started(serving: Service, visiting: Visiting, study: str) -> str:
+    """The id of the place; raises Refusal where the study is paused or full."""
+    person = visiting.must_be("annotator", "owner")
+    found = await study_of(serving, study)
+    if found.paused or found.closed:
+        raise _paused(closed=found.closed)
+    place = await place_for(serving, study, person)
+    await serving.watch.note(visiting, "took a place in a study", study)
+    return place
+
+
+@pages.get("/{place}")
+async def overview(request: Request, serving: Serving, visiting: Visiting, place: str) -> Response:
+    own = await own_place(serving, visiting, place)
+    chosen = await run_in_threadpool(choices, serving.ledger, own)
+    still_open = next((number for number, one in enumerate(chosen, start=1) if one is None), None)
+    context = {"place": own, "chosen": chosen, "still_open": still_open}
+    return serving.pages.page(request, "compare_overview.html", context)
+
+
+@pages.get("/{place}/jump")
+async def jump(serving: Serving, visiting: Visiting, place: str, number: Number) -> Response:
+    own = await own_place(serving, visiting, place)
+    return RedirectResponse(f"/compare/{own.id}/{min(number, own.tasks)}", 303)
+
+
+@pages.get("/{place}/{number}")
+async def compare(request: Request, serving: Serving, visiting: Visiting, place: str, number: str) -> Response:
+    return _desk(request, serving, await own_task(serving, visiting, place, number))
+
+
+def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: str | None = None) -> Response:
+    """`overtaken`: why what was sent is not kept."""
+    context = {
+        "place": own.place,
+        "task": own.task,
+        "item": as_compared(own.task.item),
+        "pictures": own.pictures,
+        "criteria": criteria_of(own.task.item) if own.place.form.explained else (),
+        "overtaken": overtaken,
+    }
+    return serving.pages.page(request, "compare.html", context, status=200 if overtaken is None else 409)
+
+
+def overtaken_sentence(said: Said) -> str:
+    return (
+        f"Not saved: you chose {said.choice} meanwhile in another window, and that stands. "
+        "Choose again if you mean something else."
+    )
+
+
+def criteria_of(item: Item) -> tuple[tuple[str, str], ...]:
+    return tuple((name, text) for name, text in item.criteria if text.strip())
+
+
+@pages.post("/{place}/{number}")
+async def answer(
+    request: Request, serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str
+) -> Response:
+    """Saves what was chosen, if anything was, and leads on."""
+    own = await own_place(serving, visiting, place)
+    of_task = task_number(own, number)
+    go = form.choice("go", ("next", "previous", "stay"))
+    choice = form.text("choice", most=CHOICE_LONGEST)
+    if choice:
+        after = form.number("after", least=0, most=SAID_MOST)
+        shown = Shown(number=of_task, showing=form.text("showing", most=SHOWING_LONGEST), after=after)
+        try:
+            await said(serving, own, shown, choice)
+        except (Overtaken, ShownAnew) as late:
+            fresh = await own_task(serving, visiting, place, number)
+            why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
+            return _desk(request, serving, fresh, overtaken=why)
+    if go == "next" and of_task == own.tasks:
+        return RedirectResponse(f"/compare/{own.id}", 303)
+    step = {"next": 1, "previous": -1, "stay": 0}[go]
+    return RedirectResponse(f"/compare/{own.id}/{max(1, of_task + step)}", 303)
+
+
+async def own_place(serving: Service, visiting: Visiting, place: str) -> Place:
+    """Raises Refusal; another person's is not there, and whoever asks for it is written down."""
+    person = visiting.must_be("annotator", "owner")
+    return await run_in_threadpool(_own_place, serving.ledger, person, place)
+
+
+def _own_place(ledger: Ledger, person: Person, place: str) -> Place:
+    found = find_place(ledger, place)
+    if found is None or found.person != person.id:
+        what = "refused: unknown task" if found is None else "refused: another person's task"
+        raise Refusal(404, "There is no such task of yours here.", attack=what, about=f"/compare/{place[:100]}")
+    return found
+
+
+def task_number(place: Place, number: str) -> int:
+    """Raises Refusal where the place has no such task."""
+    if not number.isdecimal() or len(number) > 6 or not 1 <= int(number) <= place.tasks:
+        raise not_found("such task of yours")
+    return int(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTask:
+    place: Place
+    task: Task
+    pictures: tuple[Picture, ...]
+
+
+async def own_task(serving: Service, visiting: Visiting, place: str, number: str) -> OwnTask:
+    """Raises Refusal."""
+    person = visiting.must_be("annotator", "owner")
+    return await run_in_threadpool(_own_task, serving.ledger, person, place, number)
+
+
+def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTask:
+    own = _own_place(ledger, person, place)
+    task = find_task(ledger, own, task_number(own, number))
+    if task is None:
+        raise not_found("such task of yours")
+    return OwnTask(place=own, task=task, pictures=pictures_of(ledger, task.item))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a person chose on."""
+
+    number: int
+    showing: str
+    """As the page or the API gave it."""
+    after: int | None
+    """How often they had chosen then."""
+
+
+async def said(serving: Service, place: Place, shown: Shown, choice: str) -> Said:
+    """Puts the choice on record; raises Refusal, Overtaken, ShownAnew."""
+    verdict = place.form.preference(choice)
+    if verdict is None:
+        offered = ", ".join(one.code for one in place.form.choices)
+        raise Refusal(422, f"The choice is one of {offered}.")
+    try:
+        found = await run_in_threadpool(
+            say, serving.ledger, place, shown.number, verdict, showing=shown.showing, after=shown.after
+        )
+    except Paused as error:
+        raise _paused(closed=place.closed) from error
+    if found is None:
+        raise not_found("such task of yours")
+    return found
+
+
+def _paused(*, closed: bool) -> Refusal:
+    if closed:
+        return Refusal(409, "This study is closed; your answers are kept. Thank you.")
+    return Refusal(409, "This study is paused; your answers so far are kept. Come back a little later.")

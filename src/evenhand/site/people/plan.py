@@ -1,0 +1,163 @@
+"""What a study for people would ask: worked out from the record, which it leaves as it is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import exists, select
+
+from evenhand.domain.item import Item
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.format.near_names import hint
+from evenhand.ledger.read.projection import BenchmarkOnRecord, StudyOnRecord, benchmarks, items_of, studies
+from evenhand.ledger.read.results import results_of
+from evenhand.ledger.store import rows, schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.submitted_models import kept_back, may_be_shown
+from evenhand.site.people.forms import AskedStudy, Comparison, Showing, comparisons, divided, drawn_items
+
+MOST_TASKS = 200_000
+"""Of all people in one study."""
+
+
+class PeopleStudyError(Exception):
+    """A study that cannot be made or taken part in as asked. A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOnRecord:
+    """Questions drawn for people before."""
+
+    key: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedStudy:
+    benchmark: BenchmarkOnRecord
+    comparisons: tuple[Comparison, ...]
+    shares: tuple[tuple[Showing, ...], ...]
+    """What each person would see."""
+    answers: Mapping[str, Mapping[str, str]]
+    """Digests of the answers that stand, by item and model."""
+    references: tuple[Response, ...]
+    """Those among the answers that are not on record as answers yet."""
+
+    @property
+    def tasks(self) -> int:
+        return sum(map(len, self.shares))
+
+    @property
+    def per_person(self) -> tuple[int, int]:
+        """The least and the most that one person has to compare."""
+        lengths = [len(share) for share in self.shares]
+        return min(lengths), max(lengths)
+
+
+def plan_people_study(ledger: Ledger, asked: AskedStudy) -> PlannedStudy:
+    """Raises PeopleStudyError."""
+    benchmark = next((one for one in benchmarks(ledger) if one.data == asked.data), None)
+    if benchmark is None:
+        raise PeopleStudyError("There is no such benchmark on record.")
+    items = _items(ledger, asked)
+    answers, references = _answers(ledger, items, asked)
+    wanted = _comparisons(asked, items, answers)
+    return PlannedStudy(
+        benchmark=benchmark,
+        comparisons=tuple(wanted),
+        shares=tuple(map(tuple, divided(len(wanted), asked.sharing))),
+        answers=answers,
+        references=tuple(references),
+    )
+
+
+def model_studies(ledger: Ledger, data: str) -> list[StudyOnRecord]:
+    """Those in which a model judged answers to this data, the oldest first."""
+    return [one for one in studies(ledger, purposes=("board",)) if one.data == data and one.rater.kind == "model"]
+
+
+def judged_by_models(ledger: Ledger, planned: PlannedStudy) -> int:
+    """How many of the comparisons a model has judged too, on the answers that stand: what `align` can hold together."""
+    known = model_studies(ledger, planned.benchmark.data)
+    if not known:
+        return 0
+    found = results_of(ledger, [one.key for one in known], items={one.item for one in planned.comparisons})
+    read = found.rows(found.pair & found.decided & found.stands)
+    met = {(item, frozenset(models)) for item, models, _ in read.each()}
+    return sum((one.item, frozenset(one.pair)) in met for one in planned.comparisons)
+
+
+def samples(ledger: Ledger, data: str) -> list[SampleOnRecord]:
+    """What `evenhand sample` drew of a benchmark: people's studies that nobody has judged."""
+    table, links = schema.studies, schema.study_trials
+    query = (
+        select(table.c.content)
+        .where(table.c.data == data, table.c.purpose == "people", ~exists().where(links.c.study == table.c.key))
+        .order_by(table.c.at)
+    )
+    with ledger.reading() as connection:
+        found = [rows.study_from(content) for content in connection.execute(query).scalars()]
+    return [SampleOnRecord(key=one.key, items=one.items) for one in found if one.pairing != "given"]
+
+
+def answers_for_people(ledger: Ledger, items: Iterable[Item]) -> list[Response]:
+    """Those that stand, of models whose answers people may be given."""
+    held = ledger.responses_to(item.digest for item in items)
+    shown = may_be_shown(ledger, {one.model for one in held})
+    return [one for one in held if one.model in shown]
+
+
+def _items(ledger: Ledger, asked: AskedStudy) -> list[Item]:
+    items = items_of(ledger, asked.data)
+    if asked.sample is not None:
+        sample = next((one for one in samples(ledger, asked.data) if one.key == asked.sample), None)
+        if sample is None:
+            raise PeopleStudyError("There is no such sample of this benchmark on record.")
+        among = set(sample.items)
+        items = [item for item in items if item.digest in among]
+    drawn = drawn_items(items, category=asked.category, most=asked.items, seed=asked.sharing.seed)
+    if not drawn:
+        raise PeopleStudyError("No item of this benchmark is of that category; choose another.")
+    return drawn
+
+
+def _answers(
+    ledger: Ledger, items: Sequence[Item], asked: AskedStudy
+) -> tuple[dict[str, dict[str, str]], list[Response]]:
+    """Those that stand, by item and model, and references that would become answers because they are compared."""
+    named = {*asked.pairs.models, *(name for pair in asked.pairs.given for name in pair)}
+    named |= {asked.pairs.against} if asked.pairs.against is not None else set()
+    for model in sorted(named - may_be_shown(ledger, named)):
+        raise PeopleStudyError(kept_back(model))
+    found: dict[str, dict[str, str]] = {}
+    for one in answers_for_people(ledger, items):
+        found.setdefault(one.item, {})[one.model] = one.digest
+    fresh: list[Response] = []
+    for item in items if REFERENCE in named else ():
+        if item.reference and REFERENCE not in found.get(item.digest, {}):
+            fresh.append(Response(item=item.digest, model=REFERENCE, text=item.reference))
+            found.setdefault(item.digest, {})[REFERENCE] = fresh[-1].digest
+    here = {model for of_item in found.values() for model in of_item}
+    for model in sorted(named - here):
+        raise PeopleStudyError(f"No answer of '{model}' to these items is on record; {hint(model, here)}")
+    return found, fresh
+
+
+def _comparisons(
+    asked: AskedStudy, items: Sequence[Item], answers: Mapping[str, Mapping[str, str]]
+) -> list[Comparison]:
+    pairs = asked.pairs
+    if not pairs.models:
+        models = {model for of_item in answers.values() for model in of_item if model != REFERENCE}
+        pairs = replace(pairs, models=tuple(sorted(models)))
+    digests = [item.digest for item in items]
+    found = comparisons(digests, pairs, answers, most=asked.most, seed=asked.sharing.seed)
+    if not found:
+        raise PeopleStudyError("No two of these models answered the same item, so there is nothing to compare.")
+    sharing = asked.sharing
+    shared = sharing.for_all(len(found))
+    tasks = shared * sharing.people + (len(found) - shared) * sharing.each
+    if tasks > MOST_TASKS:
+        raise PeopleStudyError(
+            f"This study would ask {tasks:,} times, and {MOST_TASKS:,} is the most; draw fewer items or comparisons."
+        )
+    return found

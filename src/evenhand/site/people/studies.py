@@ -1,0 +1,340 @@
+"""Studies for people: made by an owner as so many places with their tasks, taken place by place, and followed."""
+
+import json
+import secrets
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+
+from evenhand import __version__
+from evenhand.domain.identity import canonical_json
+from evenhand.domain.response import REFERENCE
+from evenhand.domain.study import Study
+from evenhand.domain.trial import Trial
+from evenhand.domain.verdict import Preference
+from evenhand.domain.vote import Vote
+from evenhand.ledger.read.answers import response_models, standing_responses
+from evenhand.ledger.store import rows, schema
+from evenhand.ledger.store.links import changing
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.statements import insert_all
+from evenhand.site.accounts.store import Person
+from evenhand.site.people.forms import (
+    FORMS,
+    AskedStudy,
+    Comparison,
+    Form,
+    Showing,
+)
+from evenhand.site.people.plan import PeopleStudyError, plan_people_study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleStudy:
+    id: str
+    title: str
+    benchmark: str
+    data: str
+    form: Form
+    asked: Mapping[str, Any]
+    """As the owner asked for it."""
+    comparisons: int
+    at: float
+    paused: bool
+    closed: bool
+    """By the owner: it takes no more judgements, and everybody may see its board."""
+    shown: bool
+    """Whether its board is shown while it runs."""
+    counts: bool
+    """Whether it counts on the board that all studies of the benchmark share."""
+    places: int
+    taken: int
+
+    @property
+    def seen(self) -> bool:
+        """Whether everybody may see its board."""
+        return self.closed or self.shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far one place has got."""
+
+    place: str
+    number: int
+    person: str | None
+    tasks: int
+    judged: int
+    last: float | None
+    """When they judged last."""
+
+
+def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None) -> str:
+    """The study's id, with all its places and tasks, or nothing; raises PeopleStudyError."""
+    planned = plan_people_study(ledger, asked)
+    benchmark, wanted = planned.benchmark, planned.comparisons
+    ledger.add_responses(list(planned.references))
+    study = secrets.token_hex(6)
+    row = {
+        "id": study,
+        "title": asked.title or benchmark.name,
+        "benchmark": benchmark.name,
+        "data": benchmark.data,
+        "form": asked.form,
+        "asked": canonical_json(asked.as_json()),
+        "comparisons": len(wanted),
+        "made_by": made_by,
+        "at": time.time(),
+        "paused": None,
+    }
+    places = [
+        {"id": secrets.token_hex(8), "study": study, "number": number, "person": None}
+        for number in range(len(planned.shares))
+    ]
+    tasks = [
+        {
+            "place": place["id"],
+            "number": number,
+            **_shown(wanted[showing.comparison], showing, planned.answers),
+            "trial": None,
+        }
+        for place, share in zip(places, planned.shares, strict=True)
+        for number, showing in enumerate(share, start=1)
+    ]
+    with ledger.writing() as connection:
+        insert_all(connection, schema.people_studies, [row])
+        insert_all(connection, schema.people_places, places)
+        connection.execute(insert(schema.people_tasks), tasks)
+    return study
+
+
+def _shown(one: Comparison, showing: Showing, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    first, second = (answers[one.item][model] for model in (one.pair[::-1] if showing.swapped else one.pair))
+    return {"item": one.item, "first": first, "second": second}
+
+
+def people_studies(ledger: Ledger) -> list[PeopleStudy]:
+    """The newest first."""
+    with ledger.reading() as connection:
+        return [_study(row) for row in connection.execute(_studies())]
+
+
+def find_people_study(ledger: Ledger, study: str) -> PeopleStudy | None:
+    with ledger.reading() as connection:
+        row = connection.execute(_studies().where(schema.people_studies.c.id == study)).first()
+    return None if row is None else _study(row)
+
+
+def _studies() -> Select[Any]:
+    table, places = schema.people_studies, schema.people_places
+    return (
+        select(table, func.count(places.c.id).label("places"), func.count(places.c.person).label("taken"))
+        .join(places, places.c.study == table.c.id)
+        .group_by(*table.c)
+        .order_by(table.c.at.desc(), table.c.id)
+    )
+
+
+def _study(row: Row[Any]) -> PeopleStudy:
+    return PeopleStudy(
+        id=row.id,
+        title=row.title,
+        benchmark=row.benchmark,
+        data=row.data,
+        form=FORMS[row.form],
+        asked=json.loads(row.asked),
+        comparisons=row.comparisons,
+        at=row.at,
+        paused=row.paused is not None,
+        closed=row.closed is not None,
+        shown=row.shown is not None,
+        counts=row.aside is None,
+        places=row.places,
+        taken=row.taken,
+    )
+
+
+def pause_people_study(ledger: Ledger, study: str, *, paused: bool) -> bool:
+    """Whether there is such a study; while it is paused it can be looked at, and takes no judgement."""
+    table = schema.people_studies
+    with ledger.writing() as connection:
+        asked = update(table).where(table.c.id == study).values(paused=time.time() if paused else None)
+        return connection.execute(asked).rowcount == 1
+
+
+def remove_people_study(ledger: Ledger, study: str) -> bool:
+    """Whether it was removed: one in which somebody has a place stays."""
+    table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
+    in_study = select(places.c.id).where(places.c.study == study)
+    with ledger.writing() as connection:
+        if connection.execute(in_study.where(places.c.person.is_not(None))).first() is not None:
+            return False
+        connection.execute(delete(tasks).where(tasks.c.place.in_(in_study)))
+        with changing(connection, places, places.c.study == study), changing(connection, table, table.c.id == study):
+            connection.execute(delete(places).where(places.c.study == study))
+            return connection.execute(delete(table).where(table.c.id == study)).rowcount == 1
+
+
+def take_place(ledger: Ledger, study: str, person: Person) -> str:
+    """The id of the person's place, which is the same every time; raises PeopleStudyError where none is free."""
+    table = schema.people_places
+    with ledger.writing() as connection:
+        theirs = select(table).where(table.c.study == study, table.c.person == person.id)
+        place = connection.execute(theirs).first()
+        if place is None:
+            free = select(table).where(table.c.study == study, table.c.person.is_(None))
+            place = connection.execute(free.order_by(table.c.number).limit(1).with_for_update()).first()
+            if place is None:
+                raise PeopleStudyError("Every place in this study is taken.")
+            theirs_now = {"person": person.id, "at": time.time(), "replicate": _replicate(connection, study, person)}
+            connection.execute(update(table).where(table.c.id == place.id).values(theirs_now))
+    # Apart from the taking: a kill between the two leaves a place that is put on record when it is next opened.
+    if place.record is None:
+        _put_on_record(ledger, place.id, person)
+    return place.id
+
+
+def _replicate(connection: Connection, study: str, person: Person) -> int:
+    """How often the person has taken a place in a study of the same data and form: never the same number twice."""
+    table, places, shares, begun = schema.people_studies, schema.people_places, schema.studies, schema.runs
+    asked = connection.execute(select(table.c.data, table.c.form).where(table.c.id == study)).one()
+    on_record = (
+        select(func.count())
+        .select_from(begun.join(shares, shares.c.key == begun.c.study))
+        .where(
+            shares.c.data == asked.data,
+            shares.c.rater == person.rater.key,
+            shares.c.condition == FORMS[asked.form].condition.key,
+        )
+    )
+    # A kill may have left a place of theirs that is not on record yet.
+    held = (
+        select(func.max(places.c.replicate))
+        .join(table, table.c.id == places.c.study)
+        .where(places.c.person == person.id, table.c.data == asked.data, table.c.form == asked.form)
+    )
+    last = connection.execute(held).scalar()
+    return max(connection.execute(on_record).scalar_one(), 0 if last is None else last + 1)
+
+
+def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
+    """The person's share as a Study of theirs."""
+    table, tasks = schema.people_places, schema.people_tasks
+    with ledger.reading() as connection:
+        taken = connection.execute(select(table.c.study, table.c.replicate).where(table.c.id == place)).one()
+        of_study = _study(connection.execute(_studies().where(schema.people_studies.c.id == taken.study)).one())
+        found = connection.execute(select(tasks).where(tasks.c.place == place).order_by(tasks.c.number)).all()
+    condition = of_study.form.condition
+    trials = {
+        row.number: Trial(
+            item=row.item,
+            responses=(row.first, row.second),
+            rater=person.rater.key,
+            condition=condition.key,
+            replicate=taken.replicate,
+        )
+        for row in found
+    }
+    record = share_of(of_study, person, showings_of(ledger, trials.values()), replicate=taken.replicate)
+    ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
+    settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
+    run = ledger.begin_run("compare", settings, study=record.key, version=__version__)
+    with ledger.writing() as connection:
+        for number, trial in trials.items():
+            of_task = (tasks.c.place == place, tasks.c.number == number)
+            connection.execute(update(tasks).where(*of_task).values(trial=trial.key))
+        fresh = (table.c.id == place, table.c.record.is_(None))
+        with changing(connection, table, table.c.id == place):
+            connection.execute(update(table).where(*fresh).values(record=record.key, run=run))
+
+
+def showings_of(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:
+    model_of = response_models(ledger, {digest for trial in trials for digest in trial.responses})
+    return tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
+
+
+def share_of(
+    study: PeopleStudy, person: Person, showings: tuple[tuple[str, str, str], ...], *, replicate: int
+) -> Study:
+    """Exactly the showings that the person will see."""
+    models = {model for _, *pair in showings for model in pair}
+    return Study(
+        benchmark=study.benchmark,
+        data=study.data,
+        items=tuple(dict.fromkeys(item for item, _, _ in showings)),
+        models=tuple(sorted(models, key=lambda model: (model == REFERENCE, model))),
+        rater=person.rater.key,
+        condition=study.form.condition.key,
+        pairing="given",
+        against=study.asked["against"],
+        showings=showings,
+        orders="random",
+        first_replicate=replicate,
+        seed=study.asked["seed"],
+        purpose="people",
+    )
+
+
+def progress(ledger: Ledger, study: str) -> list[Progress]:
+    """Of every place, in their order."""
+    table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
+    in_study = select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study)
+    last = (
+        select(made.c.trial, func.max(made.c.at).label("at"))
+        .where(made.c.trial.in_(in_study), made.c.verdict.is_not(None))
+        .group_by(made.c.trial)
+        .subquery()
+    )
+    query = (
+        select(
+            table,
+            func.count(tasks.c.number).label("tasks"),
+            func.count(last.c.trial).label("judged"),
+            func.max(last.c.at).label("last"),
+        )
+        .join(tasks, tasks.c.place == table.c.id)
+        .outerjoin(last, last.c.trial == tasks.c.trial)
+        .where(table.c.study == study)
+        .group_by(*table.c)
+        .order_by(table.c.number)
+    )
+    with ledger.reading() as connection:
+        return [
+            Progress(
+                place=row.id, number=row.number, person=row.person, tasks=row.tasks, judged=row.judged, last=row.last
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def people_votes(ledger: Ledger, study: str) -> list[Vote]:
+    """What each person said last of each comparison whose answers still stand; the rater is the person's id."""
+    table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
+    query = (
+        select(table.c.person, tasks.c.item, tasks.c.first, tasks.c.second, made.c.verdict, tasks.c.trial)
+        .join(tasks, tasks.c.place == table.c.id)
+        .join(made, made.c.trial == tasks.c.trial)
+        .where(table.c.study == study, made.c.verdict.is_not(None))
+        .order_by(made.c.seq)
+    )
+    with ledger.reading() as connection:
+        said = {row.trial: row for row in connection.execute(query)}
+    standing = standing_responses(ledger, {row.item for row in said.values()})
+    newest = {trial: row for trial, row in said.items() if {row.first, row.second} <= standing}
+    models = response_models(ledger, {digest for row in newest.values() for digest in (row.first, row.second)})
+    return [
+        Vote(
+            item=row.item,
+            model_a=models[row.first],
+            model_b=models[row.second],
+            first=models[row.first],
+            value=verdict.value,
+            levels=verdict.levels,
+            rater=row.person,
+        )
+        for row in newest.values()
+        if isinstance(verdict := rows.verdict_of(row.verdict, None, ""), Preference)
+    ]

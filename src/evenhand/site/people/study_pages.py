@@ -1,0 +1,276 @@
+"""The owner's studies for people: making one, giving places, how far each person has got and how far they agree."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Person, find_person, people
+from evenhand.site.http.refusal import Refusal, not_found
+from evenhand.site.http.service import Owner, SentForm, Service, Serving
+from evenhand.site.http.visitor import Visitor
+from evenhand.site.owner.pages import names_of
+from evenhand.site.people.agreement import Agreement, agreement
+from evenhand.site.people.changes import (
+    Setting,
+    finished_studies,
+    give_back,
+    renew_answers,
+    replaced_answers,
+    set_people_study,
+)
+from evenhand.site.people.forms import FORMS
+from evenhand.site.people.plan import PeopleStudyError
+from evenhand.site.people.studies import (
+    PeopleStudy,
+    find_people_study,
+    make_people_study,
+    pause_people_study,
+    people_studies,
+    progress,
+    remove_people_study,
+    take_place,
+)
+from evenhand.site.people.study_making import Counted, Material, NewStudy, counted, material, sent_fields, sent_study
+
+pages = APIRouter(prefix="/admin/studies", include_in_schema=False)
+
+Data = Annotated[str, Query(max_length=64)]
+
+
+@pages.get("")
+async def listed(request: Request, serving: Serving, owner: Owner) -> Response:  # noqa: ARG001
+    found = await run_in_threadpool(people_studies, serving.ledger)
+    there = await run_in_threadpool(benchmarks, serving.ledger)
+    finished = await run_in_threadpool(finished_studies, serving.ledger)
+    listed = [(one, state_of(one, finished=one.id in finished)) for one in found]
+    return serving.pages.page(request, "studies.html", {"studies": listed, "benchmarks": there})
+
+
+def state_of(study: PeopleStudy, *, finished: bool) -> str:
+    """In a word. `finished`: everything that was asked is judged."""
+    if study.closed:
+        return "closed"
+    if finished:
+        return "finished"
+    return "paused" if study.paused else "open"
+
+
+@pages.get("/new")
+async def new(request: Request, serving: Serving, owner: Owner, data: Data) -> Response:  # noqa: ARG001
+    return await _form(request, serving, data)
+
+
+async def _form(
+    request: Request,
+    serving: Service,
+    data: str,
+    *,
+    filled: Mapping[str, Any] | None = None,
+    counts: Counted | None = None,
+    fault: str | None = None,
+) -> Response:
+    """`filled`: the fields as they were sent; else as they are usual for the benchmark."""
+    found = await run_in_threadpool(material, serving.ledger, data)
+    if found is None:
+        raise not_found("such benchmark")
+    if filled is None:
+        filled, counts = found.usual(), await run_in_threadpool(_usual_counts, serving.ledger, found)
+    context = {"material": found, "forms": FORMS.values(), "filled": filled, "counts": counts, "fault": fault}
+    return serving.pages.page(request, "study_new.html", context, status=200 if fault is None else 422)
+
+
+def _usual_counts(ledger: Ledger, found: Material) -> Counted | None:
+    """None where there is nothing to compare in the usual way."""
+    try:
+        return counted(ledger, found.usual_study().asked())
+    except PeopleStudyError:
+        return None
+
+
+@pages.post("")
+async def make(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
+    """Counts what would be asked, or makes the study; on a mistake the form comes back as it was filled in."""
+    data = form.text("data", most=64)
+    try:
+        asked = sent_study(form)
+        if form.choice("go", ("count", "make")) == "make":
+            study = await made_study(serving, owner, asked)
+            return RedirectResponse(f"/admin/studies/{study}", 303)
+        counts = await run_in_threadpool(counted, serving.ledger, asked.asked())
+    except (Refusal, PeopleStudyError) as error:
+        words = error.sentence if isinstance(error, Refusal) else str(error)
+        return await _form(request, serving, data, filled=sent_fields(form), fault=words)
+    return await _form(request, serving, data, filled=sent_fields(form), counts=counts)
+
+
+async def made_study(serving: Service, owner: Owner, asked: NewStudy) -> str:
+    """The id; raises Refusal where there is nothing to compare."""
+    by = owner.must_be("owner").id
+    try:
+        study = await run_in_threadpool(make_people_study, serving.ledger, asked.asked(), made_by=by)
+    except PeopleStudyError as error:
+        raise Refusal(422, str(error)) from error
+    await serving.watch.note(owner, "made a study", study)
+    return study
+
+
+@pages.get("/{study}")
+async def followed(request: Request, serving: Serving, owner: Owner, study: str) -> Response:  # noqa: ARG001
+    found = await study_of(serving, study)
+    everybody = await run_in_threadpool(people, serving.ledger)
+    places = await run_in_threadpool(progress, serving.ledger, study)
+    taken = {one.person for one in places}
+    context = {
+        "study": found,
+        "state": state_of(found, finished=all(one.judged == one.tasks for one in places)),
+        "replaced": await run_in_threadpool(replaced_answers, serving.ledger, study),
+        "places": places,
+        "agreement": await agreement_of(serving, study),
+        "names": await run_in_threadpool(names_of, serving.ledger),
+        "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
+        "board": await _board_of(serving, study),
+    }
+    return serving.pages.page(request, "study.html", context)
+
+
+async def _board_of(serving: Service, study: str) -> str | None:
+    """The address of what this study alone makes; None before anything is judged."""
+    for board in await serving.every_board():
+        if board.only(study) is not None:
+            return f"/boards/{board.id}?study={study}"
+    return None
+
+
+async def study_of(serving: Service, study: str) -> PeopleStudy:
+    found = await run_in_threadpool(find_people_study, serving.ledger, study)
+    if found is None:
+        raise not_found("such study")
+    return found
+
+
+async def agreement_of(serving: Service, study: str) -> Agreement | None:
+    """Raises StillWorking."""
+    return await serving.kept(
+        ("agreement", study), lambda: agreement(serving.ledger, study), serving.site.limits.patience
+    )
+
+
+def _may_compare(person: Person) -> bool:
+    return person.role in ("annotator", "owner") and not person.erased
+
+
+@pages.post("/{study}/pause")
+async def pause(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    await paused(serving, owner, study, paused=form.choice("what", ("pause", "resume")) == "pause")
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def paused(serving: Service, owner: Owner, study: str, *, paused: bool) -> None:
+    if not await run_in_threadpool(pause_people_study, serving.ledger, study, paused=paused):
+        raise not_found("such study")
+    await serving.watch.note(owner, "paused a study" if paused else "resumed a study", study)
+
+
+_SETTINGS: Mapping[str, tuple[Setting, bool, str]] = {
+    "close": ("closed", True, "closed a study"),
+    "reopen": ("closed", False, "opened a study again"),
+    "show": ("shown", True, "showed the board of a study that runs"),
+    "hide": ("shown", False, "hid the board of a study that runs"),
+    "leave out": ("aside", True, "left a study out of the shared board"),
+    "count": ("aside", False, "counted a study on the shared board"),
+}
+"""By what the owner says: which setting, whether it is on, and how the audit log tells it."""
+
+
+@pages.post("/{study}/settings")
+async def settings(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    setting, on, _ = _SETTINGS[form.choice("what", _SETTINGS)]
+    await changed(serving, owner, study, setting, on=on)
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def changed(serving: Service, owner: Owner, study: str, setting: Setting, *, on: bool) -> None:
+    if not await run_in_threadpool(set_people_study, serving.ledger, study, setting, on=on):
+        raise not_found("such study")
+    what = next(words for one, value, words in _SETTINGS.values() if (one, value) == (setting, on))
+    await serving.watch.note(owner, what, study)
+
+
+@pages.post("/{study}/renew")
+async def renew(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:  # noqa: ARG001
+    await renewed(serving, owner, study)
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def renewed(serving: Service, owner: Visitor, study: str) -> int:
+    """How many tasks ask about other answers now; raises Refusal."""
+    await study_of(serving, study)
+    tasks = await run_in_threadpool(renew_answers, serving.ledger, study)
+    await serving.watch.note(owner, "asked about the present answers", f"{study}, {tasks} tasks")
+    return tasks
+
+
+@pages.post("/{study}/places/{place}/free")
+async def free(serving: Serving, owner: Owner, form: SentForm, study: str, place: str) -> Response:
+    """What the person named in the form has not judged becomes a place for somebody else."""
+    await freed(serving, owner, study, place, form.text("person", most=100))
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def freed(serving: Service, owner: Visitor, study: str, place: str, person: str) -> None:
+    """Raises Refusal."""
+    await study_of(serving, study)
+    found = await run_in_threadpool(find_person, serving.ledger, person)
+    if found is None:
+        raise not_found("such person")
+    if place not in {one.place for one in await run_in_threadpool(progress, serving.ledger, study)}:
+        raise not_found("such place in this study")
+    try:
+        left = await run_in_threadpool(give_back, serving.ledger, place, found)
+    except PeopleStudyError as error:
+        raise Refusal(409, str(error)) from error
+    await serving.watch.note(owner, "freed a place in a study", f"{study}, {left} tasks of {found.label}")
+
+
+@pages.post("/{study}/places")
+async def give_place(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    await given_place(serving, owner, study, form.text("person", most=100))
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def given_place(serving: Service, owner: Owner, study: str, person: str) -> str:
+    """The place's id; raises Refusal."""
+    await study_of(serving, study)
+    found = await run_in_threadpool(find_person, serving.ledger, person)
+    if found is None or not _may_compare(found):
+        raise not_found("such person who compares")
+    place = await place_for(serving, study, found)
+    await serving.watch.note(owner, "gave a place in a study", f"{study} to {found.label}")
+    return place
+
+
+async def place_for(serving: Service, study: str, person: Person) -> str:
+    """Raises Refusal where none is free."""
+    try:
+        return await run_in_threadpool(take_place, serving.ledger, study, person)
+    except PeopleStudyError as error:
+        raise Refusal(409, str(error)) from error
+
+
+@pages.post("/{study}/remove")
+async def remove(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:  # noqa: ARG001
+    await removed(serving, owner, study)
+    return RedirectResponse("/admin/studies", 303)
+
+
+async def removed(serving: Service, owner: Visitor, study: str) -> None:
+    """Raises Refusal where somebody has a place in it."""
+    await study_of(serving, study)
+    if not await run_in_threadpool(remove_people_study, serving.ledger, study):
+        raise Refusal(409, "Somebody has a place in this study already; pause it instead.")
+    await serving.watch.note(owner, "removed a study", study)

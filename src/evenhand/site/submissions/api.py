@@ -1,0 +1,242 @@
+"""Submissions for scripts: a team does here what it does on the pages."""
+
+import tempfile
+from typing import Annotated, Any, BinaryIO
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from evenhand.ledger.submissions.store import Submission, submissions_on_record
+from evenhand.ledger.upkeep.signing import public_keys
+from evenhand.site.api import Document, Id
+from evenhand.site.http.refusal import Refusal
+from evenhand.site.http.service import Changing, Service, Serving, Visiting
+from evenhand.site.openapi import PUBLIC
+from evenhand.site.submissions.actions import (
+    ENTERED_LONGEST,
+    FILE_MOST,
+    FILE_NAME_LONGEST,
+    LINK_LONGEST,
+    as_checked_now,
+    begin,
+    confirm_upload,
+    entered,
+    file_name,
+    may_upload,
+    own_submission,
+    publish,
+    seen_submission,
+    upload,
+    withdraw,
+)
+from evenhand.site.submissions.following import Followed, battles_of, followed, receipt_of
+from evenhand.site.submissions.offers import Offer, offer_of, offers
+from evenhand.site.submissions.pages import Ending, items_file, table_file, template_file
+
+routes = APIRouter(prefix="/api", tags=["Submissions"])
+
+_SEQ_MOST = 2**62
+_RAW: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The file's bytes as they are; the ending of its name says whether it is CSV or JSONL.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+FileName = Annotated[str, Query(min_length=1, max_length=FILE_NAME_LONGEST, description="Ends .csv or .jsonl.")]
+
+
+class NewSubmission(BaseModel):
+    model: str = Field(min_length=1, max_length=ENTERED_LONGEST)
+    version: str = Field(min_length=1, max_length=ENTERED_LONGEST)
+    team: str = Field(min_length=1, max_length=ENTERED_LONGEST)
+    link: str = Field(default="", max_length=LINK_LONGEST)
+    policy_hash: str = Field(max_length=100, description="Of the policy that is accepted, as /api/submit gives it.")
+
+
+class Confirmation(BaseModel):
+    upload: int = Field(ge=0, le=_SEQ_MOST, description="As the upload gave it.")
+
+
+@routes.get("/submit", summary="The boards that take submissions, with the policy to accept", openapi_extra=PUBLIC)
+async def list_intakes(serving: Serving) -> Document:
+    return {"schema": 1, "intakes": [_intake(one) for one in await offers(serving)]}
+
+
+def _intake(offer: Offer) -> Document:
+    intake, terms = offer.intake, offer.intake.terms
+    return {
+        "intake": intake.id,
+        "benchmark": intake.benchmark,
+        "title": offer.title,
+        "open": terms.open,
+        "items": len(offer.items),
+        "policy": terms.policy,
+        "policy_hash": intake.policy_hash,
+        "per_team": terms.per_team,
+        "days": terms.days,
+        "missing_allowed": terms.missing_allowed,
+        "board": None if offer.board is None else offer.board.id,
+    }
+
+
+@routes.get(
+    "/submit/{intake}/items.{ending}",
+    summary="The questions as a file",
+    response_class=Response,
+    openapi_extra=PUBLIC,
+)
+async def get_items(serving: Serving, intake: Id, ending: Ending) -> Response:
+    return items_file(await offer_of(serving, intake), serving.site, ending)
+
+
+@routes.get(
+    "/submit/{intake}/predictions.{ending}",
+    summary="A file to fill in: a row for every question, in which the answer is missing",
+    response_class=Response,
+    openapi_extra=PUBLIC,
+)
+async def get_template(serving: Serving, intake: Id, ending: Ending) -> Response:
+    return template_file(await offer_of(serving, intake), ending)
+
+
+@routes.post("/submit/{intake}", summary="Begin a submission; its policy is accepted with it (team)", status_code=201)
+async def post_submission(serving: Serving, changing: Changing, intake: Id, asked: NewSubmission) -> Document:
+    changing.must_be("team")
+    offer = await offer_of(serving, intake)
+    said = entered(model=asked.model, version=asked.version, team=asked.team, link=asked.link)
+    made = await begin(serving, changing, offer, said, policy_hash=asked.policy_hash)
+    return await _status(serving, changing, made)
+
+
+@routes.get("/submissions", summary="My submissions (team)")
+async def list_submissions(serving: Serving, visiting: Visiting) -> Document:
+    person = visiting.must_be("team")
+    found = await run_in_threadpool(submissions_on_record, serving.ledger, person=person.id)
+    return {"schema": 1, "submissions": [_summary(one) for one in found]}
+
+
+@routes.get("/submissions/{submission}", summary="How one of mine stands (team; the owner: anybody's)")
+async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -> Document:
+    return await _status(serving, visiting, submission)
+
+
+async def _status(serving: Service, visitor: Visiting, submission: str) -> Document:
+    found = await seen_submission(serving, visitor, submission)
+    found = await as_checked_now(serving, found, await offer_of(serving, found.intake))
+    return {"schema": 1, **_document(await run_in_threadpool(followed, serving.ledger, found))}
+
+
+def _summary(one: Submission) -> Document:
+    said, stands = one.entered, one.standing
+    return {
+        "submission": one.id,
+        "intake": one.intake,
+        "model": said.model,
+        "version": said.version,
+        "team": said.team,
+        "link": said.link or None,
+        "at": one.at,
+        "stage": stands.stage,
+        "published": stands.published,
+        "reason": stands.reason or None,
+    }
+
+
+def _document(seen: Followed) -> Document:
+    stands = seen.submission.standing
+    sent, judged = stands.upload, stands.judged
+    return {
+        **_summary(seen.submission),
+        "upload": None
+        if sent is None
+        else {
+            "upload": stands.upload_seq,
+            "name": sent.name,
+            "sha256": sent.file,
+            "bytes": sent.size,
+            "answered": sent.answered,
+            "faults": sent.faults,
+        },
+        "confirmed_at": stands.confirmed,
+        "place": seen.place,
+        "wanted": None if seen.progress is None else seen.progress.wanted,
+        "done": seen.done,
+        "judged_at": stands.judged_at,
+        "partial": None if judged is None else judged.partial,
+        "row": None if judged is None else judged.receipt.get("row"),
+        "moved": None if judged is None else judged.receipt.get("moved"),
+    }
+
+
+@routes.put(
+    "/submissions/{submission}/file", summary="Upload its answers, or corrected ones (team)", openapi_extra=_RAW
+)
+async def put_file(request: Request, serving: Serving, changing: Changing, submission: Id, name: FileName) -> Document:
+    found = await may_upload(serving, changing, submission)
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refusal(415, "The file comes as it is, without a Content-Encoding; send the plain bytes.")
+    with tempfile.TemporaryFile() as file:
+        await _received(request, file)
+        seq, checked = await upload(serving, changing, found, file, file_name(name))
+    return {
+        "schema": 1,
+        "submission": submission,
+        "upload": seq,
+        "faults": checked.upload.faults,
+        "check": dict(checked.document),
+    }
+
+
+async def _received(request: Request, file: BinaryIO) -> None:
+    """Onto the disk, so that slow uploads of large files do not fill the memory. Raises Refusal."""
+    size = 0
+    async for some in request.stream():
+        size += len(some)
+        if size > FILE_MOST:
+            raise Refusal(413, f"A file of answers may have {FILE_MOST // 2**20} MB; this one is larger.")
+        await run_in_threadpool(file.write, some)
+
+
+@routes.post("/submissions/{submission}/confirm", summary="Confirm an upload without faults: it is to be judged (team)")
+async def post_confirmation(serving: Serving, changing: Changing, submission: Id, asked: Confirmation) -> Document:
+    found = await own_submission(serving, changing, submission)
+    await confirm_upload(serving, changing, found, asked.upload)
+    return await _status(serving, changing, submission)
+
+
+@routes.get("/receipt-keys", summary="The public keys that verify receipts, the one in use first", openapi_extra=PUBLIC)
+async def get_receipt_keys(serving: Serving) -> Document:
+    found = await run_in_threadpool(public_keys, serving.ledger)
+    return {"schema": 1, "public_keys": [one.as_json() for one in found]}
+
+
+@routes.get("/submissions/{submission}/receipt", summary="Its receipt, for `evenhand verify` (team, owner)")
+async def get_receipt(serving: Serving, visiting: Visiting, submission: Id) -> Document:
+    return await receipt_of(serving, await seen_submission(serving, visiting, submission))
+
+
+@routes.get(
+    "/submissions/{submission}/battles",
+    summary="Its battles as JSONL, without what is withheld (team; the owner: with it)",
+    response_class=Response,
+)
+async def get_battles(serving: Serving, visiting: Visiting, submission: Id) -> Response:
+    found = await seen_submission(serving, visiting, submission)
+    table = await battles_of(serving, visiting, await offer_of(serving, found.intake), found)
+    return table_file(table, f"battles-{found.id}.jsonl")
+
+
+@routes.post("/submissions/{submission}/publish", summary="Let its name stand on the board (team)")
+async def post_publication(serving: Serving, changing: Changing, submission: Id) -> Document:
+    await publish(serving, changing, await own_submission(serving, changing, submission))
+    return await _status(serving, changing, submission)
+
+
+@routes.post("/submissions/{submission}/withdraw", summary="Withdraw it: the row goes, the record stays (team)")
+async def post_withdrawal(serving: Serving, changing: Changing, submission: Id) -> Document:
+    await withdraw(serving, changing, await own_submission(serving, changing, submission))
+    return await _status(serving, changing, submission)

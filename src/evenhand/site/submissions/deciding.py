@@ -1,0 +1,176 @@
+"""What the owner decides about submissions, and what is refused: shared by the pages and the API."""
+
+from collections.abc import Callable, Sequence
+
+from starlette.concurrency import run_in_threadpool
+
+from evenhand.domain.submission import Approved, Closed, Estimated, Raised, Refused, Said, Standing, Terms
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import IntakeTaken, find_intake, open_intake
+from evenhand.ledger.submissions.store import Submission, TooLate, find_submission, spent, tell
+from evenhand.ledger.submissions.team_names import NameRefused
+from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
+from evenhand.site.accounts.requests import decide
+from evenhand.site.boards.listing import BoardOnRecord, found_board
+from evenhand.site.http.refusal import Refusal, not_found, too_late
+from evenhand.site.http.service import Service
+from evenhand.site.http.visitor import Visitor
+from evenhand.site.living.proposed import plain
+from evenhand.site.submissions.offers import identity_of
+from evenhand.site.submissions.words import limit
+
+POLICY = (
+    "Instructions and images may be used to run your model and to study what it answers. Nothing of this benchmark, "
+    "neither its public nor its withheld part nor answers to it, may be used to train, tune or select a model, or to "
+    "filter data for one. The answers you submit are your model's own, given without a person's help. Your answers "
+    "are kept and may be judged again; they are shown to others only if you publish the submission."
+)
+POLICY_LONGEST = 10_000
+REASON_LONGEST = 500
+
+
+def submittable(boards: Sequence[BoardOnRecord]) -> list[BoardOnRecord]:
+    """Boards of a model that compares two answers: people and grades are asked in other ways."""
+    return [one for one in boards if not one.human and one.protocol != FACTUALITY]
+
+
+def decided_terms(terms: Terms) -> Terms:
+    """Raises Refusal on terms that cannot be kept."""
+    if not terms.battles:
+        raise Refusal(422, "At least one battle is needed to place a model.")
+    if terms.reference_battles > terms.battles:
+        raise Refusal(422, "The battles against the reference are among the battles; there cannot be more of them.")
+    if not terms.per_team or not terms.days:
+        raise Refusal(422, "A team may submit at least once, in a time of at least one day.")
+    return terms
+
+
+async def open_for(serving: Service, owner: Visitor, board: str, terms: Terms) -> str:
+    """The new intake's id. Raises Refusal."""
+    found = found_board(submittable(await serving.boards()), board)
+    if found is None:
+        raise not_found("such board of a judging model")
+    by = owner.must_be("owner").id
+    try:
+        made = await run_in_threadpool(open_intake, serving.ledger, found.benchmark, identity_of(found), terms, by=by)
+    except IntakeTaken as error:
+        raise Refusal(409, str(error)) from error
+    await serving.watch.note(owner, "opened a board for submissions", made)
+    return made
+
+
+async def answer_request(serving: Service, owner: Visitor, request: str, *, accepted: bool, reason: str) -> None:
+    """Raises Refusal."""
+    by = owner.must_be("owner").id
+    reason = plain(reason).strip() if accepted else _reason(reason)
+    try:
+        waited = await run_in_threadpool(decide, serving.ledger, request, accepted=accepted, by=by, reason=reason)
+    except NameRefused as error:
+        raise Refusal(409, f"{error} Decline it with that as the reason.") from error
+    if not waited:
+        raise not_found("such request that waits")
+    await serving.watch.note(owner, "accepted a request" if accepted else "declined a request", request)
+
+
+async def approve(
+    serving: Service, owner: Visitor, submission: str, *, estimate: int, budget: float | None
+) -> Standing:
+    """As the worker estimated it in the estimate of this number, and in no other. Raises Refusal."""
+    found = await run_in_threadpool(find_submission, serving.ledger, submission)
+    if found is None:
+        raise not_found("such submission")
+    plan = found.standing.estimated
+    if found.standing.stage == "confirmed" and plan is None:
+        raise Refusal(
+            409, "The worker has not estimated yet what this would cost; wait for it, or see why it does not."
+        )
+    if plan is None or found.standing.stage != "confirmed":
+        raise too_late(found.standing.stage)
+
+    def stands(standing: Standing) -> bool:
+        return standing.estimated_seq == estimate and _as_the_terms_are(serving.ledger, found, plan)
+
+    if not await run_in_threadpool(stands, found.standing):
+        raise _another_estimate()
+    if budget is not None and plan.cost_usd is None:
+        raise Refusal(
+            409,
+            "No price is known for the judge, so a budget could not be kept; start the worker with "
+            "--price input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a limit.",
+        )
+    said = Approved(
+        budget=budget,
+        opponents=plan.opponents,
+        battles=plan.battles,
+        reference_battles=plan.reference_battles,
+        seed=plan.seed,
+    )
+    return await _told(serving, owner, submission, said, what=f"approved a submission: {limit(budget)}", allowed=stands)
+
+
+def _as_the_terms_are(ledger: Ledger, submission: Submission, plan: Estimated) -> bool:
+    """Whether the estimate was made under what still holds; of one that does not say so nobody knows."""
+    intake = find_intake(ledger, submission.intake)
+    return not plan.terms or (intake is not None and plan.terms == intake.terms.drawn)
+
+
+def _another_estimate() -> Refusal:
+    return Refusal(
+        409,
+        "The estimate has changed since you looked, or is about to: the terms, a price or the board is another. Look "
+        "again at what it takes now, and approve that.",
+    )
+
+
+async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
+    """Raises Refusal."""
+    gone = await run_in_threadpool(spent, serving.ledger, submission)
+    if budget is not None and budget <= gone:
+        raise Refusal(422, f"${gone:.2f} of it are spent already; the budget is for all of it, so give more than that.")
+    return await _told(serving, owner, submission, Raised(budget=budget), what=f"raised a budget: {limit(budget)}")
+
+
+async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> Standing:
+    """Raises Refusal."""
+    return await _told(serving, owner, submission, Refused(reason=_reason(reason)), what="refused a submission")
+
+
+def _reason(words: str) -> str:
+    reason = plain(words).strip()
+    if not reason:
+        raise Refusal(422, "The reason is missing; whoever asked reads it.")
+    return reason
+
+
+async def close(serving: Service, owner: Visitor, submission: str) -> Standing:
+    """Raises Refusal."""
+    return await _told(serving, owner, submission, Closed(), what="closed a submission with what is there")
+
+
+async def _told(
+    serving: Service,
+    owner: Visitor,
+    submission: str,
+    said: Said,
+    *,
+    what: str,
+    allowed: Callable[[Standing], bool] = lambda _: True,
+) -> Standing:
+    """`what` the log calls it; what is not `allowed` any more, in this moment, is refused."""
+    by = owner.must_be("owner").id
+
+    def say() -> Standing:
+        if find_submission(serving.ledger, submission) is None:
+            raise not_found("such submission")
+        return tell(serving.ledger, submission, said, person=by, allowed=allowed)
+
+    try:
+        stands = await run_in_threadpool(say)
+    except TooLate:
+        found = await run_in_threadpool(find_submission, serving.ledger, submission)
+        stage = "draft" if found is None else found.standing.stage
+        raise (
+            _another_estimate() if isinstance(said, Approved) and stage == "confirmed" else too_late(stage)
+        ) from None
+    await serving.watch.note(owner, what, submission)
+    return stands

@@ -1,0 +1,132 @@
+"""What a team sees of its submission on the way: its place in the line, how far judging is, and the row it got."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.domain.submission import labelled
+from evenhand.exchange.tables import Table
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import find_intake
+from evenhand.ledger.submissions.placements import Progress, placing_progress
+from evenhand.ledger.submissions.store import Submission, entrants, queue, receipt_on_record, submissions_on_record
+from evenhand.ledger.submissions.submitted_models import board_names, may_be_shown
+from evenhand.site.http.refusal import Refusal, not_found
+from evenhand.site.http.service import Service
+from evenhand.site.http.visibility import sight
+from evenhand.site.http.visitor import Visitor
+from evenhand.site.submissions.offers import Offer
+from evenhand.site.submissions.team_battles import Reader, team_battles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    submission: Submission
+    place: int | None
+    """In the line of those to be judged, from 1; None where it is not in it."""
+    progress: Progress | None
+    """None before judging has begun."""
+    gone: int = 0
+    """Submitted models that it was to meet and that nobody may see any more: their battles are not in its file."""
+
+    @property
+    def done(self) -> int | None:
+        """Trials with a result, be it that there is no verdict."""
+        return None if self.progress is None else self.progress.decided + self.progress.no_verdict
+
+    @property
+    def receipt(self) -> Mapping[str, Json] | None:
+        """What pages show of it; `receipt_of` has the whole."""
+        judged = self.submission.standing.judged
+        return None if judged is None else judged.receipt
+
+
+def followed(ledger: Ledger, one: Submission) -> Followed:
+    intake = find_intake(ledger, one.intake)
+    assert intake is not None
+    waits = one.standing.stage in ("confirmed", "approved")
+    return Followed(
+        submission=one,
+        place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
+        progress=None if one.standing.approved is None else placing_progress(ledger, intake.board, one.label),
+        gone=_gone(ledger, one),
+    )
+
+
+def _gone(ledger: Ledger, one: Submission) -> int:
+    met = () if one.standing.approved is None else one.standing.approved.opponents
+    submitted = {model for model in met if labelled(model) is not None}
+    return len(submitted - may_be_shown(ledger, submitted)) if submitted else 0
+
+
+def place_in_line(found: Sequence[Submission], submission: str) -> int | None:
+    """First those the owner has approved, in their turn; behind them those that wait for approval."""
+    waiting = sorted(
+        (one for one in found if one.standing.stage == "confirmed"), key=lambda one: one.standing.confirmed or 0.0
+    )
+    line = [one.id for one in (*queue(found), *waiting)]
+    return line.index(submission) + 1 if submission in line else None
+
+
+def estimate_in(fields: Mapping[str, Any], name: str) -> Estimate:
+    """As a receipt's fields tell it."""
+    return Estimate(
+        value=fields.get(name),
+        lower=fields.get(f"{name}_lower"),
+        upper=fields.get(f"{name}_upper"),
+        n=fields.get(f"{name}_n") or 0,
+        unbounded=fields.get("unbounded"),
+    )
+
+
+async def receipt_of(serving: Service, one: Submission) -> dict[str, Json]:
+    """The whole of it. Raises Refusal before there is one."""
+    found = await run_in_threadpool(receipt_on_record, serving.ledger, one.id)
+    if found is None:
+        raise _no_receipt()
+    return found
+
+
+async def battles_of(serving: Service, visitor: Visitor, offer: Offer, one: Submission) -> Table:
+    """Its battles as far as its team may see them. Raises Refusal before it is judged."""
+    if one.standing.judged is None:
+        raise _no_receipt()
+    study = _study(offer, one.standing.judged.receipt)
+    return await serving.at_length(partial(_battles, serving.ledger, visitor, study, one))
+
+
+def _no_receipt() -> Refusal:
+    return not_found("receipt yet: it comes when the submission is judged")
+
+
+def _study(offer: Offer, receipt: Mapping[str, Json]) -> StudyOnRecord:
+    placed = receipt.get("study")
+    key = placed.get("key") if isinstance(placed, dict) else None
+    studies = () if offer.board is None else offer.board.studies
+    found = next((study for study in studies if study.key == key), None)
+    if found is None:
+        raise Refusal(409, "No battle of this submission has a verdict.")
+    return found
+
+
+def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submission) -> Table:
+    seen = sight(ledger, visitor, data=study.data, sample=study.sample)
+    # One's own battles are one's own, on the board or not.
+    own = replace(seen, hidden=seen.hidden - {one.label})
+    reader = Reader(battle=own.battle, everything=own.words_of_judges)
+    return team_battles(ledger, [study], one.label, reader=reader, names=names_for_team(ledger, one))
+
+
+def names_for_team(ledger: Ledger, one: Submission) -> dict[str, str]:
+    """What this team may call the submitted models, by label: as the board does, its own by the name it has there once
+    it is published."""
+    found = entrants(ledger)
+    published = replace(one.entrant, standing=replace(one.standing, published=True))
+    own = board_names(ledger, {**found, one.label: published})
+    return {**board_names(ledger, found), one.label: own[one.label]}

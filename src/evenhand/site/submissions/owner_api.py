@@ -1,0 +1,225 @@
+"""Submissions for the owner's scripts, and requests for what is withheld."""
+
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from evenhand.domain.submission import Failed, Standing, Terms
+from evenhand.ledger.submissions.intakes import set_terms
+from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
+from evenhand.site.accounts.request_pages import ABOUT_LONGEST
+from evenhand.site.accounts.requests import AccessRequest, requests_on_record
+from evenhand.site.api import Document, Id
+from evenhand.site.http.refusal import Refusal
+from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.submissions.data_requests import released_items, released_ratings, request_data
+from evenhand.site.submissions.deciding import (
+    POLICY,
+    POLICY_LONGEST,
+    REASON_LONGEST,
+    answer_request,
+    approve,
+    close,
+    decided_terms,
+    open_for,
+    raise_budget,
+    refuse,
+)
+from evenhand.site.submissions.owner_pages import intake_of
+
+routes = APIRouter(prefix="/api", tags=["Submissions"])
+
+_MOST = 1_000_000
+
+
+class IntakeTerms(BaseModel):
+    policy: str = Field(default=POLICY, min_length=1, max_length=POLICY_LONGEST)
+    battles: int = Field(default=700, ge=1, le=_MOST)
+    reference_battles: int = Field(default=150, ge=0, le=_MOST)
+    seed: int = Field(default=0, ge=0, le=_MOST)
+    per_team: int = Field(default=3, ge=1, le=_MOST)
+    days: int = Field(default=30, ge=1, le=_MOST)
+    missing_allowed: int = Field(default=0, ge=0, le=_MOST)
+    open: bool = True
+
+    def terms(self) -> Terms:
+        return decided_terms(Terms(**self.model_dump()))
+
+
+class NewIntake(BaseModel):
+    board: str = Field(max_length=100, description="A board's id, as /api/boards lists it.")
+    terms: IntakeTerms = Field(default_factory=IntakeTerms)
+
+
+class Answer(BaseModel):
+    accepted: bool
+    reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to decline; the asker reads it.")
+
+
+class Decision(BaseModel):
+    word: Literal["approve", "refuse", "raise", "close"]
+    budget: float | None = Field(
+        default=None, ge=0, le=_MOST, description="Dollars in all; needed to approve or to raise, unless `unlimited`."
+    )
+    estimate: int | None = Field(
+        default=None,
+        ge=0,
+        description="Needed to approve: `number` of the estimate that is approved, as /api/all-submissions gives it.",
+    )
+    unlimited: bool = Field(default=False, description="Approve or raise without a limit.")
+    reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to refuse; the team reads it.")
+
+    def limit(self) -> float | None:
+        """Dollars; None only where it is said that there shall be no limit. Raises Refusal."""
+        if self.unlimited == (self.budget is not None):
+            raise Refusal(422, 'Give the budget in dollars, or "unlimited": true where there shall be no limit.')
+        return self.budget
+
+    def seen(self) -> int:
+        """The number of the estimate. Raises Refusal."""
+        if self.estimate is None:
+            raise Refusal(422, "Give the number of the `estimate` that you approve; /api/all-submissions tells it.")
+        return self.estimate
+
+
+class DataRequest(BaseModel):
+    about: str = Field(min_length=1, max_length=ABOUT_LONGEST, description="What the data is for.")
+    policy_hash: str = Field(max_length=100, description="Of the policy that is accepted, as /api/submit gives it.")
+
+
+@routes.post("/intakes", summary="Let a board take submissions (owner)", status_code=201)
+async def new_intake(serving: Serving, owner: Owner, changing: Changing, asked: NewIntake) -> Document:  # noqa: ARG001
+    made = await open_for(serving, owner, asked.board, asked.terms.terms())
+    return {"schema": 1, "intake": made}
+
+
+@routes.put("/intakes/{intake}", summary="Change the terms of submissions (owner)", status_code=204)
+async def put_terms(serving: Serving, owner: Owner, changing: Changing, intake: Id, asked: IntakeTerms) -> Response:
+    await intake_of(serving, intake)
+    by, terms = owner.must_be("owner").id, asked.terms()
+    await run_in_threadpool(set_terms, serving.ledger, intake, terms, by=by)
+    await serving.watch.note(changing, "changed the terms of submissions", intake)
+    return Response(status_code=204)
+
+
+@routes.get("/all-submissions", summary="Submissions of all teams (owner)")
+async def list_all(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    def told() -> list[Document]:
+        found = submissions_on_record(serving.ledger)
+        return [_submission(one, spent(serving.ledger, one.id) if one.standing.approved else 0.0) for one in found]
+
+    return {"schema": 1, "submissions": await run_in_threadpool(told)}
+
+
+def _submission(one: Submission, spent_usd: float) -> Document:
+    stands, plan = one.standing, one.standing.estimated
+    return {
+        "submission": one.id,
+        "intake": one.intake,
+        "label": one.label,
+        "model": one.entered.model,
+        "version": one.entered.version,
+        "team": one.entered.team,
+        "link": one.entered.link,
+        **_stage(stands),
+        "spent_usd": spent_usd,
+        "failures": [
+            {"at": event.at, "detail": event.said.detail} for event in stands.failures if isinstance(event.said, Failed)
+        ],
+        "reason": stands.reason or None,
+        "estimate": None
+        if plan is None
+        else {
+            "number": stands.estimated_seq,
+            "battles": plan.battles,
+            "reference_battles": plan.reference_battles,
+            "opponents": list(plan.opponents),
+            "calls_at_least": plan.calls_at_least,
+            "calls_at_most": plan.calls_at_most,
+            "input_tokens": plan.input_tokens,
+            "output_tokens": plan.output_tokens,
+            "cost_usd": plan.cost_usd,
+        },
+    }
+
+
+def _stage(stands: Standing) -> Document:
+    approved = stands.approved
+    return {
+        "stage": stands.stage,
+        "published": stands.published,
+        "budget": None if approved is None else approved.budget,
+        "partial": stands.judged is not None and stands.judged.partial,
+    }
+
+
+@routes.post("/submissions/{submission}/decide", summary="Approve, refuse, raise the budget or close (owner)")
+async def decide(serving: Serving, owner: Owner, changing: Changing, submission: Id, asked: Decision) -> Document:  # noqa: ARG001
+    match asked.word:
+        case "approve":
+            budget = asked.limit()
+            stands = await approve(serving, owner, submission, estimate=asked.seen(), budget=budget)
+        case "raise":
+            stands = await raise_budget(serving, owner, submission, budget=asked.limit())
+        case "refuse":
+            stands = await refuse(serving, owner, submission, reason=asked.reason)
+        case "close":
+            stands = await close(serving, owner, submission)
+    spending = await run_in_threadpool(spent, serving.ledger, submission)
+    return {"schema": 1, "submission": submission, **_stage(stands), "spent_usd": spending}
+
+
+@routes.get("/access-requests", summary="Who asked to be let in, or for what is withheld (owner)")
+async def list_requests(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+    found = await run_in_threadpool(requests_on_record, serving.ledger)
+    return {"schema": 1, "requests": [_request(one) for one in found]}
+
+
+@routes.post("/access-requests/{request}", summary="Accept or decline a request (owner)", status_code=204)
+async def answer(serving: Serving, owner: Owner, changing: Changing, request: Id, asked: Answer) -> Response:  # noqa: ARG001
+    await answer_request(serving, owner, request, accepted=asked.accepted, reason=asked.reason)
+    return Response(status_code=204)
+
+
+@routes.post("/submit/{intake}/data-request", summary="Ask for what is withheld (team)", status_code=201)
+async def ask_for_data(serving: Serving, changing: Changing, intake: Id, asked: DataRequest) -> Document:
+    found = await intake_of(serving, intake)
+    made = await request_data(serving, changing, found, about=asked.about, policy_hash=asked.policy_hash)
+    return {"schema": 1, "request": made}
+
+
+@routes.get("/data-requests", summary="My requests for what is withheld (team)")
+async def my_requests(serving: Serving, visiting: Visiting) -> Document:
+    person = visiting.must_be("team")
+    found = await run_in_threadpool(requests_on_record, serving.ledger, person=person.id)
+    return {"schema": 1, "requests": [_request(one) for one in found]}
+
+
+@routes.get(
+    "/data-requests/{request}/items.jsonl", summary="What is withheld, marked for my team", response_class=Response
+)
+async def download_items(serving: Serving, visiting: Visiting, request: Id) -> Response:
+    return await released_items(serving, visiting, request)
+
+
+@routes.get(
+    "/data-requests/{request}/ratings.jsonl", summary="People's ratings, marked for my team", response_class=Response
+)
+async def download_ratings(serving: Serving, visiting: Visiting, request: Id) -> Response:
+    return await released_ratings(serving, visiting, request)
+
+
+def _request(one: AccessRequest) -> Document:
+    return {
+        "request": one.id,
+        "kind": one.kind,
+        "name": one.name,
+        "about": one.about,
+        "intake": one.intake,
+        "at": one.at,
+        "accepted": one.accepted,
+        "reason": one.reason,
+    }

@@ -1,0 +1,81 @@
+"""What was said about a submission, as sentences for its owner."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.submission import (
+    Approved,
+    Closed,
+    Confirmed,
+    Estimated,
+    Event,
+    Failed,
+    Judged,
+    Published,
+    Raised,
+    Refused,
+    Said,
+    Stage,
+    Stopped,
+    Uploaded,
+    Withdrawn,
+)
+from evenhand.stats.ratings.bradley_terry.notes import counted
+
+STAGES: Mapping[Stage, str] = {
+    "draft": "draft",
+    "confirmed": "waits for you",
+    "approved": "being judged",
+    "stopped": "asks for more",
+    "judged": "judged",
+    "refused": "refused",
+    "withdrawn": "withdrawn",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    at: float
+    person: str | None
+    words: str
+
+
+def history(events: Sequence[Event]) -> tuple[Line, ...]:
+    """The newest first."""
+    return tuple(Line(at=one.at, person=one.person, words=in_words(one.said)) for one in reversed(events))
+
+
+def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
+    match said:
+        case Uploaded(name=name, answered=answered, faults=faults):
+            return f"uploaded {name}: {counted(answered, 'answer')}, {counted(faults, 'fault')}"
+        case Confirmed():
+            return "confirmed it"
+        case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost):
+            return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {_money(cost)}"
+        case Approved(budget=budget):
+            return f"approved it with {limit(budget)}"
+        case Refused(reason=reason):
+            return f"refused it: {reason}"
+        case Stopped(spent=spent):
+            return f"stopped at the budget, ${spent:.2f} being spent"
+        case Raised(budget=budget):
+            return f"let it go on with {limit(budget)}"
+        case Closed():
+            return "let it be judged by what is there"
+        case Failed(detail=detail):
+            return f"calls failed, it goes on later: {detail}"
+        case Judged(partial=partial):
+            return "judged it, in part" if partial else "judged it"
+        case Published():
+            return "published it"
+        case Withdrawn():
+            return "withdrew it"
+
+
+def limit(budget: float | None) -> str:
+    return "no limit" if budget is None else f"a budget of ${budget:.2f}"
+
+
+def _money(cost: float | None) -> str:
+    return "price unknown" if cost is None else f"at most ${cost:.2f}"

@@ -1,0 +1,125 @@
+"""A mean of numbers with a lowest and a highest possible value, its interval counting clusters, not rows."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.estimate import Estimate
+from evenhand.stats.intervals.quantile import LEVEL
+from evenhand.stats.intervals.share import Labels, Numbers
+from evenhand.stats.intervals.wilson import Basis, Bounds, FloatArray, estimated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What a value can be at the least and at the most."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"A range goes from a lower to a higher number, not from {self.low} to {self.high}.")
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+UNIT = Range()
+
+
+def clustered_mean(
+    values: Numbers,
+    clusters: Labels,
+    *,
+    weights: Numbers | None = None,
+    crossed_with: Labels | None = None,
+    within: Range = UNIT,
+    level: float = LEVEL,
+) -> Estimate:
+    """The weighted mean and its interval, which stays within the range the values can have.
+
+    On the scale from 0 to 1 it is Wilson's interval for the number of yes-or-no cases that would vary as much as the
+    mean does between clusters: the usual one in the middle, wider towards the middle near an end. However little the
+    values differ, a part of the way to the range's ends is covered, and no bound is surer than that of a record at the
+    very end, so that three equal values prove little.
+
+    `crossed_with` names a second, crossed grouping such as raters; the variance is then that of Cameron, Gelbach and
+    Miller (2011, J. Bus. Econ. Stat. 29, 238), and the grouping with fewer groups sets the quantile.
+    Raises ValueError on lengths that differ, on values outside the range and on weights below 0.
+    """
+    value, weight = _checked(values, weights, within)
+    groupings = [
+        _numbered(labels, weight) for labels in ([clusters] if crossed_with is None else [clusters, crossed_with])
+    ]
+    counted = weight > 0
+    scaled, weight = (value[counted] - within.low) / within.width, weight[counted]
+    n = float(weight.sum())
+    if n == 0:
+        return Estimate(value=None, reason="no cases")
+    mean = min(max(float(weight @ scaled) / n, 0.0), 1.0)
+    groups = min(_groups(one) for one in groupings)
+    residuals = weight * (scaled - mean)
+    # Rows of a cluster that only offset each other, such as two orders of one pair, prove nothing about other clusters.
+    variance = max(_variance(residuals, groupings), float(residuals @ residuals)) / n**2
+    cases = _like_cases(mean, variance, groups)
+    basis = Basis(n=n, clusters=groups)
+
+    def bounds(at: float) -> Bounds:
+        lower, upper = basis.bounds(mean, cases, at)
+        return within.low + within.width * lower, within.low + within.width * upper
+
+    # Not scaled back, so that a mean of few decimals keeps them: 4.875 must not become 4.8749.
+    value = min(max(float(weight @ value[counted]) / n, within.low), within.high)
+    return estimated(value, bounds, basis, level)
+
+
+def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[FloatArray, FloatArray]:
+    value = np.asarray(values, dtype=np.float64)
+    weight = np.ones(value.shape) if weights is None else np.asarray(weights, dtype=np.float64)
+    if value.shape != weight.shape or value.ndim != 1:
+        raise ValueError(f"Values and weights are two lists of one length, not {value.shape} and {weight.shape}.")
+    # Sums of thirds can pass an end by a rounding error.
+    slack = 1e-9 * within.width
+    if not bool(np.all((value >= within.low - slack) & (value <= within.high + slack))):
+        raise ValueError(f"A value is a number from {within.low:g} to {within.high:g}.")
+    if not bool(np.all((weight >= 0) & np.isfinite(weight))):
+        raise ValueError("A weight is a finite number of at least 0.")
+    return value, weight
+
+
+def _numbered(labels: Labels, weight: FloatArray) -> npt.NDArray[np.intp]:
+    given: npt.NDArray[Any] = np.asarray(labels)
+    if given.shape != weight.shape:
+        raise ValueError(f"Every value has a cluster; {given.shape} labels were given for {weight.shape} values.")
+    return np.unique(given[weight > 0], return_inverse=True)[1]
+
+
+def _groups(numbered: npt.NDArray[np.intp]) -> int:
+    return int(numbered.max(initial=-1)) + 1
+
+
+def _variance(residuals: FloatArray, groupings: list[npt.NDArray[np.intp]]) -> float:
+    """Of the sum of the values."""
+    alone = [_between(residuals, one) for one in groupings]
+    if len(groupings) == 1:
+        return alone[0]
+    first, second = groupings
+    cell = np.unique(first * (_groups(second)) + second, return_inverse=True)[1]
+    # In small tables the combination can fall below what one grouping alone shows.
+    return max(sum(alone) - _between(residuals, cell), *alone)
+
+
+def _between(residuals: FloatArray, group: npt.NDArray[np.intp]) -> float:
+    sums = np.bincount(group, weights=residuals)
+    return len(sums) / max(len(sums) - 1, 1) * float(sums @ sums)
+
+
+def _like_cases(mean: float, variance: float, groups: int) -> float:
+    if groups == 1:
+        return 1.0
+    return mean * (1 - mean) / variance if variance > 0 and 0 < mean < 1 else math.inf

@@ -1,0 +1,113 @@
+"""A share with an interval that counts clusters of like cases, not rows."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.estimate import Estimate
+from evenhand.stats.intervals.quantile import LEVEL
+from evenhand.stats.intervals.wilson import Basis, Bounds, FloatArray, estimated
+
+Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
+Labels: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
+
+
+def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, level: float = LEVEL) -> Estimate:
+    """The weighted mean of `successes`, each in [0, 1] (a tie is one half), and its interval within [0, 1].
+
+    `n` of the estimate is the sum of the weights; rows of weight 0 count nowhere. The interval is Wilson's on the
+    effective number of cases (Korn and Graubard 1998, Survey Methodology 24, 193), its lower bound the lowest of the
+    record's own and of those it would have with the faults of some clusters mended: faults that come in one cluster
+    look like fewer cases than faults in two, and a record must not look surer for a fault more. The upper bound is its
+    mirror. Raises ValueError on lengths that differ, successes outside [0, 1] and weights below 0.
+    """
+    won, weight, cluster = _checked(successes, weights, clusters)
+    n = float(weight.sum())
+    if n == 0:
+        return Estimate(value=None, reason="no cases")
+    share = min(max(float(weight @ won) / n, 0.0), 1.0)
+    size, hits, faults = (_sums(cluster, each) for each in (weight, weight * won, weight * (1 - won)))
+    residuals = _sums(cluster, weight * (won - share))
+    basis = Basis(n=n, clusters=len(size))
+    cases = _cases(share, basis, float(residuals @ residuals))
+
+    def bounds(at: float) -> Bounds:
+        lower, upper = basis.bounds(share, cases, at)
+        better, worse = _lowest_lower(faults, size, at), 1 - _lowest_lower(hits, size, at)
+        return min(lower, better), max(upper, worse)
+
+    return estimated(share, bounds, basis, level)
+
+
+def share_of_sums(share: float, n: float, squared_residuals: float, clusters: int, *, level: float = LEVEL) -> Estimate:
+    """A clustered share from sums alone, so without a look at records that are better or worse.
+
+    `squared_residuals` is the sum over clusters of the squared sum of weight x (success - share).
+    """
+    if n == 0:
+        return Estimate(value=None, reason="no cases")
+    basis = Basis(n=n, clusters=clusters)
+    cases = _cases(share, basis, squared_residuals)
+    return estimated(share, lambda at: basis.bounds(share, cases, at), basis, level)
+
+
+def _checked(
+    successes: Numbers, weights: Numbers, clusters: Labels
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
+    """The rows with weight, their clusters numbered from 0."""
+    won = np.asarray(successes, dtype=np.float64)
+    weight = np.asarray(weights, dtype=np.float64)
+    labels = np.asarray(clusters)
+    if not won.shape == weight.shape == labels.shape or won.ndim != 1:
+        raise ValueError(
+            f"Successes, weights and clusters are three lists of one length, not {won.shape}, {weight.shape} and "
+            f"{labels.shape}."
+        )
+    if not bool(np.all((won >= 0) & (won <= 1))):
+        raise ValueError("A success is a number from 0 to 1.")
+    if not bool(np.all((weight >= 0) & np.isfinite(weight))):
+        raise ValueError("A weight is a finite number of at least 0.")
+    counted = weight > 0
+    _, numbered = np.unique(labels[counted], return_inverse=True)
+    return won[counted], weight[counted], numbered
+
+
+def _sums(cluster: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
+    return np.bincount(cluster, weights=values).astype(np.float64)
+
+
+def _lowest_lower(faults: FloatArray, size: FloatArray, level: float) -> float:
+    """Of the records that have the faults of its worst clusters only, from none to all but the last.
+
+    Among records with as many faults, those whose faults are heaped on the fewest clusters count the fewest cases.
+    """
+    basis = Basis(n=float(size.sum()), clusters=len(size))
+    worst_first = np.argsort(-faults / size, kind="stable")
+    kept, weight = faults[worst_first], size[worst_first]
+    missed = np.concatenate([[0.0], np.cumsum(kept)]) / basis.n
+    share = np.clip(1 - missed, 0.0, 1.0)
+    squares = np.concatenate([[0.0], np.cumsum(kept**2)])
+    products = np.concatenate([[0.0], np.cumsum(kept * weight)])
+    residuals = squares - 2 * missed * products + missed**2 * float(size @ size)
+    lower = basis.lower(share, effective_cases(share, basis, np.maximum(residuals, 0.0)), level)
+    return float(lower[missed < missed[-1]].min(initial=1.0))
+
+
+def _cases(share: float, basis: Basis, squared_residuals: float) -> float:
+    return float(effective_cases(np.array([share]), basis, np.array([squared_residuals]))[0])
+
+
+def effective_cases(share: FloatArray, basis: Basis, squared_residuals: FloatArray) -> FloatArray:
+    """n over the design effect, never above n.
+
+    Design effect (Kish 1965, Survey Sampling, 8.2): the variance of the ratio, linearised and taken between clusters,
+    over that of a simple random sample, p(1-p)/(n-1). With every case its own cluster it is 1.
+    """
+    n, groups = basis.n, basis.clusters
+    if groups == 1 or n <= 1:
+        return np.full(share.shape, min(n, 1.0))
+    variance = groups / (groups - 1) * squared_residuals / n**2
+    simple = share * (1 - share) / (n - 1)
+    return n / np.maximum(np.divide(variance, simple, out=np.ones(share.shape), where=simple > 0), 1.0)

@@ -1,0 +1,206 @@
+"""How far fitted strengths may lie from the truth: their covariance, clustered by item."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reach
+from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
+from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
+from evenhand.stats.ratings.bradley_terry.sandwich import Scores, clustered_scores, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.sums import FloatArray, summed
+from evenhand.stats.ratings.table import PairTable
+
+_FLAT = 1e-9
+"""A variance this small beside the model's own is rounding: the clusters do not differ at all."""
+
+_UNSEEN = 1.96**2
+"""Wilson's upper bound of a share seen in none of G clusters is _UNSEEN / (G + _UNSEEN): his rule of three."""
+
+_SURELY = 1 - 1e-6
+"""Of two numbers that may come out alike, and then a hair apart."""
+
+_IMPLAUSIBLE = 3.09
+"""Standard errors below: clusters of independent rows are so alike once in a thousand times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """Natural units squared, centred as the strengths are."""
+
+    covariance: FloatArray
+    """Models, then slopes, then log_tie; 0 between groups."""
+    clustered: bool
+    clusters: IntArray
+    """Of each model: the clusters its group's fit rests on."""
+    clusters_of: IntArray
+    """Of each model: the clusters it appears in."""
+    determined: BoolArray
+    """Of each model: its group has more clusters than parameters, so a single strength may have an interval."""
+    flat: bool
+    """Something did (all but) not vary between clusters; along it each cluster was counted as one case."""
+    unknown: BoolArray
+    """M x M: the two models' difference did not vary between clusters, and these are too few to count as cases."""
+
+    def errors_of_strengths(self) -> FloatArray:
+        """Standard errors; NaN where a single strength may have none."""
+        own = np.diagonal(self.covariance)[: len(self.clusters)]
+        return np.where(self.determined, np.sqrt(np.maximum(own, 0.0)), np.nan)
+
+    def errors_of_differences(self) -> FloatArray:
+        """M x M standard errors; NaN where the clusters show no spread, and so nothing about it."""
+        variance = _of_differences(self.covariance, len(self.clusters))
+        return np.sqrt(np.where((variance > 0) & ~self.unknown, variance, np.nan))
+
+    def reach_of_strengths(self, level: float = LEVEL) -> FloatArray:
+        return reaches(self.clusters_of, level)
+
+    def reach_of_differences(self, level: float = LEVEL) -> FloatArray:
+        """M x M: by the model of the two that appears in fewer clusters."""
+        one = reaches(self.clusters_of, level)
+        return np.maximum(one[:, None], one[None, :])
+
+
+def spread(solution: Solution, *, clustered: bool = True) -> Spread:
+    """The sandwich, times G/(G-1) for the G clusters of a group; `bench/coverage.py` shows how well that covers."""
+    slopes = slopes_at(solution.grouped.table, solution.fit)
+    counted = clustered_scores if clustered else unclustered_scores
+    table = solution.grouped.table
+    independent = _by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
+    scores = counted(solution.grouped, solution.comparisons, slopes)
+    return spread_of(solution, scores, clustered=clustered, independent=independent)
+
+
+def spread_of(
+    solution: Solution, scores: Scores, *, clustered: bool = True, independent: FloatArray | None = None
+) -> Spread:
+    """`independent`: of each model, its squared scores row by row; without it, what the fit expects them to be."""
+    group = solution.structure.group
+    bread = centred_inverse(solution.fit.information, group)
+    clusters = _clusters_by_group(solution, clustered)[group]
+    covariance = bread @ scores.product @ bread
+    covariance *= _correction(clusters, scores.clusters, len(bread))
+    covariance[: len(group), : len(group)] *= group[:, None] == group[None, :]
+    determined = np.bincount(group, minlength=1)[group] - 1 + (len(bread) - len(group)) < clusters
+    flat = _flat_pairs(covariance, bread, group)
+    covariance = _with_floor(covariance, bread, flat & determined[:, None], _cases_per_cluster(solution, clusters))
+    expected = np.diagonal(solution.fit.information)[: len(group)]
+    alone = expected if independent is None else independent
+    missing, still = _missing_of_models(solution, covariance, scores.clusters_of, alone)
+    covariance[: len(group), : len(group)] += _centred(missing, group)
+    return Spread(
+        covariance=covariance,
+        clustered=clustered,
+        clusters=clusters,
+        clusters_of=scores.clusters_of,
+        determined=determined,
+        flat=bool((flat & determined[:, None]).any() or still.any()),
+        unknown=flat & ~determined[:, None],
+    )
+
+
+def reaches(clusters: IntArray, level: float) -> FloatArray:
+    """Of each count of clusters, how many standard errors an interval extends to each side."""
+    table = np.array([reach(count, level) for count in range(FEW_CLUSTERS + 1)])
+    return table[np.minimum(clusters, FEW_CLUSTERS)]
+
+
+def _correction(clusters: IntArray, all_clusters: int, size: int) -> FloatArray:
+    factor = np.full(size, all_clusters / max(all_clusters - 1, 1))
+    factor[: len(clusters)] = clusters / np.maximum(clusters - 1, 1)
+    return np.sqrt(np.outer(factor, factor))
+
+
+def _of_differences(covariance: FloatArray, models: int) -> FloatArray:
+    among = covariance[:models, :models]
+    own = np.diagonal(among)
+    return np.maximum(own[:, None] + own[None, :] - 2 * among, 0.0)
+
+
+def _flat_pairs(covariance: FloatArray, bread: FloatArray, group: IntArray) -> BoolArray:
+    models = len(group)
+    comparable = (group[:, None] == group[None, :]) & ~np.eye(models, dtype=np.bool_)
+    return comparable & (_of_differences(covariance, models) < _FLAT * _of_differences(bread, models))
+
+
+def _cases_per_cluster(solution: Solution, clusters: IntArray) -> float:
+    whole = float(solution.grouped.table.counts.sum())
+    return max(whole / max(int(np.unique(clusters).sum()), 1), 1.0)
+
+
+def _with_floor(covariance: FloatArray, bread: FloatArray, flat: BoolArray, cases: float) -> FloatArray:
+    """Directions without spread get the model's own variance as if each cluster were one case.
+
+    A judge who always prefers the first answer splits every item one to one: no item differs from another, and that is
+    no proof that the models are equal. The same rule as a share's (see `intervals`).
+    """
+    if not flat.any():
+        return covariance
+    size, axes = np.linalg.eigh(bread)
+    kept = size > _FLAT * size.max()
+    root = axes[:, kept] * np.sqrt(size[kept])
+    white = axes[:, kept] / np.sqrt(size[kept])
+    ratio, turn = np.linalg.eigh(white.T @ covariance @ white)
+    missing = root @ turn[:, ratio < _FLAT]
+    return covariance + cases * (missing @ missing.T)
+
+
+def _missing_of_models(
+    solution: Solution, covariance: FloatArray, clusters_of: IntArray, independent: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Of each model: the variance its clusters are too alike to show, and whether they show none to speak of.
+
+    The clusters of a judge who mostly follows position split one to one but for a few, and where none or one of those
+    few is among them the sandwich is next to nothing. Where a model's score varies less than independent rows plausibly
+    would, it is taken to vary so much, or as if as many clusters had gone all one way as Wilson's bound of none seen
+    allows, whichever is less; and where not one cluster's worth of that is seen, each cluster is one case.
+    """
+    models, table, information = len(clusters_of), solution.grouped.table, solution.fit.information
+    shown = np.einsum("ij,ji->i", information @ covariance, information)[:models]
+    own = np.diagonal(information)[:models]
+    weight = _by_model(table, table.counts.sum(axis=1))
+    clusters = np.maximum(clusters_of, 1)
+    one_way = own * weight / clusters**2
+    plausible = _least_plausible(clusters) * independent
+    unseen = clusters * _UNSEEN / (clusters + _UNSEEN)
+    usual = _by_model(table, table.squares.sum(axis=1)) / np.where(weight > 0, weight, 1.0)
+    # Ties counted as halves: hardly a row was decided.
+    undecided = independent * weight < _SURELY * _UNSEEN * own * usual**2
+    still = (shown < _SURELY * one_way) & (undecided | (shown < plausible))
+    least = np.where(still, clusters * one_way, np.minimum(unseen * one_way, plausible))
+    known = own > 0
+    return np.where(known, np.maximum(least - shown, 0.0) / np.where(known, own, 1.0) ** 2, 0.0), still & known
+
+
+def _least_plausible(clusters: IntArray) -> FloatArray:
+    """Of the variance of independent clusters, the share that so many show at least, by Wilson and Hilferty (1931)."""
+    part = 2 / (9 * np.maximum(clusters - 1, 1))
+    return np.maximum(1 - part - _IMPLAUSIBLE * np.sqrt(part), 0.2) ** 3
+
+
+def _by_model(table: PairTable, of_rows: FloatArray) -> FloatArray:
+    return summed(table.first, of_rows, table.models) + summed(table.second, of_rows, table.models)
+
+
+def _centred(variance: FloatArray, group: IntArray) -> FloatArray:
+    """M x M covariance of independent deviations, less their mean within each group."""
+    same = group[:, None] == group[None, :]
+    size = np.bincount(group, minlength=1)[group]
+    of_group = np.bincount(group, weights=variance, minlength=1)[group]
+    shared = (of_group / size - variance)[:, None] - variance[None, :]
+    return np.diag(variance) + np.where(same, shared / size, 0.0)
+
+
+def _clusters_by_group(solution: Solution, clustered: bool) -> IntArray:
+    comparisons, group = solution.comparisons, solution.structure.group
+    groups = int(group.max(initial=-1)) + 1
+    item = comparisons.item if clustered else None
+    if groups == 1:
+        return np.array([len(comparisons) if item is None else np.count_nonzero(np.bincount(item))])
+    of_row = group[comparisons.model_a]
+    if item is None:
+        return np.bincount(of_row, minlength=groups)
+    items = int(item.max(initial=-1)) + 1
+    pairs = np.unique(of_row * items + item)
+    return np.bincount(pairs // max(items, 1), minlength=groups)

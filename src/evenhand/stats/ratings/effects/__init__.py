@@ -1,0 +1,1 @@
+"""What else moves a verdict: position, length, levels."""

@@ -1,0 +1,1 @@
+"""Elo, in the order of play and averaged over orders."""

@@ -1,0 +1,51 @@
+"""Sentences about what Elo cannot tell of its ratings."""
+
+from collections.abc import Mapping, Sequence
+
+from evenhand.stats.intervals import FEW_CLUSTERS
+from evenhand.stats.ratings.bradley_terry.notes import counted, listed
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import played_and_items
+from evenhand.stats.ratings.resampling import Unit
+
+PROVISIONAL = "provisional: too few battles for Elo to forget its start"
+
+
+def provisional_notes(of_model: Mapping[str, float], *, k: float, settled: float, start: float) -> tuple[str, ...]:
+    """`of_model`: the battles of each model that has too few."""
+    if not of_model:
+        return ()
+    names = listed([f"{model} ({battles:,.0f})" for model, battles in sorted(of_model.items(), key=lambda one: one[1])])
+    whose, worth = ("Its", "it is") if len(of_model) == 1 else ("Their", "they are")
+    return (
+        f"Provisional (*): {names}, with fewer than the {settled:,.0f} battles in which Elo at K {k:g} forgets most of "
+        f"its start. {whose} Elo stands between {start:g} and what {worth} worth; resamples begin at "
+        f"{start:g} too, so an interval does not tell how far that is. Bradley-Terry has no start to forget.",
+    )
+
+
+def few_item_notes(comparisons: Comparisons, unit: Unit) -> tuple[str, ...]:
+    if comparisons.item is None or unit != "items":
+        return ()
+    played, items = played_and_items(comparisons)
+    there = played > 0
+    scarce = items[there & (items < FEW_CLUSTERS)]
+    if not scarce.size:
+        return ()
+    least, most = int(scarce.min()), int(scarce.max())
+    met = f"{least}" if least == most else f"{least} to {most}"
+    return (
+        f"{counted(len(scarce), 'model')} met on {met} item{'' if most == 1 else 's'}: "
+        "resamples of so few items scatter too little, and the intervals are too narrow.",
+    )
+
+
+def outside_notes(models: Sequence[str]) -> tuple[str, ...]:
+    """`models`: those whose one pass lies outside the percentiles of its resamples."""
+    if not models:
+        return ()
+    return (
+        f"Elo depends on the order of the battles, and resamples have others: the one pass of {listed([*models])} lies "
+        "outside its interval, which tells how resamples scatter. Of a model that won or lost every battle they hardly "
+        "do, however few it played.",
+    )

@@ -1,0 +1,212 @@
+"""Online Elo as FastChat's elo_analysis.py computed it in 2023: one pass over the battles, in their order."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.stats.intervals import LEVEL
+from evenhand.stats.ratings.bradley_terry.components import BoolArray
+from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.elo.notes import few_item_notes, outside_notes, provisional_notes
+from evenhand.stats.ratings.item_blocks import played_and_items
+from evenhand.stats.ratings.resampling import Order, Resampling, resampled_orders
+from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.sums import FloatArray
+
+COMPILED_FROM = 1_000_000
+"""Battles played, resamples included, from which starting numba costs less than doing without."""
+
+_SMALL_STEP = 0.05
+"""Largest change of a strength, in natural units, that the compiled pass may make: its series are exact to there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EloRating:
+    model: str
+    rating: Estimate
+    """One pass over the battles. Bounds only from resamples: a pass in one order says nothing about its own spread."""
+    median: float | None = None
+    """Of the resamples: what FastChat's boards of 2023 show, unrounded."""
+    provisional: bool = False
+    """It played fewer battles than `settled_after` says: much of its rating is still the start value."""
+
+    @property
+    def shown(self) -> float | None:
+        """What boards go by: the median where there is one."""
+        return self.rating.value if self.median is None else self.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EloBootstrap:
+    ratings: tuple[EloRating, ...]
+    notes: tuple[str, ...]
+    draws: FloatArray = field(repr=False, compare=False)
+    """Rounds x models: every resample's ratings; NaN where a resample leaves a model out."""
+
+
+def settled_after(k: float, scale: Scale) -> float:
+    """Battles, all weights 1, after which exp(-1) of what separates a model's worth from the start is still missing.
+
+    A rating off by d wins p'(d) = p(1 - p) d / unit more or less than it should, so a battle mends k p(1 - p) / unit of
+    d: a quarter of k / unit near even strength, and less where the two are unequal.
+    """
+    return 4 * scale.unit / k
+
+
+def elo(
+    comparisons: Comparisons, *, k: float = 4, scale: Scale | None = None, compiled_from: int = COMPILED_FROM
+) -> tuple[EloRating, ...]:
+    """One for each model, in the order of `comparisons.models`; the mean of those that played is the scale's start.
+
+    A tie is half a win; a row of weight w moves by k w, so that weights of 1 give FastChat's numbers. A model without a
+    battle has no rating.
+    """
+    scale = scale or Scale()
+    player = _Player(comparisons, k, scale, compiled=len(comparisons) >= compiled_from)
+    return _named(comparisons, player.played(None), settled=settled_after(k, scale))
+
+
+def elo_bootstrap(
+    comparisons: Comparisons,
+    resampling: Resampling,
+    *,
+    k: float = 4,
+    scale: Scale | None = None,
+    level: float = LEVEL,
+    compiled_from: int = COMPILED_FROM,
+) -> EloBootstrap:
+    """`elo` with the percentiles of resamples, each played in the order it was drawn, and their median.
+
+    A model that a resample leaves out has no rating there, and its percentiles are of the others. Those of a
+    provisional rating scatter about the start and not about its worth.
+    """
+    scale = scale or Scale()
+    compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
+    player = _Player(comparisons, k, scale, compiled=compiled)
+    one_pass, settled = player.played(None), settled_after(k, scale)
+    if not len(comparisons):
+        nothing = np.full((0, len(one_pass)), np.nan)
+        return EloBootstrap(ratings=_named(comparisons, one_pass, settled=settled), notes=(), draws=nothing)
+    drawn = np.array([player.played(order) for order in resampled_orders(comparisons, resampling)])
+    tail = (1 - level) / 2
+    # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
+    held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
+    lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
+    spread = _Percentiles(lower=lower, median=median, upper=upper)
+    ratings = _named(comparisons, one_pass, spread, settled=settled)
+    notes = (
+        *_about_draws(comparisons, resampling, drawn[:, ~np.isnan(one_pass)]),
+        *few_item_notes(comparisons, resampling.unit),
+        *outside_notes(
+            [comparisons.models[place] for place in np.flatnonzero((one_pass < lower) | (one_pass > upper))]
+        ),
+    )
+    return EloBootstrap(ratings=ratings, notes=notes, draws=drawn)
+
+
+def _about_draws(comparisons: Comparisons, resampling: Resampling, drawn: FloatArray) -> list[str]:
+    unit = "battles" if comparisons.item is None else resampling.unit
+    rounds = counted(resampling.rounds, "resample")
+    notes = [f"Intervals are percentiles of {rounds} of {unit}, seed {resampling.seed}."]
+    absent = int(np.isnan(drawn).any(axis=1).sum())
+    if absent:
+        notes.append(f"{absent:,} of {rounds} leave out some model: it is not counted there.")
+    return notes
+
+
+def about_provisional(ratings: Sequence[EloRating], k: float, scale: Scale) -> tuple[str, ...]:
+    """A sentence that names those with too few battles; none where there are none."""
+    of_model = {one.model: one.rating.n for one in ratings if one.provisional}
+    return provisional_notes(of_model, k=k, settled=settled_after(k, scale), start=scale.start)
+
+
+class _Player:
+    """Plays sequences of the same battles; `compiled` where numba is there and the steps are small enough."""
+
+    def __init__(self, comparisons: Comparisons, k: float, scale: Scale, *, compiled: bool) -> None:
+        if not k > 0:
+            raise ValueError(f"Elo needs k > 0, not {k}.")
+        if scale.anchor is not None:
+            raise ValueError("Elo has no anchor: its ratings keep the mean they start with.")
+        self._battles, self._k, self._scale = comparisons, k, scale
+        heaviest = 1.0 if comparisons.weight is None else float(comparisons.weight.max(initial=0.0))
+        self._packed = None
+        if compiled and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
+            from evenhand.stats.ratings.elo.compiled import Packed
+
+            self._packed = Packed.of(comparisons)
+
+    def played(self, order: Order | None) -> FloatArray:
+        """Every model's rating after the rows of `order`, or all in theirs; NaN for one that did not play."""
+        if self._packed is not None:
+            return self._scale.start + self._packed.play(order, k=self._k, unit=self._scale.unit)
+        return self._scale.start + _moved(self._battles, order, k=self._k, unit=self._scale.unit)
+
+
+def _moved(battles: Comparisons, order: Order | None, *, k: float, unit: float) -> FloatArray:
+    """How far each model is from the start; NaN for one that did not play."""
+    rows = np.arange(len(battles)) if order is None else order
+    if battles.weight is not None:
+        rows = rows[battles.weight[rows] > 0]
+    first: list[int] = battles.model_a[rows].tolist()
+    second: list[int] = battles.model_b[rows].tolist()
+    scores: list[float] = (battles.sign[rows] / 2).tolist()
+    steps: list[float] = (k * (np.ones(len(rows)) if battles.weight is None else battles.weight[rows])).tolist()
+    ratings = [0.0] * len(battles.models)
+    # 1 / (1 + base^-(gap/scale)) = (1 + tanh(gap ln(base) / (2 scale))) / 2, which no gap can overflow.
+    steepness, tanh = 1 / (2 * unit), math.tanh
+    for a, b, score, step in zip(first, second, scores, steps, strict=True):
+        gain = step * (score - 0.5 * tanh((ratings[a] - ratings[b]) * steepness))
+        ratings[a] += gain
+        ratings[b] -= gain
+    moved = np.full(len(ratings), np.nan)
+    seen = sorted({*first, *second})
+    moved[seen] = np.array(ratings)[seen]
+    return moved
+
+
+def _numba_is_there() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("numba") is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Percentiles:
+    """Of each model's ratings in the resamples; NaN: no bound is given."""
+
+    lower: FloatArray
+    median: FloatArray
+    upper: FloatArray
+
+
+def _named(
+    comparisons: Comparisons, ratings: FloatArray, spread: _Percentiles | None = None, *, settled: float
+) -> tuple[EloRating, ...]:
+    played, items = played_and_items(comparisons)
+    provisional: BoolArray = played < settled
+    return tuple(
+        EloRating(
+            model=model,
+            rating=Estimate(
+                value=float(ratings[code]),
+                lower=None if spread is None else _number(spread.lower[code]),
+                upper=None if spread is None else _number(spread.upper[code]),
+                n=float(played[code]),
+                clusters=int(items[code]),
+            ),
+            median=None if spread is None else float(spread.median[code]),
+            provisional=bool(provisional[code]),
+        )
+        if played[code] > 0
+        else EloRating(model=model, rating=Estimate(value=None, reason="no battles"))
+        for code, model in enumerate(comparisons.models)
+    )
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,121 @@
+"""Resamples of comparisons: whole items drawn with replacement, or single battles as FastChat draws them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.stats.ratings.cell_draws import resampled_cells
+from evenhand.stats.ratings.codes import Codes, dense, narrow
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.sums import FloatArray, summed
+from evenhand.stats.ratings.table import Grouped
+
+Unit: TypeAlias = Literal["items", "battles"]
+Order: TypeAlias = npt.NDArray[np.intp] | npt.NDArray[np.int32]
+
+SPARSE_FROM = 5_000_000
+"""Rows times rounds from which importing scipy costs less than doing without."""
+
+_HELD = 16_000_000
+"""Units times rounds at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    rounds: int = 100
+    unit: Unit = "items"
+    """What is drawn; battles where the comparisons name no items."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise ValueError(f"A bootstrap needs at least one round, not {self.rounds}.")
+
+
+def resampled_orders(comparisons: Comparisons, resampling: Resampling) -> Iterator[Order]:
+    """Rows to be played in turn, one sequence a round: drawn units in the order drawn, an item's rows in their own."""
+    rng = np.random.default_rng(resampling.seed)
+    count = len(comparisons)
+    if comparisons.item is None or resampling.unit == "battles":
+        for _ in range(resampling.rounds):
+            yield rng.integers(0, count, count, dtype=np.int32)
+        return
+    item = dense(comparisons.item)
+    by_item = np.argsort(item, kind="stable")
+    length = np.bincount(item)
+    start = np.cumsum(length) - length
+    for _ in range(resampling.rounds):
+        drawn = rng.integers(0, len(length), len(length), dtype=np.int32)
+        lengths = length[drawn]
+        ends = np.cumsum(lengths)
+        yield by_item[np.repeat(start[drawn] - (ends - lengths), lengths) + np.arange(int(ends[-1]))]
+
+
+def resampled_counts(
+    grouped: Grouped, comparisons: Comparisons, resampling: Resampling, *, at_once: int, sparse_from: int = SPARSE_FROM
+) -> Iterator[FloatArray]:
+    """The counts of `grouped.table` in resamples, up to `at_once` of them together: resamples x rows x 3."""
+    rng = np.random.default_rng(resampling.seed)
+    table, rows = grouped.table, len(comparisons)
+    cell = grouped.cell
+    items = None if resampling.unit == "battles" or comparisons.item is None else dense(comparisons.item)
+    add: Callable[[npt.NDArray[np.uint16]], FloatArray] | None = None
+    if items is not None or comparisons.weight is not None:
+        # A row is a unit by itself where no items are drawn.
+        rows_of = _Rows(cell=cell, unit=items, weight=comparisons.weight, cells=3 * len(table))
+        add = rows_of.by_matrix() if rows * resampling.rounds >= sparse_from else rows_of.one_by_one
+    units = rows if items is None else int(items.max(initial=-1)) + 1
+    at_once = at_once if add is None else max(1, min(at_once, _HELD // max(units, 1)))
+    for begun in range(0, resampling.rounds, at_once):
+        size = min(at_once, resampling.rounds - begun)
+        if add is None:
+            # Rows of one cell are alike: drawing how many fall in each is the same as drawing rows.
+            counts = resampled_cells(rng, table.counts.ravel(), cell, size)
+        else:
+            counts = add(_times_drawn(rng, units, size))
+        yield np.moveaxis(counts.reshape(len(table), 3, size), 2, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """What each row adds to a cell when its unit is drawn."""
+
+    cell: Codes
+    unit: Codes | None
+    """None: each row is a unit."""
+    weight: FloatArray | None
+    cells: int
+
+    def one_by_one(self, times: npt.NDArray[np.uint16]) -> FloatArray:
+        """Cells x rounds, from how often each unit is drawn in each round (rounds x units)."""
+        counts = np.empty((self.cells, len(times)))
+        for place, once in enumerate(times):
+            drawn = (once if self.unit is None else once[self.unit]).astype(np.float64)
+            counts[:, place] = summed(self.cell, drawn if self.weight is None else drawn * self.weight, self.cells)
+        return counts
+
+    def by_matrix(self) -> "Callable[[npt.NDArray[np.uint16]], FloatArray]":
+        """The same with one sparse product for all rounds, worth its import where there is much to add."""
+        from scipy.sparse import csr_array
+
+        order = np.argsort(narrow(self.cell, self.cells), kind="stable")
+        ends = np.concatenate(([0], np.cumsum(np.bincount(self.cell, minlength=self.cells))))
+        unit = order if self.unit is None else self.unit[order]
+        weight = np.ones(len(order)) if self.weight is None else self.weight[order]
+
+        def add(times: npt.NDArray[np.uint16]) -> FloatArray:
+            added: Any = csr_array((weight, unit, ends), shape=(self.cells, times.shape[1]))
+            return np.asarray(added @ np.ascontiguousarray(times.T).astype(np.float64), dtype=np.float64)
+
+        return add
+
+
+def _times_drawn(rng: np.random.Generator, units: int, rounds: int) -> npt.NDArray[np.uint16]:
+    """Rounds x units."""
+    times = np.empty((rounds, units), dtype=np.uint16)
+    for once in times:
+        once[:] = np.bincount(rng.integers(0, units, units, dtype=np.int32), minlength=units)
+    return times

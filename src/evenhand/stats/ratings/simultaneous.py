@@ -1,0 +1,92 @@
+"""How sure each of many differences must be, so that all of them are right together."""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from evenhand.stats.intervals import FEW_CLUSTERS
+from evenhand.stats.ratings.bradley_terry.components import IntArray
+from evenhand.stats.ratings.bradley_terry.covariance import reaches
+from evenhand.stats.ratings.sums import FloatArray
+
+SIMULATED = 200
+"""Models up to which the largest of all differences is simulated; beyond, it hardly falls short of Bonferroni's."""
+
+_DRAWS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joint:
+    level: float
+    """Of each difference's own interval, so that all hold together at the level asked for."""
+    pairs: int
+    how: str
+    """For a sentence."""
+
+    def reach(self, clusters: IntArray) -> FloatArray:
+        """Of each model, the standard errors to each side by the clusters it appears in.
+
+        Student's t with one degree less than clusters, also beyond the number where a single interval takes the normal
+        quantile: so far out in the tails the two part for many more clusters.
+        """
+        z = NormalDist().inv_cdf(0.5 + self.level / 2)
+        # Abramowitz and Stegun (1964), 26.7.5.
+        steps = (
+            (z**3 + z) / 4,
+            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+            (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+        )
+        degrees = np.maximum(clusters, FEW_CLUSTERS).astype(np.float64) - 1
+        many = z + sum(step / degrees**power for power, step in enumerate(steps, start=1))
+        return np.where(clusters < FEW_CLUSTERS, reaches(clusters, self.level), many)
+
+    def levels(self, clusters: IntArray) -> FloatArray:
+        """Of each model, the level at which a single interval extends as far as `reach`."""
+        normal = np.array([math.erf(one / math.sqrt(2)) for one in self.reach(clusters)])
+        return np.where(clusters < FEW_CLUSTERS, self.level, normal)
+
+
+def bonferroni(pairs: int, level: float) -> Joint:
+    """Right whatever the differences have to do with each other, and a little too careful."""
+    return Joint(level=1 - (1 - level) / max(pairs, 1), pairs=pairs, how="by Bonferroni's inequality")
+
+
+def simulated(covariance: FloatArray, error: FloatArray, pairs: int, *, level: float, seed: int) -> Joint:
+    """From normal draws with this covariance of the models' estimates; `error` as for `largest`."""
+    size, axes = np.linalg.eigh(covariance)
+    # An axis has no sign of its own; with this one the draws do not depend on the order of the models.
+    root = axes * np.copysign(np.sqrt(np.maximum(size, 0.0)), (axes**3).sum(axis=0))
+    deviations = np.random.default_rng(seed).standard_normal((_DRAWS, len(covariance))) @ root.T
+    return of_draws(deviations, error, pairs, level=level, how=f"by the largest in {_DRAWS} simulations, seed {seed}")
+
+
+def of_draws(deviations: FloatArray, error: FloatArray, pairs: int, *, level: float, how: str) -> Joint:
+    """From draws (rounds x models) that scatter as the estimates do.
+
+    The quantile over the draws of the largest of all standardised differences: Tukey's idea for any covariance
+    (Hothorn, Bretz and Westfall 2008, Biom. J. 50, 346). It is said as the level of a single normal interval, so that
+    few clusters still widen each to Student's t; it never exceeds Bonferroni's.
+    """
+    careful = bonferroni(pairs, level)
+    largest = largest_gaps(deviations, error)
+    # Of fewer draws than lie on average twice beyond the quantile, the quantile cannot be read.
+    if len(largest) * (1 - level) < 2 - 1e-9:
+        return careful
+    critical = float(np.quantile(largest, level))
+    return Joint(level=min(max(math.erf(critical / math.sqrt(2)), level), careful.level), pairs=pairs, how=how)
+
+
+def largest_gaps(deviations: FloatArray, error: FloatArray) -> FloatArray:
+    """Of each draw: the largest |difference of two models| / error; pairs whose error (M x M) is NaN do not count."""
+    of_model = np.ascontiguousarray(deviations.T)
+    per_error = np.divide(1.0, error, out=np.zeros_like(error), where=error > 0)
+    largest = np.zeros(len(deviations))
+    room = np.empty_like(of_model)
+    for one in range(len(of_model) - 1):
+        gaps = np.subtract(of_model[one + 1 :], of_model[one], out=room[one + 1 :])
+        gaps *= per_error[one + 1 :, one, None]
+        np.fmax(largest, np.fmax.reduce(np.abs(gaps, out=gaps), axis=0), out=largest)
+    return largest

@@ -1,0 +1,192 @@
+"""How often each model won, under the name of the rule by which ties are counted."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate, whole
+from evenhand.domain.identity import Json
+from evenhand.stats.intervals import LEVEL, share_of_sums
+from evenhand.stats.ratings.bradley_terry.components import IntArray
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import item_blocks, played_and_items
+from evenhand.stats.ratings.sums import FloatArray, products, summed
+from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable, pair_table
+
+Policy: TypeAlias = Literal["average", "creation", "visit"]
+"""`average`: a tie is half a win. `creation`: a tie is not won, wins / all. `visit`: ties are left out, wins / (wins +
+losses)."""
+
+_Sides: TypeAlias = tuple[FloatArray, FloatArray]
+"""Of each row: for model_a, for model_b."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinRate:
+    """Counts are sums of weights, so fractional where replicates share a trial."""
+
+    model: str
+    win_rate: Estimate
+    wins: float
+    losses: float
+    ties: float
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "model": self.model,
+            **self.win_rate.as_json("win_rate"),
+            "wins": whole(self.wins),
+            "losses": whole(self.losses),
+            "ties": whole(self.ties),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tally:
+    """Of each model: its share, and the sums that the share's interval needs."""
+
+    rows: Comparisons
+    """Those that count."""
+    share: FloatArray
+    """0 where `n` is 0."""
+    n: FloatArray
+    """The weight of its rows."""
+    items: IntArray
+    residuals: _Sides
+    """Weight x (score - share); rows of one item are summed before they are squared."""
+
+    def estimates(self, level: float | FloatArray) -> tuple[Estimate, ...]:
+        """At one level for all models, or at each one's own."""
+        squares, levels = _squares(self.rows, self.residuals), np.broadcast_to(level, self.share.shape)
+        return tuple(
+            share_of_sums(float(share), float(n), float(square), int(items), level=float(own))
+            for share, n, square, items, own in zip(self.share, self.n, squares, self.items, levels, strict=True)
+        )
+
+    def covariance(self) -> FloatArray:
+        """M x M, of the shares, clustered by item; 0 for a model without cases."""
+        models = len(self.share)
+        size = np.where(self.n > 0, self.n, 1.0)
+        correction = np.sqrt(self.items / np.maximum(self.items - 1, 1)) / size
+        if self.rows.item is None:
+            one, other = self.residuals
+            pair = self.rows.model_a.astype(np.int64) * models + self.rows.model_b
+            product = summed(pair, one * other, models * models).reshape(models, models)
+            product = product + product.T + np.diag(_squares(self.rows, self.residuals))
+        else:
+            product = sum((products(block) for block in _item_sums(self.rows, self.residuals)), np.zeros((1, 1)))
+        return product * correction[:, None] * correction[None, :]
+
+
+def win_rates(comparisons: Comparisons, *, policy: Policy = "average", level: float = LEVEL) -> tuple[WinRate, ...]:
+    """One for each model over all its comparisons, in the order of `comparisons.models`; intervals clustered by item.
+
+    Every comparison counts alike, so that an opponent met often weighs more: see `mean_win_rates`.
+    """
+    comparisons = _with_weight(comparisons)
+    return _named(pair_table(comparisons).table, comparisons.models, tally(comparisons, policy).estimates(level))
+
+
+def win_rates_against(
+    comparisons: Comparisons, baseline: str, *, policy: Policy = "average", level: float = LEVEL
+) -> tuple[WinRate, ...]:
+    """Of every other model against `baseline` alone; one that never met it has no rate.
+
+    Raises ValueError where no model has that name.
+    """
+    if baseline not in comparisons.models:
+        raise ValueError(f"No model is named {baseline!r}; there are {', '.join(comparisons.models)}.")
+    code = comparisons.models.index(baseline)
+    met = comparisons.rows((comparisons.model_a == code) | (comparisons.model_b == code))
+    return tuple(rate for rate in win_rates(met, policy=policy, level=level) if rate.model != baseline)
+
+
+def mean_win_rates(comparisons: Comparisons, *, level: float = LEVEL) -> tuple[WinRate, ...]:
+    """The mean over the opponents met of the win rate against each, a tie half a win: an arena's average win rate.
+
+    Every opponent weighs the same, however often it was met. The interval takes the opponents for a sample like the
+    items, so that a model that met each opponent once still has one.
+    """
+    comparisons = _with_weight(comparisons)
+    grouped = pair_table(comparisons)
+    table, models = grouped.table, len(comparisons.models)
+    met = table.counts.sum(axis=1)
+    opponents = summed(table.first, None, models) + summed(table.second, None, models)
+    played = table.of_models().sum(axis=1)
+    weight = comparisons.weight if comparisons.weight is not None else 1.0
+    of_row = weight / met[grouped.row]
+    per_opponent = played / np.maximum(opponents, 1)
+    weights = of_row * per_opponent[comparisons.model_a], of_row * per_opponent[comparisons.model_b]
+    return _named(table, comparisons.models, _tallied(comparisons, _scores(comparisons, 0.5), weights).estimates(level))
+
+
+def tally(comparisons: Comparisons, policy: Policy) -> Tally:
+    comparisons = _with_weight(comparisons)
+    if policy == "visit":
+        comparisons = comparisons.rows(comparisons.sign != 0)
+    weight = comparisons.weight if comparisons.weight is not None else np.ones(len(comparisons))
+    return _tallied(comparisons, _scores(comparisons, 0.5 if policy == "average" else 0.0), (weight, weight))
+
+
+def _tallied(comparisons: Comparisons, scores: _Sides, weights: _Sides) -> Tally:
+    models = len(comparisons.models)
+    one, other = comparisons.model_a, comparisons.model_b
+    n = summed(one, weights[0], models) + summed(other, weights[1], models)
+    won = summed(one, weights[0] * scores[0], models) + summed(other, weights[1] * scores[1], models)
+    # Rounding may leave the share of a model that won everything a hair above 1.
+    share = np.clip(won / np.where(n > 0, n, 1.0), 0.0, 1.0)
+    return Tally(
+        rows=comparisons,
+        share=share,
+        n=n,
+        items=played_and_items(comparisons)[1],
+        residuals=(weights[0] * (scores[0] - share[one]), weights[1] * (scores[1] - share[other])),
+    )
+
+
+def _with_weight(comparisons: Comparisons) -> Comparisons:
+    if comparisons.weight is None or comparisons.weight.all():
+        return comparisons
+    return comparisons.rows(comparisons.weight > 0)
+
+
+def _scores(comparisons: Comparisons, tie: float) -> _Sides:
+    points = np.array([0.0, tie, 1.0])
+    return points[comparisons.sign + 1], points[1 - comparisons.sign]
+
+
+def _squares(comparisons: Comparisons, residuals: _Sides) -> FloatArray:
+    """Of each model: the sum over its items of the squared sum of its residuals."""
+    models = len(comparisons.models)
+    if comparisons.item is None:
+        sides = zip((comparisons.model_a, comparisons.model_b), residuals, strict=True)
+        return sum((summed(who, one**2, models) for who, one in sides), np.zeros(models))
+    blocks = _item_sums(comparisons, residuals)
+    return sum((np.einsum("im,im->m", block, block) for block in blocks), np.zeros(models))
+
+
+def _item_sums(comparisons: Comparisons, residuals: _Sides) -> Iterator[FloatArray]:
+    """Items x models, some items at a time: the sum of the residuals."""
+    models = len(comparisons.models)
+    assert comparisons.item is not None
+    for block in item_blocks(comparisons.item, int(comparisons.item.max(initial=-1)) + 1, models):
+        sums = np.zeros(block.items * models)
+        for who, one in zip((comparisons.model_a, comparisons.model_b), residuals, strict=True):
+            sums += summed(block.item * np.int32(models) + who[block.rows], one[block.rows], len(sums))
+        yield sums.reshape(block.items, models)
+
+
+def _named(table: PairTable, models: Sequence[str], estimates: Sequence[Estimate]) -> tuple[WinRate, ...]:
+    counts = table.of_models()
+    return tuple(
+        WinRate(
+            model=model,
+            win_rate=estimate,
+            wins=float(counts[code, WIN]),
+            losses=float(counts[code, LOSS]),
+            ties=float(counts[code, TIE]),
+        )
+        for code, (model, estimate) in enumerate(zip(models, estimates, strict=True))
+    )

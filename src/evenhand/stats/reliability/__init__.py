@@ -1,0 +1,8 @@
+"""Numbers about the judges: how far what they said can be relied on."""
+
+from evenhand.stats.reliability.coverage import Coverage
+from evenhand.stats.reliability.order_bias import OrderBias, order_bias
+from evenhand.stats.reliability.showings import Showings
+from evenhand.stats.reliability.summary import Conclusion, Summary, trust
+
+__all__ = ["Conclusion", "Coverage", "OrderBias", "Showings", "Summary", "order_bias", "trust"]

@@ -1,0 +1,1 @@
+"""Agreement of raters: kappa, alpha, alignment, juries."""

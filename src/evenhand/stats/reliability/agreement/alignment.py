@@ -1,0 +1,305 @@
+"""How near raters come to people, and people to each other: Creation-MMBench's MAE and Consistency, and agreement.
+
+Equations 1 and 2 of Creation-MMBench, section F.2; pooled over cases as its Table 7 pools (spec A7).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.stats.intervals import Range, clustered_mean, clustered_share
+from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
+from evenhand.stats.reliability.agreement.kappa import cohens_kappa
+from evenhand.stats.reliability.agreement.rater_matrix import HIGHEST, Opinions, majority
+from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
+
+NEAR = 1.0
+"""Consistency counts verdicts this near to the people's mean."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """J against P, the mean of the people, over some cases; intervals over items, the people held fixed."""
+
+    mae: Estimate
+    """Mean of |J - P|."""
+    consistency: Estimate
+    """Share with |J - P| of at most 1; of five-level verdicts only."""
+    agreement: Estimate
+    """Share whose sign is that of P, over the cases where P is not 0."""
+    majority: Estimate
+    """Share whose sign is the one that most people gave, over the cases where one sign leads alone; it may be 0."""
+    kappa: Estimate
+    """Cohen's, of the signs: better, equal, worse."""
+    kappa_weighted: Estimate
+    """Quadratic, of the values."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            **self.mae.as_json("mae"),
+            **self.consistency.as_json("consistency"),
+            **self.agreement.as_json("agreement"),
+            **self.majority.as_json("majority"),
+            **self.kappa.as_json("kappa"),
+            **self.kappa_weighted.as_json("kappa_weighted"),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    rater: str
+    pooled: Figures
+    models: tuple[tuple[str, Figures], ...]
+    """Of each model on whose cases the rater can be compared."""
+
+    def as_json(self) -> dict[str, Json]:
+        models: list[Json] = [{"model": model, **figures.as_json()} for model, figures in self.models]
+        return {"rater": self.rater, **self.pooled.as_json(), "models": models}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """All people pooled, each against the others."""
+
+    mae: Estimate
+    consistency: Estimate
+    agreement: Estimate
+    majority: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """People against people: what a judge can be expected to reach."""
+
+    raters: tuple[Alignment, ...]
+    """Each against the mean of the others on the cases that others judged too."""
+    mae: Estimate
+    """All people pooled, as the next three. Intervals over items: of these very people, on other items of the kind."""
+    consistency: Estimate
+    agreement: Estimate
+    majority: Estimate
+    over_people: Together
+    """The same with intervals over items and people, crossed: of other people; with two to four it says next to
+    nothing."""
+    alpha: Estimate
+    """Krippendorff's, ordinal."""
+
+    def as_json(self) -> dict[str, Json]:
+        raters: list[Json] = [one.as_json() for one in self.raters]
+        return {
+            "raters": raters,
+            **_together_json(self),
+            "over_people": _together_json(self.over_people),
+        }
+
+
+def _together_json(found: Together | Ceiling) -> dict[str, Json]:
+    return {
+        **found.mae.as_json("mae"),
+        **found.consistency.as_json("consistency"),
+        **found.agreement.as_json("agreement"),
+        **found.majority.as_json("majority"),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    case: int
+    judged: float
+    people: float
+
+    @property
+    def distance(self) -> float:
+        return abs(self.judged - self.people)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """Verdicts of one scale beside what they are held against."""
+
+    case: IntArray
+    judged: FloatArray
+    people: FloatArray
+    majority: FloatArray
+    """The sign most people gave; NaN where none leads alone."""
+    item: IntArray
+    model: IntArray
+    rater: IntArray
+    levels: int | None
+    """None where judge and people used different scales, so that only signs can be compared."""
+
+    def only(self, rows: BoolArray | IntArray) -> "Compared":
+        return Compared(
+            case=self.case[rows],
+            judged=self.judged[rows],
+            people=self.people[rows],
+            majority=self.majority[rows],
+            item=self.item[rows],
+            model=self.model[rows],
+            rater=self.rater[rows],
+            levels=self.levels,
+        )
+
+
+def alignment(raters: Opinions, people: Opinions) -> tuple[Alignment, ...]:
+    """Each rater against the mean of the people, on the cases that both judged."""
+    compared = against_people(raters, people)
+    return tuple(
+        _alignment(name, compared.only(compared.rater == code), raters.cases.models)
+        for code, name in enumerate(raters.raters)
+    )
+
+
+def ceiling(people: Opinions) -> Ceiling:
+    compared = against_others(people)
+    each = tuple(
+        _alignment(name, compared.only(compared.rater == code), people.cases.models)
+        for code, name in enumerate(people.raters)
+    )
+    here = _together(compared, crossed=False)
+    return Ceiling(
+        raters=each,
+        mae=here.mae,
+        consistency=here.consistency,
+        agreement=here.agreement,
+        majority=here.majority,
+        over_people=_together(compared, crossed=True),
+        alpha=krippendorff_alpha(people),
+    )
+
+
+def _together(compared: Compared, *, crossed: bool) -> Together:
+    near = _near(compared)
+    sides, most = _sided(compared), _led(compared)
+    share = _crossed if crossed else _share
+    return Together(
+        mae=_mae(compared, crossed=crossed),
+        consistency=near if isinstance(near, Estimate) else share(near, compared),
+        agreement=share(_same_sign(sides, sides.people), sides),
+        majority=share(_same_sign(most, most.majority), most),
+    )
+
+
+def disagreements(raters: Opinions, people: Opinions, *, rater: int, most: int = 20) -> tuple[Disagreement, ...]:
+    """The cases where a rater is furthest from the people's mean, furthest first; on different scales by sign."""
+    compared = against_people(raters, people)
+    rows = np.flatnonzero(compared.rater == rater)
+    judged, mean = compared.judged, compared.people
+    if compared.levels is None:
+        judged, mean = np.sign(judged), np.sign(mean)
+    distance = np.abs(judged - mean)
+    furthest = rows[np.lexsort((compared.case[rows], -distance[rows]))][:most]
+    return tuple(
+        Disagreement(case=int(compared.case[one]), judged=float(judged[one]), people=float(mean[one]))
+        for one in furthest
+    )
+
+
+def against_people(raters: Opinions, people: Opinions) -> Compared:
+    if raters.cases is not people.cases:
+        raise ValueError("Raters and people are compared on one and the same list of cases.")
+    sums, count = people.per_case()
+    rows = raters.only(count[raters.case] > 0)
+    levels = raters.levels if raters.levels == people.levels else None
+    mean = sums[rows.case] / count[rows.case]
+    return _compared(rows, mean, majority(people.signs_per_case()[rows.case]), levels)
+
+
+def against_others(people: Opinions) -> Compared:
+    """Each person's verdicts beside the mean of the other people's on the same case."""
+    sums, count = people.per_case()
+    rows = people.only(count[people.case] > 1)
+    mean = (sums[rows.case] - rows.value) / (count[rows.case] - 1)
+    others = people.signs_per_case()[rows.case]
+    others[np.arange(len(rows)), np.sign(rows.value).astype(np.int64) + 1] -= 1
+    return _compared(rows, mean, majority(others), people.levels)
+
+
+def figures(compared: Compared) -> Figures:
+    sides, most = _sided(compared), _led(compared)
+    near = _near(compared)
+    signs = np.sign(compared.judged), np.sign(compared.people)
+    return Figures(
+        mae=_mae(compared),
+        consistency=near if isinstance(near, Estimate) else _share(near, compared),
+        agreement=_share(_same_sign(sides, sides.people), sides),
+        majority=_share(_same_sign(most, most.majority), most),
+        kappa=cohens_kappa(*signs, compared.item),
+        kappa_weighted=_other_scale()
+        if compared.levels is None
+        else cohens_kappa(compared.judged, compared.people, compared.item, weighting="quadratic"),
+    )
+
+
+def _sided(compared: Compared) -> Compared:
+    """Where the people's mean takes a side."""
+    return compared.only(compared.people != 0)
+
+
+def _led(compared: Compared) -> Compared:
+    """Where one sign leads alone among the people's."""
+    return compared.only(~np.isnan(compared.majority))
+
+
+def _same_sign(compared: Compared, other: FloatArray) -> BoolArray:
+    return np.sign(compared.judged) == np.sign(other)
+
+
+def _compared(rows: Opinions, held_against: FloatArray, most: FloatArray, levels: int | None) -> Compared:
+    # A mean that is 0 but for rounding is a tie.
+    people = np.where(np.abs(held_against) < _ROUNDING, 0.0, held_against)
+    return Compared(
+        case=rows.case,
+        judged=rows.value,
+        people=people,
+        majority=most,
+        item=rows.cases.item[rows.case],
+        model=rows.cases.model[rows.case],
+        rater=rows.rater,
+        levels=levels,
+    )
+
+
+def _alignment(name: str, compared: Compared, models: tuple[str, ...]) -> Alignment:
+    of_model = ((model, compared.only(compared.model == code)) for code, model in enumerate(models))
+    return Alignment(
+        rater=name,
+        pooled=figures(compared),
+        models=tuple((model, figures(some)) for model, some in of_model if len(some.judged)),
+    )
+
+
+def _mae(compared: Compared, *, crossed: bool = False) -> Estimate:
+    if compared.levels is None:
+        return _other_scale()
+    return clustered_mean(
+        np.abs(compared.judged - compared.people),
+        compared.item,
+        crossed_with=compared.rater if crossed else None,
+        within=Range(high=2 * HIGHEST[compared.levels]),
+    )
+
+
+def _near(compared: Compared) -> BoolArray | Estimate:
+    """Which verdicts Consistency counts; or why it cannot."""
+    if compared.levels is None:
+        return _other_scale()
+    if compared.levels != 5:
+        return Estimate(value=None, reason="Consistency is defined for five levels")
+    return np.abs(compared.judged - compared.people) <= NEAR + _ROUNDING
+
+
+def _share(hits: BoolArray, compared: Compared) -> Estimate:
+    return clustered_share(hits.astype(np.float64), np.ones(len(hits)), compared.item)
+
+
+def _crossed(hits: BoolArray, compared: Compared) -> Estimate:
+    return clustered_mean(hits.astype(np.float64), compared.item, crossed_with=compared.rater)
+
+
+def _other_scale() -> Estimate:
+    return Estimate(value=None, reason="verdicts on different scales are compared by sign only")

@@ -1,0 +1,125 @@
+"""How much two score columns say the same: Spearman's and Kendall's rank correlation and R²."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.stats.intervals import LEVEL, reach
+from evenhand.stats.reliability.grade_score.option_rows import FloatArray
+
+Coefficient: TypeAlias = Literal["pearson", "spearman", "kendall"]
+
+FEWEST = 3
+"""Two points always lie on a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnPair:
+    """Two columns over the rows (models) that have a score in both."""
+
+    first: str
+    second: str
+    spearman: Estimate
+    r_squared: Estimate
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "first": self.first,
+            "second": self.second,
+            **self.spearman.as_json("spearman"),
+            **self.r_squared.as_json("r_squared"),
+        }
+
+
+def correlate(table: Mapping[str, Sequence[float | None]], *, level: float = LEVEL) -> tuple[ColumnPair, ...]:
+    """Every pair of columns of a table of models x benchmarks; a missing score leaves its model out of that pair."""
+    columns = {name: np.array([math.nan if one is None else one for one in column]) for name, column in table.items()}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise ValueError("All columns have one entry for each model.")
+    return tuple(_pair(first, second, columns, level) for first, second in combinations(columns, 2))
+
+
+def correlation(one: FloatArray, other: FloatArray, coefficient: Coefficient, *, level: float = LEVEL) -> Estimate:
+    """With an interval on Fisher's z, for scores of which nothing is known but their value.
+
+    Standard errors: Pearson 1/sqrt(n-3); Spearman sqrt((1 + r²/2)/(n-3)) (Bonett and Wright 2000, Psychometrika 65,
+    23); Kendall sqrt(0.437/(n-4)) (Fieller, Hartley and Pearson 1957, Biometrika 44, 470). A perfect order is given the
+    bound of one neighbouring pair exchanged, so that three models in the same order prove nothing.
+    """
+    reason = _no_correlation(one, other)
+    if reason:
+        return Estimate(value=None, n=len(one), reason=reason)
+    value = coefficient_of(one, other, coefficient)
+    lower, upper = _fisher(value, len(one), coefficient, level)
+    return Estimate(value=value, lower=lower, upper=upper, n=len(one), clusters=len(one))
+
+
+def coefficient_of(one: FloatArray, other: FloatArray, coefficient: Coefficient) -> float:
+    """Along the last axis of two lists that both vary. Kendall's is tau-b."""
+    match coefficient:
+        case "pearson":
+            a, b = one, other
+        case "spearman":
+            a, b = ranks(one), ranks(other)
+        case "kendall":
+            a = np.sign(one[:, None] - one[None, :]).ravel()
+            b = np.sign(other[:, None] - other[None, :]).ravel()
+    a, b = a - a.mean(), b - b.mean()
+    return float(np.clip(a @ b / math.sqrt(float(a @ a) * float(b @ b)), -1.0, 1.0))
+
+
+def ranks(values: FloatArray) -> FloatArray:
+    """From 1; equal values share the mean of their ranks."""
+    _, number, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return (last - (count - 1) / 2)[number]
+
+
+def squared(r: Estimate) -> Estimate:
+    """R² of a correlation; an interval with 0 inside starts at 0."""
+    if r.value is None or r.lower is None or r.upper is None:
+        return r
+    ends = r.lower**2, r.upper**2
+    lower = 0.0 if r.lower <= 0 <= r.upper else min(ends)
+    return Estimate(value=r.value**2, lower=lower, upper=max(ends), n=r.n, clusters=r.clusters)
+
+
+def _pair(first: str, second: str, columns: Mapping[str, FloatArray], level: float) -> ColumnPair:
+    one, other = columns[first], columns[second]
+    there = np.isfinite(one) & np.isfinite(other)
+    one, other = one[there], other[there]
+    return ColumnPair(
+        first=first,
+        second=second,
+        spearman=correlation(one, other, "spearman", level=level),
+        r_squared=squared(correlation(one, other, "pearson", level=level)),
+    )
+
+
+def _no_correlation(one: FloatArray, other: FloatArray) -> str | None:
+    if one.shape != other.shape or one.ndim != 1:
+        raise ValueError("Two columns of one length are correlated.")
+    if len(one) < FEWEST:
+        return f"{len(one)} in common; a correlation needs {FEWEST}"
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return "one of the two has the same score throughout"
+    return None
+
+
+def _fisher(value: float, n: int, coefficient: Coefficient, level: float) -> tuple[float, float]:
+    spare = n - (4 if coefficient == "kendall" else 3)
+    if spare < 1:
+        return -1.0, 1.0
+    nearly = 1 - (4 / (n * (n - 1)) if coefficient == "kendall" else 12 / (n * (n**2 - 1)))
+    shrunk = min(max(value, -nearly), nearly)
+    spread = {"pearson": 1.0, "spearman": 1 + shrunk**2 / 2, "kendall": 0.437}[coefficient]
+    # The approximations are for the normal quantile, whatever the number of models.
+    half = reach(10**9, level) * math.sqrt(spread / spare)
+    lower, upper = math.tanh(math.atanh(shrunk) - half), math.tanh(math.atanh(shrunk) + half)
+    return (lower, 1.0) if value > nearly else (-1.0, upper) if value < -nearly else (lower, upper)

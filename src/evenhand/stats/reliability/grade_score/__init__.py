@@ -1,0 +1,4 @@
+"""The Grade Score: consistency and order bias of a judge under rotation.
+
+Start with `score.py`.
+"""

@@ -1,0 +1,146 @@
+"""Whether a judge's verdict stays when the two answers change places, and whether it favours the place shown first."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.domain.vote import Vote
+from evenhand.stats.intervals import clustered_share
+from evenhand.stats.reliability.showings import Codes, Showings
+
+_WIDEST = 2**62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderBias:
+    """All over the pairs with both orders read; a pair is one item, two models and one rater. Clustered by item."""
+
+    swap_consistency: Estimate
+    """Share of pairs whose outcome, mapped to the models, has the same sign in both orders; a tie is its own value."""
+    swap_consistency_without_ties: Estimate
+    """The same over pairs that neither order called a tie."""
+    first_position_share: Estimate
+    """(Wins of the first shown + half the ties) / verdicts."""
+    first_position_share_without_ties: Estimate
+    one_order_only: int
+    """Pairs left out because only one order was read."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            **self.swap_consistency.as_json("swap_consistency"),
+            **self.swap_consistency_without_ties.as_json("swap_consistency_without_ties"),
+            **self.first_position_share.as_json("first_position_share"),
+            **self.first_position_share_without_ties.as_json("first_position_share_without_ties"),
+            "one_order_only": self.one_order_only,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swapped:
+    """Pairs with both orders read, by what became of the verdict when the answers changed places.
+
+    Parts of pairs where an order was asked several times: every verdict of the one meets every verdict of the other.
+    """
+
+    same_winner: float
+    tie_twice: float
+    first_twice: float
+    """The answer shown first was chosen both times."""
+    second_twice: float
+    tie_once: float
+
+    @property
+    def pairs(self) -> int:
+        return round(self.same_winner + self.tie_twice + self.first_twice + self.second_twice + self.tie_once)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Pairs:
+    """Pairs with both orders read."""
+
+    item: Codes
+    first: npt.NDArray[np.float64]
+    """Pairs x 2 orders: share of the order's verdicts that the first shown won; with `tie` and `second` 1 in all."""
+    tie: npt.NDArray[np.float64]
+    second: npt.NDArray[np.float64]
+    one_order_only: int
+
+    @property
+    def same_winner(self) -> npt.NDArray[np.float64]:
+        # The same model won both times, so the winner's place changed.
+        return self.first[:, 0] * self.second[:, 1] + self.second[:, 0] * self.first[:, 1]
+
+
+def swapped(shown: Showings) -> Swapped:
+    """The same pairs and weights as `order_bias`: the first two parts are its swap consistency."""
+    pairs = _pairs(shown)
+    tie = pairs.tie
+    return Swapped(
+        same_winner=float(pairs.same_winner.sum()),
+        tie_twice=float(tie.prod(axis=1).sum()),
+        first_twice=float(pairs.first.prod(axis=1).sum()),
+        second_twice=float(pairs.second.prod(axis=1).sum()),
+        tie_once=float((tie * (1 - tie[:, ::-1])).sum()),
+    )
+
+
+def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
+    """A pair counts once in consistency and as two verdicts, one per order, in the first-position share.
+
+    Replicates: no repetition of one order is the twin of one of the other, so every verdict of the one meets every
+    verdict of the other, by weight. An order counts 1 however many of its replicates were read; else the better model's
+    turn at the first place could outweigh the other's and pass for a bias. Rows of which nobody knows the order count
+    nowhere.
+    """
+    pairs = _pairs(shown if isinstance(shown, Showings) else Showings.of_votes(shown))
+    kept = pairs.same_winner
+    decided = pairs.first + pairs.second
+    twice = np.repeat(pairs.item, 2)
+    return OrderBias(
+        swap_consistency=_share(kept + pairs.tie.prod(axis=1), np.ones(len(kept)), pairs.item),
+        swap_consistency_without_ties=_share(kept, decided.prod(axis=1), pairs.item),
+        first_position_share=_share((pairs.first + pairs.tie / 2).ravel(), np.ones(len(twice)), twice),
+        first_position_share_without_ties=_share(pairs.first.ravel(), decided.ravel(), twice),
+        one_order_only=pairs.one_order_only,
+    )
+
+
+def _pairs(shown: Showings) -> _Pairs:
+    counted = (shown.weight > 0) & (shown.first != 0)
+    item, rater, first = shown.item[counted], shown.rater[counted], shown.first[counted].astype(np.int64)
+    a, b = shown.model_a[counted].astype(np.int64), shown.model_b[counted].astype(np.int64)
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    _, one_row, pair = np.unique(_keys(item, rater, low, high), return_index=True, return_inverse=True)
+    low_first = (np.where(first > 0, a, b) == low).astype(np.int64)
+    cell = (pair * 2 + low_first) * 3 + 1 - shown.sign[counted] * first
+    tally = np.bincount(cell, weights=shown.weight[counted], minlength=6 * len(one_row)).reshape(-1, 2, 3)
+    total = tally.sum(axis=2)
+    both = (total > 0).all(axis=1)
+    share = tally[both] / total[both][:, :, None]
+    return _Pairs(
+        item=item[one_row[both]],
+        first=share[:, :, 0],
+        tie=share[:, :, 1],
+        second=share[:, :, 2],
+        one_order_only=len(one_row) - int(np.count_nonzero(both)),
+    )
+
+
+def _keys(item: Codes, rater: Codes, low: Codes, high: Codes) -> npt.NDArray[np.int64]:
+    """One number for each item, rater and pair of models."""
+    raters, models = int(rater.max(initial=0)) + 1, int(high.max(initial=0)) + 1
+    seen = item.astype(np.int64) * raters + rater
+    if (int(item.max(initial=0)) + 1) * raters * models * models > _WIDEST:
+        seen = np.unique(seen, return_inverse=True)[1].astype(np.int64)
+    return (seen * models + low) * models + high
+
+
+def _share(successes: npt.NDArray[np.float64], cases: npt.NDArray[np.float64], items: Codes) -> Estimate:
+    counted = cases > 0
+    # Sums of thirds can pass 1 by a rounding error.
+    won = np.minimum(successes[counted] / cases[counted], 1.0)
+    return clustered_share(won, cases[counted], items[counted].astype(np.int64))

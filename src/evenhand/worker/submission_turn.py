@@ -1,0 +1,174 @@
+"""A turn at judging one submission: what is still wanted is asked, within the budget, and what came of it is said."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
+from evenhand.domain.submission import Approved, Failed, Judged, Said, Standing, Stopped
+from evenhand.engine.run.budget import Budget, dollars_up
+from evenhand.engine.run.stopping import StopSign
+from evenhand.engine.session import Ended, register, run_study
+from evenhand.engine.tasks.joining import JoinedBoard
+from evenhand.engine.tasks.judging import Prepared
+from evenhand.ledger.store.claims import renew
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import Intake
+from evenhand.ledger.submissions.store import (
+    Submission,
+    TooLate,
+    find_submission,
+    run_command,
+    spent,
+    tell,
+)
+from evenhand.worker.board_judge import Seated
+from evenhand.worker.loop import Stopping
+
+MakeReceipt: TypeAlias = Callable[[Ledger, Submission, Intake, str], Mapping[str, Json]]
+"""Of a submission, with the key of the study that holds its battles."""
+
+LOOK_SECONDS = 0.5
+"""Between two looks at whether the submission is still to be judged, and by us."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionJob:
+    intake: Intake
+    submission: Submission
+
+    @property
+    def approved(self) -> Approved:
+        approved = self.submission.standing.approved
+        assert approved is not None, "nothing is judged before"
+        return approved
+
+    def stands(self, ledger: Ledger) -> bool:
+        """Whether nobody has said anything since that changes what is to be done."""
+        found = find_submission(ledger, self.submission.id)
+        return found is not None and self.is_as_planned(found.standing)
+
+    def is_as_planned(self, standing: Standing) -> bool:
+        return standing.stage == "approved" and standing.approval_seq == self.submission.standing.approval_seq
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Of one turn."""
+
+    holder: str
+    """Under which name the submission is claimed."""
+    seconds: float
+    """After so long nothing more is begun."""
+    settings: Mapping[str, Json]
+    """What is put on record with the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionTurn:
+    """A submission that nobody else judges meanwhile."""
+
+    ledger: Ledger
+    job: SubmissionJob
+    board: JoinedBoard
+    prepared: Prepared
+    receipt: MakeReceipt
+
+    async def judge(self, judges: Seated, terms: Terms, stopping: Stopping) -> str:
+        """A sentence where something stands in the way."""
+        budget, command = self._budget(judges), run_command(self.job.submission.id)
+        means = judges.means(budget, self.board, self.prepared.asking.protocol)
+        stop = stopping.sign()
+        await asyncio.to_thread(budget.open, self.ledger, command, lasts=True)
+        try:
+            async with self._watched(terms, stop):
+                ended = await run_study(
+                    self.prepared, ledger=self.ledger, means=means, stop=stop, command=command, settings=terms.settings
+                )
+        finally:
+            await asyncio.to_thread(budget.close, done=False)
+        return await asyncio.to_thread(self._say, ended, gently_stopped=stop.raised)
+
+    def conclude(self) -> None:
+        """Says that it is judged, by all that was wanted or by what is there."""
+        register(self.prepared, self.ledger)
+        submission = find_submission(self.ledger, self.job.submission.id)
+        assert submission is not None, "nothing is ever taken off the record"
+        receipt = self.receipt(self.ledger, submission, self.job.intake, self.prepared.study.key)
+        self._tell(Judged(receipt=receipt, partial=bool(self._open())))
+
+    def _budget(self, judges: Seated) -> Budget:
+        limit = self.job.approved.budget
+        if limit is not None and judges.unpriced is not None:
+            raise Misuse(
+                f"It has a budget, and no price is known for {judges.unpriced}; start the worker with --price "
+                "input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a budget."
+            )
+        return Budget(limit)
+
+    @asynccontextmanager
+    async def _watched(self, terms: Terms, stop: StopSign) -> AsyncGenerator[None]:
+        watch = asyncio.create_task(self._watch(terms, stop))
+        try:
+            yield
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+
+    async def _watch(self, terms: Terms, stop: StopSign) -> None:
+        """Lets the run begin nothing more when its time is over, when it is not wanted any more, or not ours."""
+        over = time.monotonic() + terms.seconds
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                ours = await asyncio.to_thread(renew, self.ledger, holder=terms.holder)
+                wanted = await asyncio.to_thread(self.job.stands, self.ledger)
+            except LedgerError as error:
+                stop.fail(error)
+                return
+            if not ours or not wanted or time.monotonic() > over:
+                stop.stop()
+
+    def _say(self, ended: Ended, *, gently_stopped: bool) -> str:
+        """What came of the run; a sentence where something stands in the way of going on."""
+        if not self._open():
+            self.conclude()
+        elif ended.error is not None:
+            raise ended.error
+        elif ended.over_budget:
+            self._tell(Stopped(spent=spent(self.ledger, self.job.submission.id), least=_least(ended)))
+            return ended.overrun
+        elif ended.interrupted or gently_stopped:
+            return ""
+        elif ended.tally.failed:
+            self._tell(Failed(detail=_failures(ended)))
+        else:
+            return "Some of its trials are being asked by another run, and are left to it."
+        return ""
+
+    def _open(self) -> set[str]:
+        """The wanted trials without a result."""
+        wanted = {trial.key for trial in self.prepared.trials()}
+        return wanted - self.ledger.decided(wanted, reader=self.prepared.asking.protocol.reader)
+
+    def _tell(self, said: Said) -> None:
+        with suppress(TooLate):  # it was withdrawn, or the owner has said something else since
+            tell(self.ledger, self.job.submission.id, said, person=None, allowed=self.job.is_as_planned)
+
+
+def _least(ended: Ended) -> float | None:
+    if ended.budget is None or ended.refused is None:
+        return None
+    return float(dollars_up(ended.budget.taken + ended.refused))
+
+
+def _failures(ended: Ended) -> str:
+    """Without what the endpoint said: the team reads it too."""
+    failed = ended.tally.failed
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items()))
+    return f"{failed.total()} of {ended.tally.planned} trials got no reply ({reasons}); they are asked again later."

@@ -1,0 +1,220 @@
+"""A served ledger on loopback and visitors to it: real HTTP, a real SQLite file."""
+
+import re
+import socket
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from html import unescape
+from pathlib import Path
+
+import httpx2 as httpx
+import uvicorn
+from fastapi import APIRouter, FastAPI
+
+from evenhand.domain.call import Message, Reply, Request
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import Study, wanted
+from evenhand.domain.trial import Condition
+from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.site.accounts.store import Invite, Role, invite
+from evenhand.site.http.audit_log import events
+from evenhand.site.http.settings import Limits, Site, site_at
+from evenhand.site.serving import server_config
+
+SCRIPT = "<script>alert('x')</script>"
+SECRETS = ("caption-9f1c", "reference-9f1c", "truth-9f1c", "criterion-9f1c")
+"""Words that stand in the withheld part, and that the judge quotes."""
+
+MODELS = ("amber", f"blue {SCRIPT}", "=cmd()", REFERENCE)
+# A red dot.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    url: str
+    ledger: Ledger
+    site: Site
+    leaving: ExitStack
+    """Closes the visitors when the house does."""
+
+    def visitor(self, **headers: str) -> httpx.Client:
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False)
+        return self.leaving.enter_context(client)
+
+    def link(self, role: Role, *, uses: int = 1, lasts: float = 3600.0) -> str:
+        """The path of an invitation."""
+        return f"/join/{invite(self.ledger, Invite(role=role, uses=uses, lasts=lasts)).token}"
+
+    def signed_in(self, role: Role, name: str = "Ada") -> httpx.Client:
+        visitor = self.visitor()
+        came = come_in(visitor, self.link(role), name)
+        assert came.status_code == 303, came.text
+        return visitor
+
+    def logged(self) -> list[str]:
+        return [event.what for event in events(self.ledger, most=1000)]
+
+
+def come_in(visitor: httpx.Client, link: str, name: str = "Ada") -> httpx.Response:
+    return visitor.post(link, data={"csrf": form_token(visitor.get(link)), "name": name})
+
+
+def form_token(page: httpx.Response) -> str:
+    found = re.search(r'name="csrf" value="(\w+)"', page.text)
+    assert found, page.text
+    return found[1]
+
+
+def links(page: httpx.Response, start: str) -> list[str]:
+    return [unescape(one) for one in re.findall(rf'href="({re.escape(start)}[^"]*)"', page.text)]
+
+
+@contextmanager
+def served(
+    ledger: Ledger, *, limits: Limits | None = None, public_url: str | None = None, more: APIRouter | None = None
+) -> Generator[House]:
+    """In a thread of its own; `more` are pages beside ours.
+
+    With a public URL it is still reached on loopback, as a proxy on this machine does.
+    """
+    with closing(socket.create_server(("127.0.0.1", 0))) as bound:
+        port = int(bound.getsockname()[1])
+        site = site_at("127.0.0.1", port, public_url=public_url, limits=limits or GENEROUS)
+        config = server_config(ledger, site, host="127.0.0.1", port=port)
+        if more is not None:
+            assert isinstance(config.app, FastAPI)
+            config.app.include_router(more)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        try:
+            with ExitStack() as leaving:
+                yield House(url=f"http://127.0.0.1:{port}", ledger=ledger, site=site, leaving=leaving)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+GENEROUS = Limits(
+    requests_per_second=10_000,
+    burst=10_000,
+    guesses_per_minute=10_000,
+    uploads_per_minute=10_000,
+    patience=60,
+    glance=60,
+)
+"""So that only the tests about limits meet one."""
+
+
+def items(pictures: Sequence[str] = ()) -> tuple[Item, ...]:
+    caption, reference, truth, criterion = SECRETS
+    return tuple(
+        Item(
+            label=f"item {n}",
+            instruction=f"What is {n}? {SCRIPT}",
+            images=tuple(pictures),
+            caption=f"{caption} {n}",
+            reference=f"{reference} {n}",
+            ground_truth=truth,
+            criteria=(("subjective", criterion),),
+            category="even" if n % 2 == 0 else "odd",
+        )
+        for n in range(1, 7)
+    )
+
+
+JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
+CONDITION = Condition(protocol="pairwise", prompt_hash="ab" * 32)
+
+
+def fill(ledger: Ledger, *, sample: bool = False, rater: Rater = JUDGE, undecided: int = 0, upset: bool = False) -> str:
+    """A benchmark on which each model beats all that come after it, in both orders; returns the digest of its data.
+
+    `undecided`: the last so many trials got a reply without a decision. `upset`: on two items all is reversed.
+    """
+    benchmark = numbers(ledger, sample=sample)
+    of_benchmark = benchmark.items
+    ledger.register_benchmark(benchmark)
+    answers = [
+        Response(item=item.digest, model=model, text=_answer(model, item, words=(number * (place + 2)) % 5))
+        for number, item in enumerate(of_benchmark)
+        for place, model in enumerate(MODELS)
+    ]
+    ledger.add_responses(answers)
+    judge(ledger, benchmark, answers, rater=rater, undecided=undecided, upset=upset)
+    return benchmark.digest
+
+
+def numbers(ledger: Ledger, *, sample: bool = False) -> Benchmark:
+    of_benchmark = items([ledger.images.put(PNG).digest])
+    return Benchmark(name="numbers", items=of_benchmark, licence="CC0-1.0", citation="", protocols=(), sample=sample)
+
+
+def _answer(model: str, item: Item, *, words: int) -> str:
+    """So many words longer than it need be."""
+    if model == REFERENCE:
+        assert item.reference is not None
+        return item.reference
+    return f"{model} says {SCRIPT} half \ud83d a pair {item.label}{' more' * words}"
+
+
+def judge(
+    ledger: Ledger,
+    benchmark: Benchmark,
+    answers: Sequence[Response],
+    *,
+    rater: Rater = JUDGE,
+    undecided: int = 0,
+    upset: bool = False,
+    models: Sequence[str] = MODELS,
+) -> None:
+    """Each of the models beats all that come after it."""
+    study = Study(
+        benchmark=benchmark.name,
+        data=benchmark.digest,
+        items=tuple(item.digest for item in benchmark.items),
+        models=tuple(models),
+        rater=rater.key,
+        condition=CONDITION.key,
+        purpose="people" if rater.kind == "human" else "board",
+    )
+    given: dict[str, dict[str, str]] = {}
+    for answer in answers:
+        given.setdefault(answer.item, {})[answer.model] = answer.digest
+    trials = list(wanted(study, given))
+    ledger.register_study(study, rater=rater, condition=CONDITION, wanted=len(trials))
+    model_of = {answer.digest: answer.model for answer in answers}
+    entries = Entries(study=study.key, trials=trials)
+    for number, trial in enumerate(trials):
+        first, second = (models.index(model_of[digest]) for digest in trial.responses)
+        decided = number < len(trials) - undecided
+        calls: tuple[str, ...] = ()
+        if rater.kind == "model":
+            request = Request(
+                endpoint="openai", model="judge", messages=(Message(role="user", parts=(f"{number}? {trial.key}",)),),
+                settings=rater.settings,
+            )  # fmt: skip
+            words = f"I quote {' '.join(SECRETS)} {SCRIPT}"
+            entries.add_call(request, Reply(text=words), run="run", at=float(number), cost_usd=None)
+            calls = (request.key,)
+        reversed_here = upset and trial.item in study.items[:2]
+        verdict = Preference(value=1 if (first < second) is not reversed_here else -1, levels=3)
+        judgement = Judgement(
+            trial=trial.key, verdict=verdict, reader="r1", calls=calls, run="run", at=1_700_000_000.0 + number
+        )
+        entries.judgements.append(judgement if decided else replace(judgement, verdict=NoVerdict(reason="unreadable")))
+    ledger.commit(entries)
+
+
+def url_in(folder: Path) -> str:
+    return f"sqlite:///{folder}/ledger.db"

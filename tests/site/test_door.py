@@ -1,0 +1,342 @@
+"""Claims about who is let in: each attack is refused with a sentence, and written down."""
+
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from fastapi.routing import APIRoute
+
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import Invite, invite, people, revoke_invitation
+from evenhand.site.app import ROUTERS
+from evenhand.site.http.settings import Limits, SiteError, site_at
+from tests.site.house import House, come_in, form_token, served
+
+
+def raw(house: House, method: str, path: str, headers: dict[str, str], body: Iterator[bytes] | None = None) -> int:
+    """What a client gets that does not behave; the connection is its own."""
+    connection = http.client.HTTPConnection(urlsplit(house.url).netloc, timeout=60)
+    try:
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        try:
+            for part in body or ():
+                connection.send(b"%x\r\n%s\r\n" % (len(part), part))
+            if body is not None:
+                connection.send(b"0\r\n\r\n")
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the server has said its word already
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_an_invitation_makes_a_person_with_a_session(house: House):
+    visitor = house.visitor()
+    link = house.link("annotator")
+    assert "annotator" in visitor.get(link).text
+    came = come_in(visitor, link, "Grace")
+    assert came.headers["location"] == "/compare"
+    assert "Grace" in visitor.get("/account").text
+    (person,) = people(house.ledger)
+    assert (person.role, person.name) == ("annotator", "Grace")
+    assert "Grace" not in person.rater.name
+
+
+def test_looking_at_an_invitation_does_not_use_it_up(house: House):
+    link = house.link("annotator")
+    for _ in range(3):
+        assert house.visitor().get(link).status_code == 200
+    assert come_in(house.visitor(), link).status_code == 303
+
+
+def test_an_invitation_for_two_lets_two_in_and_no_third(house: House):
+    link = house.link("annotator", uses=2)
+    late = house.visitor()
+    token = form_token(late.get(link))
+    assert come_in(house.visitor(), link).status_code == 303
+    assert come_in(house.visitor(), link).status_code == 303
+    refused = late.post(link, data={"csrf": token, "name": "Eve"})
+    assert refused.status_code == 410
+    assert "used already" in refused.text
+    assert "refused: invitation used up" in house.logged()
+    assert len(people(house.ledger)) == 2
+
+
+def test_expired_revoked_and_unknown_invitations_are_refused_and_logged(house: House):
+    visitor = house.visitor()
+    expired = house.link("owner", lasts=-1.0)
+    granted = invite(house.ledger, Invite(role="owner"))
+    assert revoke_invitation(house.ledger, granted.id)
+    assert visitor.get(expired).status_code == 410
+    assert visitor.get(f"/join/{granted.token}").status_code == 410
+    assert visitor.get("/join/a-guess").status_code == 404
+    for fault in ("expired", "revoked", "unknown"):
+        assert f"refused: invitation {fault}" in house.logged()
+    assert not people(house.ledger)
+
+
+def test_a_token_is_nowhere_in_the_ledger(house: House):
+    link = house.link("annotator")
+    visitor = house.visitor()
+    come_in(visitor, link)
+    session = visitor.cookies["evenhand"]
+    house.ledger.engine.dispose()
+    stored = b"".join(path.read_bytes() for path in house.ledger.images.root.parent.glob("ledger.db*"))
+    assert stored
+    assert link.removeprefix("/join/").encode() not in stored
+    assert session.encode() not in stored
+
+
+def test_the_cookie_is_for_the_server_alone(house: House):
+    (cookie,) = [
+        one for one in come_in(house.visitor(), house.link("owner")).headers.get_list("set-cookie")
+        if one.startswith("evenhand=")
+    ]  # fmt: skip
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Path=/" in cookie
+    assert "Secure" not in cookie  # plain http on loopback
+
+
+def test_behind_https_cookies_are_secure_and_tied_to_the_host(ledger: Ledger):
+    with served(ledger, public_url="https://board.example.org") as house:
+        visitor = house.visitor(host="board.example.org")
+        link = house.link("owner")
+        page = visitor.get(link)
+        form_cookie = page.headers["set-cookie"]
+        passing = form_cookie.partition(";")[0]
+        came = visitor.post(
+            link,
+            data={"csrf": form_token(page), "name": ""},
+            headers={"Cookie": passing, "Origin": "https://board.example.org"},
+        )
+    assert came.status_code == 303
+    for cookie in (form_cookie, *came.headers.get_list("set-cookie")):
+        assert cookie.startswith("__Host-evenhand")
+        for flag in ("Secure", "HttpOnly", "SameSite=lax", "Path=/"):
+            assert flag in cookie
+    assert "max-age=31536000" in came.headers["strict-transport-security"]
+
+
+def test_a_session_that_ended_lets_nobody_in(house: House):
+    visitor = house.signed_in("annotator")
+    session = visitor.cookies["evenhand"]
+    assert visitor.post("/leave", data={"csrf": form_token(visitor.get("/account"))}).status_code == 303
+    replay = house.visitor(cookie=f"evenhand={session}").get("/account")
+    assert replay.status_code == 401
+    assert "refused: not signed in" in house.logged()
+
+
+def addresses() -> list[tuple[str, str]]:
+    """Every method and address there is, with something in the place of its parameters."""
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    return [(method, re.sub(r"\{\w+\}", "x", route.path)) for route in routes for method in sorted(route.methods or ())]
+
+
+def test_every_form_needs_a_token_of_its_own_visitor(house: House):
+    paths = [path for method, path in addresses() if method == "POST" and not path.startswith("/api/")]
+    assert len(paths) >= 9
+    owner, stranger = house.signed_in("owner"), house.signed_in("owner", "Eve")
+    foreign = form_token(stranger.get("/admin"))
+    for path in paths:
+        for fields in ({}, {"csrf": ""}, {"csrf": "é"}, {"csrf": foreign}):
+            refused = owner.post(path, data={"name": "x", **fields})
+            assert refused.status_code == 403, path
+    assert house.logged().count("refused: form token") == 4 * len(paths)
+
+
+def test_a_form_sent_from_another_site_is_refused(house: House):
+    owner = house.signed_in("owner")
+    fields = {"csrf": form_token(owner.get("/admin")), "role": "owner", "uses": "1", "days": "1"}
+    for origin in ("https://evil.example", "null"):
+        assert owner.post("/admin/invitations", data=fields, headers={"Origin": origin}).status_code == 403
+    assert owner.post("/admin/invitations", data=fields, headers={"Origin": house.url}).status_code == 201
+    assert house.logged().count("refused: origin") == 2
+
+
+def test_the_api_takes_changes_from_a_session_only_with_its_form_token(house: House):
+    owner = house.signed_in("owner")
+    asked = {"role": "annotator"}
+    assert owner.post("/api/invitations", json=asked).status_code == 403
+    token = form_token(owner.get("/admin"))
+    made = owner.post("/api/invitations", json=asked, headers={"X-CSRF-Token": token})
+    assert made.status_code == 201
+    assert come_in(house.visitor(), urlsplit(made.json()["link"]).path).status_code == 303
+
+
+def test_every_page_of_the_owners_is_closed_to_others(house: House):
+    owners = ("/admin", "/api/people", "/api/invitations", "/api/audit", "/api/benchmarks", "/api/studies")
+    closed = [(method, path) for method, path in addresses() if path.startswith(owners)]
+    assert len(closed) >= 12
+    annotator = house.signed_in("annotator")
+    token = form_token(annotator.get("/account"))
+    for visitor, status in ((house.visitor(), 401), (annotator, 403)):
+        for method, path in closed:
+            fields = {"csrf": token} if path.startswith("/admin") else None
+            document = None if path.startswith("/admin") else {"role": "owner", "open": True}
+            refused = visitor.request(method, path, headers={"X-CSRF-Token": token}, data=fields, json=document)
+            assert refused.status_code in (status, 403), (method, path)
+    assert "refused: role" in house.logged()
+    assert not any(what.startswith(("invited", "erased")) for what in house.logged())
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "", "127.0.0.1:80"])
+def test_another_host_name_is_not_answered(house: House, host: str):
+    assert raw(house, "GET", "/", {"Host": host} if host else {"Host": "."}) == 421
+    assert "refused: host" in house.logged()
+
+
+def test_a_body_that_says_it_is_too_large_is_refused(house: House):
+    refused = house.visitor().post("/leave", content=b"x" * 300_000)
+    assert refused.status_code == 413
+    assert "256 KB" in refused.text
+    assert "refused: body too large" in house.logged()
+
+
+def test_more_is_taken_where_uploads_are(ledger: Ledger):
+    limits = Limits(body_bytes=1000, uploads=(("/account/*", 10_000),))
+    with served(ledger, limits=limits) as house:
+        visitor = house.visitor()
+        sizes = (("/leave", 1001), ("/account/tokens", 1001), ("/account/tokens", 10_001))
+        statuses = [visitor.post(path, content=b"x" * size).status_code for path, size in sizes]
+    assert statuses == [413, 403, 413]
+
+
+@pytest.mark.parametrize("path", ["/leave", "/api/tokens"])
+def test_a_body_that_does_not_say_its_length_is_counted(house: House, path: str):
+    headers = {
+        "Host": urlsplit(house.url).netloc,
+        "Transfer-Encoding": "chunked",
+        "Content-Type": "application/json" if path.startswith("/api") else "application/x-www-form-urlencoded",
+        "Authorization": f"Bearer {api_token(house)}",
+    }
+    assert raw(house, "POST", path, headers, (b"x" * 10_000 for _ in range(60))) == 413
+    assert "refused: body too large" in house.logged()
+
+
+def api_token(house: House) -> str:
+    owner = house.signed_in("owner")
+    token = form_token(owner.get("/account"))
+    made = owner.post("/api/tokens", json={"note": "a script"}, headers={"X-CSRF-Token": token})
+    assert made.status_code == 201
+    return made.json()["token"]
+
+
+def test_a_script_works_with_a_token_until_it_is_ended(house: House):
+    script = house.visitor(authorization=f"Bearer {api_token(house)}")
+    assert script.get("/api/me").json()["role"] == "owner"
+    made = script.post("/api/invitations", json={"role": "team", "note": "Team A"})
+    assert made.status_code == 201
+    assert script.delete(f"/api/invitations/{made.json()['id']}").status_code == 204
+    (invitation, _) = script.get("/api/invitations").json()["invitations"]
+    assert invitation["state"] == "revoked"
+    owner = house.signed_in("owner")
+    (first, _) = people(house.ledger)
+    ended = owner.post(
+        f"/admin/people/{first.id}/sign-out", data={"csrf": form_token(owner.get("/admin")), "sure": "yes"}
+    )
+    assert ended.status_code == 303
+    assert script.get("/api/me").status_code == 401
+
+
+def test_a_guessed_token_of_a_script_is_refused_and_logged(house: House):
+    assert house.visitor(authorization="Bearer guess").get("/api/me").status_code == 401
+    assert house.logged() == ["refused: not signed in"]
+
+
+def test_a_page_can_be_asked_about_without_its_body(house: House):
+    visitor = house.visitor()
+    head = visitor.head("/")
+    assert (head.status_code, head.content) == (200, b"")
+    assert int(head.headers["content-length"]) == len(visitor.get("/").content)
+
+
+def test_guessed_tokens_are_counted_and_then_nothing_from_there_is_answered(ledger: Ledger):
+    limits = Limits(guesses_per_minute=5)
+    with served(ledger, limits=limits) as house:
+        owner = house.signed_in("owner")
+        guesser = house.visitor()
+        statuses = [guesser.get(f"/join/guess-{n}").status_code for n in range(9)]
+        assert statuses == [404] * 5 + [429] * 4
+        assert guesser.get("/").status_code == 429
+        assert int(guesser.get("/").headers["retry-after"]) >= 1
+        assert owner.get("/admin").status_code == 200  # somebody who is signed in is not locked out with them
+        assert house.logged().count("refused: invitation unknown") == 5
+
+
+def test_a_forged_address_does_not_give_a_guesser_new_tries(ledger: Ledger):
+    with served(ledger, limits=Limits(guesses_per_minute=3)) as house:
+        statuses = [
+            house.visitor(**{"X-Forwarded-For": f"203.0.113.{n}"}).get("/join/guess").status_code for n in range(5)
+        ]
+    assert statuses == [404] * 3 + [429] * 2
+
+
+def test_made_up_sessions_do_not_give_new_buckets(ledger: Ledger):
+    with served(ledger, limits=Limits(requests_per_second=0.001, burst=4)) as house:
+        statuses = [house.visitor(cookie=f"evenhand=made-up-{n}").get("/").status_code for n in range(6)]
+        assert statuses == [200] * 4 + [429] * 2
+        assert house.logged().count("refused: too many requests") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["..%2f..%2fledger.db", "../../ledger.db", "%2e%2e/ledger.db", "addresses.jsonl", "A" * 64, "x" * 63]
+)
+def test_only_digests_name_images(house: House, name: str):
+    headers = {"Host": urlsplit(house.url).netloc}
+    assert raw(house, "GET", f"/images/{name}", headers) == 404
+    assert "refused: image name" in house.logged()
+
+
+@pytest.mark.parametrize("name", ["../app.py", "..%2fapp.py", "%2e%2e/templates/base.html"])
+def test_only_the_static_files_are_served(house: House, name: str):
+    assert raw(house, "GET", f"/static/{name}", {"Host": urlsplit(house.url).netloc}) == 404
+
+
+def test_every_answer_carries_the_security_headers(gallery: House):
+    visitor = gallery.visitor()
+    answers = [visitor.get(path) for path in ("/", "/none", "/api/boards", "/openapi.json", "/boards/x?method=y")]
+    answers.append(visitor.post("/leave"))
+    answers.append(visitor.post("/leave", content=b"x" * 300_000))
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert "server" not in answer.headers
+
+
+def test_the_frameworks_own_pages_are_not_there(house: House):
+    visitor = house.visitor()
+    for path in ("/docs", "/redoc", "/docs/oauth2-redirect"):
+        assert visitor.get(path).status_code == 404
+    assert json.loads(visitor.get("/openapi.json").text)["info"]["title"] == "Evenhand"
+
+
+def test_the_api_page_names_every_operation_of_the_description(house: House):
+    visitor = house.visitor()
+    page = visitor.get("/api").text
+    described = visitor.get("/openapi.json").json()["paths"]
+    assert len(described) >= 10
+    for path, operations in described.items():
+        assert path.startswith("/api/")
+        for method in operations:
+            assert f"{method.upper()}</span> <code>{path}</code>" in page
+
+
+def test_an_address_that_others_reach_needs_a_public_url():
+    with pytest.raises(SiteError, match="--public-url"):
+        site_at("0.0.0.0", 80)
+    for url in ("http://board.example.org", "https://", "https://x.org/path", "board.example.org"):
+        with pytest.raises(SiteError, match="https:// and a host"):
+            site_at("127.0.0.1", 80, public_url=url)
+    assert site_at("0.0.0.0", 80, public_url="https://Board.example.org/").hosts == {"board.example.org"}
+    assert "[::1]:80" in site_at("::1", 80).hosts

@@ -1,0 +1,138 @@
+"""Claims about sums that rest on few items: nobody but the owner reads a single withheld verdict from them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.rater import Rater
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.ledger.read.public_benchmarks import open_benchmark
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.boards.few_items import FEWEST, TOO_FEW, few_cells
+from tests.ledger.scene import speaking
+from tests.site.house import JUDGE, House, judge, served
+
+MODELS = ("amber", "blue", REFERENCE)
+CATEGORIES = {"single": 1, "several": 5, "many": 7}
+
+
+@dataclass(frozen=True)
+class Fair:
+    house: House
+    data: str
+
+    def board(self, *, human: bool) -> str:
+        boards = self.house.visitor().get("/api/boards").json()["boards"]
+        return next(one["board"] for one in boards if (one["judge"] == "people") == human)
+
+
+@pytest.fixture
+def fair(ledger: Ledger) -> Iterator[Fair]:
+    """One item of a category, five and seven of others, judged by a model and by a person."""
+    items = tuple(
+        Item(label=f"{category} {n}", instruction=f"{category} {n}?", reference=f"r {category} {n}", category=category)
+        for category, number in CATEGORIES.items()
+        for n in range(number)
+    )
+    benchmark = Benchmark(name="fair", items=items, licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    answers = [
+        Response(
+            item=one.digest, model=model, text=f"{model} {one.label}" if model != REFERENCE else str(one.reference)
+        )
+        for one in items
+        for model in MODELS
+    ]
+    ledger.add_responses(answers)
+    for rater in (JUDGE, Rater(kind="human", name="person-1")):
+        judge(ledger, benchmark, answers, rater=rater, models=MODELS)
+    with served(ledger) as house:
+        yield Fair(house, benchmark.digest)
+
+
+def document(visitor: httpx.Client, board: str, **asked: str) -> dict[str, Any]:
+    answer = visitor.get(f"/api/boards/{board}", params=asked)
+    return answer.json() if answer.status_code == 200 else {"error": answer.json()["error"]}
+
+
+def counts(found: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    return {one["model"]: (one["wins"], one["losses"]) for one in found["models"]}
+
+
+def test_of_a_judging_model_battles_with_the_reference_on_one_item_are_left_out(fair: Fair):
+    board = fair.board(human=False)
+    owner, visitor = fair.house.signed_in("owner"), fair.house.visitor()
+    assert counts(document(owner, board, category="single")) == {"amber": (4, 0), "blue": (2, 2), REFERENCE: (0, 4)}
+    shown = document(visitor, board, category="single")
+    assert counts(shown) == {"amber": (2, 0), "blue": (0, 2)}
+    assert any(TOO_FEW in note for note in shown["notes"])
+    for path in (f"/boards/{board}?category=single", f"/boards/{board}/board.json?category=single"):
+        assert TOO_FEW in visitor.get(path).text
+        assert TOO_FEW not in owner.get(path).text
+    assert REFERENCE in owner.get(f"/boards/{board}/board.csv?category=single").text
+    assert REFERENCE not in visitor.get(f"/boards/{board}/board.csv?category=single").text
+
+
+def test_of_people_a_category_on_one_item_is_not_shown_at_all(fair: Fair):
+    board = fair.board(human=True)
+    assert counts(document(fair.house.signed_in("owner"), board, category="single"))["amber"] == (4, 0)
+    for role in (None, "annotator", "team"):
+        visitor = fair.house.visitor() if role is None else fair.house.signed_in(role, "Eve")
+        assert TOO_FEW in document(visitor, board, category="single")["error"]
+        page = visitor.get(f"/boards/{board}?category=single")
+        assert TOO_FEW in page.text
+        assert "blue" not in page.text
+
+
+@pytest.mark.parametrize("human", [False, True])
+def test_what_is_left_out_does_not_follow_from_the_sums_of_all_and_of_the_others(fair: Fair, human: bool):
+    """With one category of one item, a second is left out too; the whole board and the largest stay as they are."""
+    board, owner, visitor = fair.board(human=human), fair.house.signed_in("owner"), fair.house.visitor()
+    for asked in ({}, {"category": "many"}):
+        assert counts(document(visitor, board, **asked)) == counts(document(owner, board, **asked))
+    several = document(visitor, board, category="several")
+    assert ("error" in several) if human else (REFERENCE not in counts(several))
+
+
+def test_a_models_page_counts_by_category_only_what_may_be_shown(fair: Fair):
+    board = fair.board(human=False)
+    owner, visitor = fair.house.signed_in("owner"), fair.house.visitor()
+    path = f"/boards/{board}/model?name=blue"
+    assert TOO_FEW in visitor.get(path).text
+    assert TOO_FEW not in owner.get(path).text
+    people = f"/boards/{fair.board(human=True)}/model?name=blue"
+    assert "single" in owner.get(people).text
+    assert "single" not in visitor.get(people).text
+
+
+def test_of_an_opened_benchmark_nothing_is_left_out(fair: Fair):
+    board = fair.board(human=True)
+    open_benchmark(fair.house.ledger, fair.data, by=None)
+    assert counts(document(fair.house.visitor(), board, category="single"))["amber"] == (4, 0)
+
+
+@given(st.lists(st.integers(min_value=1, max_value=12), min_size=1, max_size=8))
+def test_whatever_is_left_out_of_a_pair_is_on_five_items_at_least_or_all_there_is(items: list[int]):
+    left_out = few_cells(dict(enumerate(items)), len(items))
+    hidden = sum(items[cell] for cell in left_out)
+    assert all(items[cell] >= FEWEST for cell in range(len(items)) if cell not in left_out)
+    assert hidden == 0 or hidden >= FEWEST or hidden == sum(items)
+
+
+def test_what_answers_say_to_the_judge_is_told_of_all_items_and_of_no_category(fair: Fair):
+    speaking(fair.house.ledger, {"amber": ("verdict",)})
+    board, visitor = fair.board(human=False), fair.house.visitor()
+
+    def written(**asked: str) -> int | None:
+        models = {one["model"]: one for one in document(visitor, board, **asked)["models"]}
+        return models["amber"]["writes_verdicts"]
+
+    assert written() == 13
+    # With those of seven items, the one of the single item would follow from the board by category.
+    assert written(category="many") is None

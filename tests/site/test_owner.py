@@ -1,0 +1,195 @@
+"""Claims about the owner's pages and a person's own account."""
+
+import re
+
+import pytest
+
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import people
+from evenhand.site.http.audit_log import events
+from evenhand.site.http.settings import Limits
+from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing
+from tests.site.house import House, come_in, fill, form_token, served
+
+
+def test_a_name_can_be_erased_and_the_person_is_out(house: House):
+    owner = house.signed_in("owner", "Ada")
+    person = house.signed_in("annotator", "Grace Hopper")
+    (_, grace) = people(house.ledger)
+    token = form_token(owner.get("/admin"))
+    link = owner.post(f"/admin/people/{grace.id}/link", data={"csrf": token})
+    assert link.status_code == 201
+    assert owner.post(f"/admin/people/{grace.id}/erase", data={"csrf": token, "sure": "yes"}).status_code == 303
+    assert person.get("/account").status_code == 401
+    found = re.search(r"/join/[\w-]+", link.text)
+    assert found
+    assert person.get(found[0]).status_code == 410  # nor do they come back by a link made before
+    assert owner.post(f"/admin/people/{grace.id}/link", data={"csrf": token}).status_code == 404
+    assert "Grace" not in owner.get("/admin").text
+    assert "Grace" not in owner.get("/admin/audit").text
+    (_, erased) = people(house.ledger)
+    assert (erased.name, erased.erased, erased.rater) == ("", True, grace.rater)
+
+
+def test_a_person_who_lost_their_session_comes_back_as_the_same(house: House):
+    owner = house.signed_in("owner")
+    house.signed_in("annotator", "Grace")
+    (_, grace) = people(house.ledger)
+    page = owner.post(f"/admin/people/{grace.id}/link", data={"csrf": form_token(owner.get("/admin"))})
+    found = re.search(r"/join/[\w-]+", page.text)
+    assert found
+    elsewhere = house.visitor()
+    assert come_in(elsewhere, found[0], "").status_code == 303
+    assert elsewhere.get("/api/me").json()["person"] == grace.id
+    assert len(people(house.ledger)) == 2
+
+
+def test_nobody_ends_another_persons_token(house: House):
+    ada, eve = house.signed_in("annotator", "Ada"), house.signed_in("annotator", "Eve")
+    token = form_token(ada.get("/account"))
+    ada.post("/account/tokens", data={"csrf": token, "note": "mine"})
+    key = re.findall(r"/account/keys/(\w+)/end", ada.get("/account").text)[0]
+    assert eve.post(f"/account/keys/{key}/end", data={"csrf": form_token(eve.get("/account"))}).status_code == 404
+    assert ada.post(f"/account/keys/{key}/end", data={"csrf": token}).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"uses": "0"},
+        {"uses": "9" * 40},
+        {"uses": "²"},
+        {"days": "-1"},
+        {"role": "god"},
+        {"note": "x" * 201},
+        {"uses": ""},
+    ],
+)
+def test_a_form_filled_in_wrongly_is_told_so(house: House, fields: dict[str, str]):
+    owner = house.signed_in("owner")
+    right = {"csrf": form_token(owner.get("/admin")), "role": "team", "uses": "1", "days": "1", "note": ""}
+    refused = owner.post("/admin/invitations", data={**right, **fields})
+    assert refused.status_code == 422
+    assert "Traceback" not in refused.text
+
+
+def test_what_an_owner_does_is_written_down(house: House):
+    owner = house.signed_in("owner")
+    data = fill(house.ledger)
+    fields = {"csrf": form_token(owner.get("/admin")), "role": "team", "uses": "1", "days": "1", "note": "Team <b>"}
+    page = owner.post("/admin/invitations", data=fields)
+    assert "Team &lt;b&gt;" in page.text
+    for what in ("open", "close"):
+        assert owner.post(f"/admin/benchmarks/{data}", data={**fields, "what": what, "sure": "yes"}).status_code == 303
+    assert house.logged()[:3] == ["closed a benchmark", "opened a benchmark", "invited"]
+    (person,) = people(house.ledger)
+    assert {one.person for one in events(house.ledger, most=3)} == {person.id}
+    assert "closed a benchmark" in owner.get("/admin/audit").text
+    assert owner.get("/api/audit").json()["events"][0]["what"] == "closed a benchmark"
+
+
+@pytest.mark.parametrize("what", ["erase", "sign-out"])
+def test_one_click_takes_nobodys_access_away(house: House, what: str):
+    owner, person = house.signed_in("owner", "Ada"), house.signed_in("annotator", "Grace")
+    (_, grace) = people(house.ledger)
+    page = owner.get("/admin").text
+    assert f'href="/admin/people/{grace.id}/{what}"' in page
+    assert f'action="/admin/people/{grace.id}/{what}"' not in page
+    sure = owner.get(f"/admin/people/{grace.id}/{what}")
+    assert "Grace" in sure.text
+    assert 'name="sure" value="yes" required' in sure.text
+    asked = owner.post(f"/admin/people/{grace.id}/{what}", data={"csrf": form_token(sure)})
+    assert asked.status_code == 422
+    assert "Nothing was done" in asked.text
+    assert person.get("/account").status_code == 200
+    done = owner.post(f"/admin/people/{grace.id}/{what}", data={"csrf": form_token(sure), "sure": "yes"})
+    assert done.status_code == 303
+    assert person.get("/account").status_code == 401
+    for nobody in ("none", grace.id) if what == "erase" else ("none",):
+        assert owner.get(f"/admin/people/{nobody}/{what}").status_code == 404
+
+
+@pytest.mark.parametrize("what", ["erase", "sign-out"])
+def test_the_last_owner_who_can_come_in_stays(house: House, what: str):
+    owner = house.signed_in("owner", "Ada")
+    (ada,) = people(house.ledger)
+    sure = owner.get(f"/admin/people/{ada.id}/{what}")
+    assert "invite another owner first" in sure.text
+    assert 'name="sure"' not in sure.text
+    sent = {"csrf": form_token(owner.get("/admin")), "sure": "yes"}
+    refused = owner.post(f"/admin/people/{ada.id}/{what}", data=sent)
+    assert refused.status_code == 409
+    assert "invite another owner first" in refused.text
+    gone = owner.delete(f"/api/people/{ada.id}/name", headers={"X-CSRF-Token": sent["csrf"]})
+    assert gone.status_code == 409
+    assert owner.get("/admin").status_code == 200
+    second = house.signed_in("owner", "Grace")
+    assert owner.post(f"/admin/people/{ada.id}/{what}", data=sent).status_code == 303
+    assert owner.get("/admin").status_code == 401
+    assert second.get("/admin").status_code == 200
+
+
+def test_an_invitation_with_a_mistake_comes_back_as_it_was_filled_in(house: House):
+    owner = house.signed_in("owner")
+    fields = {"csrf": form_token(owner.get("/admin")), "role": "team", "uses": "0", "days": "30", "note": "Team <A>"}
+    page = owner.post("/admin/invitations", data=fields)
+    assert page.status_code == 422
+    assert "People is a whole number from 1 to 1000." in page.text
+    assert 'value="Team &lt;A&gt;"' in page.text
+    assert '<option value="team" selected>' in page.text
+    assert 'name="days" type="number" min="1" max="365" value="30"' in page.text
+    assert "/join/" not in page.text
+
+
+def test_a_link_says_for_how_many_it_is(house: House):
+    owner = house.signed_in("owner")
+    fields = {"csrf": form_token(owner.get("/admin")), "role": "annotator", "days": "1", "note": ""}
+    many = owner.post("/admin/invitations", data={**fields, "uses": "5"}).text
+    assert "Up to 5 people can come in by it, each as a person of their own" in many
+    assert 'data-copy="link" hidden' in many
+    assert "One person can come in by it" in owner.post("/admin/invitations", data={**fields, "uses": "1"}).text
+
+
+def test_whoever_came_by_a_link_is_told_that_they_are_in(house: House):
+    link = house.link("annotator", uses=2)
+    visitor = house.visitor()
+    come_in(visitor, link, "Ada")
+    again = visitor.get(link)
+    assert again.status_code == 200
+    assert "You are already in" in again.text
+    assert 'href="/compare"' in again.text
+    other = house.visitor()
+    assert "You are invited" in other.get(link).text
+    come_in(other, link, "Grace")
+    assert visitor.get(link).status_code == 200  # used up, and they are in all the same
+    assert house.visitor().get(link).status_code == 410
+    assert "refused: invitation used up" in house.logged()
+    assert len(people(house.ledger)) == 2
+
+
+def test_a_script_with_a_wrong_token_is_told_about_the_token(house: House):
+    refused = house.visitor(Authorization="Bearer guess").get("/api/me")
+    assert refused.status_code == 401
+    assert refused.json()["error"].startswith("This token is not known")
+    assert "invited" in house.visitor().get("/api/me").json()["error"]
+
+
+def test_styles_come_however_many_requests_were_refused(ledger: Ledger):
+    with served(ledger, limits=Limits(guesses_per_minute=2)) as house:
+        visitor = house.visitor()
+        style = re.search(r"/static/evenhand\.css[^\"]*", visitor.get("/").text)
+        assert style
+        for number in range(4):
+            visitor.get(f"/join/guess-{number}")
+        assert visitor.get("/").status_code == 429
+        assert visitor.get(style[0]).status_code == 200
+
+
+def test_whoever_has_nothing_to_compare_is_led_to_what_waits(house: House):
+    person = house.signed_in("annotator")
+    assert "/grow" not in person.get("/compare").text.partition("<main")[2]
+    terms = Terms(skills=(Skill(name="counting", example=Example(instruction="Count.", output="Three.")),))
+    begin_growing(house.ledger, NewBenchmark(name="Birds", licence="CC BY 4.0", base=None, terms=terms), by="owner")
+    page = person.get("/compare").text.partition("<main")[2]
+    assert 'href="/grow"' in page
+    assert "Birds" in page

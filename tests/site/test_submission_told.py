@@ -1,0 +1,93 @@
+"""Claims about what a team is told of its submission: why something is refused, what it is called, what is left out."""
+
+import json
+
+import pytest
+
+from evenhand.domain.submission import Approved, Published, Refused, Withdrawn, label
+from evenhand.ledger.submissions.store import tell
+from tests.site.desk import Desk, Team, opened, words_of
+from tests.site.house import MODELS, House
+
+
+@pytest.fixture
+def desk(house: House) -> Desk:
+    return opened(house)
+
+
+@pytest.fixture
+def team(desk: Desk) -> Team:
+    return desk.team()
+
+
+def judged(team: Team, **fields: str) -> str:
+    submission = team.confirmed(**fields)
+    team.desk.approve(submission)
+    team.desk.judge(submission)
+    return submission
+
+
+def test_what_comes_too_late_is_told_with_the_stage_and_what_can_be_done(desk: Desk, team: Team):
+    one = team.confirmed()
+    late = team.upload(one, desk.answers())
+    assert late.status_code == 409
+    assert "it is confirmed and waits for the owner's approval; until then it can be withdrawn" in words_of(late.text)
+    early = team.script.post(f"/api/submissions/{one}/publish")
+    assert (early.status_code, "waits for the owner's approval" in early.json()["error"]) == (409, True)
+    desk.approve(one)
+    assert "it is approved, and its judging has begun" in words_of(team.upload(one, desk.answers()).text)
+    desk.judge(one)
+    assert "another file is another submission" in words_of(team.upload(one, desk.answers()).text)
+    tell(desk.ledger, one, Withdrawn(), person=team.id)
+    assert "it is withdrawn for good; begin another" in team.script.post(f"/api/submissions/{one}/withdraw").text
+
+
+def test_a_submission_taken_down_after_judging_is_not_said_to_be_unjudged(desk: Desk, team: Team):
+    one = judged(team)
+    tell(desk.ledger, one, Refused(reason="It was trained on it."), person="owner")
+    page = words_of(team.page(one))
+    assert "Its row is off the board; what was judged stays on record." in page
+    assert "Nothing was judged" not in page
+    early = team.confirmed(version="3")
+    tell(desk.ledger, early, Refused(reason="No."), person="owner")
+    assert "Nothing was judged." in words_of(team.page(early))
+
+
+def test_page_board_and_battle_file_call_it_the_same_where_two_have_one_name(desk: Desk, team: Team):
+    first, second = judged(team), judged(team)
+    tell(desk.ledger, first, Published(), person=team.id)
+    unpublished = f"Parrot 2 (Birds) [{second}]"
+    assert f"Show it as “{unpublished}”" in words_of(team.page(second))
+    tell(desk.ledger, second, Published(), person=team.id)
+    for one in (first, second):
+        name = f"Parrot 2 (Birds) [{one}]"
+        (board,) = desk.house.visitor().get("/api/boards").json()["boards"]
+        shown = desk.house.visitor().get(f"/api/boards/{board['board']}").json()["models"]
+        assert next(row["name"] for row in shown if row["model"] == label(one)) == name
+        assert f"On the board it is called {name}" in words_of(team.page(one))
+        lines = team.client.get(f"/submissions/{one}/battles.jsonl").text.splitlines()
+        assert lines
+        assert all(name in (row["model_a"], row["model_b"]) for row in map(json.loads, lines))
+
+
+def test_opponents_that_left_since_are_told_beside_the_battle_file(desk: Desk, team: Team):
+    other = desk.team("Fish")
+    met = judged(other)
+    tell(desk.ledger, met, Published(), person=other.id)
+    one = team.confirmed()
+    drawn = Approved(budget=None, opponents=(*MODELS, label(met)), battles=12, reference_battles=3, seed=0)
+    tell(desk.ledger, one, drawn, person="owner")
+    desk.judge(one)
+    told = "1 opponent left the board since: their battles count in the row, and are not in the file."
+    assert told not in words_of(team.page(one))
+    tell(desk.ledger, met, Withdrawn(), person=other.id)
+    assert told in words_of(team.page(one))
+
+
+def test_where_nobody_has_rated_the_empty_file_of_ratings_is_explained(desk: Desk, team: Team):
+    path = f"/submit/{desk.intake}/data"
+    accepted = team.client.get(path).text.partition('name="policy_hash" value="')[2].partition('"')[0]
+    team.post(path, policy_hash=accepted, about="A study.", accepted="yes")
+    assert "No person has rated answers to this benchmark yet, so the file of ratings is empty." in words_of(
+        team.client.get(path).text
+    )

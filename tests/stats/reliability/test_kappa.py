@@ -1,0 +1,167 @@
+"""Claims about Cohen's kappa."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate
+
+verdicts = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=40)
+Pairs = list[tuple[int, int]]
+ALL_LEVELS = [-2, -1, 0, 1, 2]
+
+
+def columns(pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    one, other = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    return one, other, np.arange(len(one))
+
+
+def test_twenty_five_cases_by_hand():
+    # 20 of 25 alike: margins 15/10 and 14/11 of 25 by chance 320/625 = .512; (.8 - .512)/(1 - .512) = .590164.
+    pairs = [(1, 1)] * 12 + [(1, 0)] * 3 + [(0, 1)] * 2 + [(0, 0)] * 8
+    kappa = cohens_kappa(*columns(pairs))
+    assert kappa.value == pytest.approx(0.590164, abs=1e-6)
+    assert (kappa.n, kappa.clusters) == (25, 25)
+
+
+def test_the_standard_error_is_the_published_one():
+    # Fleiss, Cohen and Everitt 1969, Psychological Bulletin 72, 323, equation 13.
+    pairs = [(1, 1)] * 12 + [(1, 0)] * 3 + [(0, 1)] * 2 + [(0, 0)] * 8
+    kappa = cohens_kappa(*columns(pairs))
+    table = np.array([[8, 2], [3, 12]]) / 25
+    rows, cols = table.sum(axis=1), table.sum(axis=0)
+    po, pe = np.trace(table), rows @ cols
+    k = (po - pe) / (1 - pe)
+    a = sum(table[i, i] * (1 - (rows[i] + cols[i]) * (1 - k)) ** 2 for i in range(2))
+    b = (1 - k) ** 2 * sum(table[i, j] * (cols[i] + rows[j]) ** 2 for i in range(2) for j in range(2) if i != j)
+    c = (k - pe * (1 - k)) ** 2
+    error = math.sqrt((a + b - c) / 25 * 25 / 24) / (1 - pe)
+    expected = fisher_estimate(k, error, n=25, clusters=25)
+    assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-9)
+
+
+@pytest.mark.parametrize("weighting", ["none", "quadratic"])
+@given(verdicts)
+def test_scikit_learn_finds_the_same(weighting: Weighting, pairs: Pairs):
+    one, other, item = columns(pairs)
+    found = cohens_kappa(one, other, item, weighting=weighting)
+    if len({verdict for pair in pairs for verdict in pair}) == 1:
+        assert found.value is None
+        return
+    weights = None if weighting == "none" else weighting
+    assert found.value == pytest.approx(cohen_kappa_score(one, other, labels=ALL_LEVELS, weights=weights), abs=1e-9)
+
+
+@given(verdicts)
+def test_kappa_does_not_care_who_is_named_first(pairs: Pairs):
+    one, other, item = columns(pairs)
+    there, back = cohens_kappa(one, other, item), cohens_kappa(other, one, item)
+    assert (there.value, there.lower, there.upper) == pytest.approx((back.value, back.lower, back.upper), abs=1e-9)
+
+
+@given(verdicts, st.sampled_from(["none", "quadratic"]))
+def test_bounds_hold_the_value(pairs: Pairs, weighting: Weighting):
+    kappa = cohens_kappa(*columns(pairs), weighting=weighting)
+    if kappa.value is not None:
+        assert kappa.lower is not None
+        assert kappa.upper is not None
+        assert -1 <= kappa.lower <= kappa.value + 1e-12
+        assert kappa.value - 1e-12 <= kappa.upper <= 1
+
+
+def test_values_between_levels_are_taken_as_they_are():
+    # Means of people: quadratic kappa is then Lin's concordance, 2 cov / (var + var + (difference of means)²).
+    one = np.array([2.0, 1.0, -0.5, 0.0, -2.0])
+    other = np.array([1.25, 0.75, -1.0, 0.25, -1.5])
+    lin = 2 * np.cov(one, other, ddof=0)[0, 1] / (one.var() + other.var() + (one.mean() - other.mean()) ** 2)
+    assert cohens_kappa(one, other, np.arange(5), weighting="quadratic").value == pytest.approx(lin)
+
+
+def test_a_record_without_a_flaw_on_few_items_proves_little():
+    pairs = [(1, 1), (-1, -1), (1, 1), (0, 0)]
+    kappa = cohens_kappa(*columns(pairs))
+    # t(3) = 3.18245: 4 / (4 + 10.128).
+    assert (kappa.value, kappa.upper) == (1, 1)
+    assert kappa.lower == pytest.approx(0.28313, abs=1e-5)
+    opposite = cohens_kappa(*columns([(1, -1), (-1, 1), (1, -1), (-1, 1)]))
+    assert (opposite.value, opposite.lower) == (-1, -1)
+    assert opposite.upper == pytest.approx(-0.28313, abs=1e-5)
+
+
+def test_one_item_says_nothing():
+    kappa = cohens_kappa(np.array([1.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.zeros(3, dtype=np.int64))
+    assert (kappa.lower, kappa.upper, kappa.clusters) == (-1, 1, 1)
+
+
+def test_the_same_cases_told_twice_are_not_twice_the_evidence():
+    pairs = [(1, 1)] * 24 + [(1, 0)] * 6 + [(0, 1)] * 4 + [(0, 0)] * 16
+    one, other, item = columns(pairs)
+    twice = cohens_kappa(np.tile(one, 2), np.tile(other, 2), np.tile(item, 2))
+    once = cohens_kappa(one, other, item)
+    assert (twice.value, twice.lower, twice.upper) == pytest.approx((once.value, once.lower, once.upper))
+    assert (twice.n, twice.clusters) == (100, 50)
+
+
+def test_items_of_unequal_size_get_the_error_of_leaving_each_out():
+    rng = np.random.default_rng(21)
+    size = rng.integers(1, 12, 80)
+    item = np.repeat(np.arange(80), size)
+    one = rng.integers(0, 3, len(item)).astype(float)
+    same = np.repeat(rng.random(80) < 0.5, size)
+    other = np.where(same, one, rng.integers(0, 3, len(item)))
+    kappa = cohens_kappa(one, other, item)
+    left = np.array([cohen_kappa_score(one[item != g], other[item != g]) for g in range(80)])
+    error = math.sqrt(79 / 80 * ((left - left.mean()) ** 2).sum())
+    assert kappa.value is not None
+    expected = fisher_estimate(kappa.value, error, n=len(item), clusters=80)
+    assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=0.006)
+
+
+@pytest.mark.parametrize("weighting", ["none", "quadratic"])
+def test_95_in_100_intervals_hold_the_truth(weighting: Weighting):
+    rng = np.random.default_rng(9)
+    levels = np.array([-1.0, 0.0, 1.0])
+    large = [rng.integers(0, 3, 400_000), rng.integers(0, 3, 400_000)]
+    alike = rng.random(400_000) < 0.6
+    truth = cohens_kappa(
+        levels[large[0]], levels[np.where(alike, large[0], large[1])], np.arange(400_000), weighting=weighting
+    ).value
+    assert truth is not None
+    held = 0
+    for _ in range(500):
+        one, other = rng.integers(0, 3, 80), rng.integers(0, 3, 80)
+        # Two cases of an item are alike or unlike together.
+        same = np.repeat(rng.random(40) < 0.6, 2)
+        kappa = cohens_kappa(
+            levels[one], levels[np.where(same, one, other)], np.repeat(np.arange(40), 2), weighting=weighting
+        )
+        assert kappa.lower is not None
+        assert kappa.upper is not None
+        held += kappa.lower <= truth <= kappa.upper
+    assert 0.92 <= held / 500 <= 0.985
+
+
+def test_no_cases_and_constant_raters_have_a_reason():
+    assert cohens_kappa(*columns([])).reason == "no cases"
+    constant = cohens_kappa(*columns([(1, 1), (1, 1)]))
+    assert (constant.value, constant.reason) == (None, "both raters gave one and the same verdict throughout")
+
+
+def test_bad_columns_are_refused_with_a_sentence():
+    with pytest.raises(ValueError, match="one length"):
+        cohens_kappa(np.zeros(2), np.zeros(3), np.zeros(2, dtype=np.int64))
+    with pytest.raises(ValueError, match="at most 2000 different values"):
+        cohens_kappa(np.arange(2_001.0), np.zeros(2_001), np.arange(2_001))
+
+
+@pytest.mark.parametrize("weighting", ["none", "quadratic"])
+def test_a_rater_who_always_says_the_same_leaves_kappa_unknown(weighting: Weighting):
+    always, varies = np.array([1.0, 1.0, 1.0]), np.array([1.0, -1.0, 1.0])
+    for one, other in ((always, varies), (varies, always)):
+        found = cohens_kappa(one, other, np.arange(3), weighting=weighting)
+        assert (found.value, found.lower, found.upper) == (0.0, -1.0, 1.0)
+        assert math.copysign(1, found.value or 0.0) == 1

@@ -1,0 +1,117 @@
+"""Claims about naming a model whose comparisons end without a verdict: surely where it is so, rarely by chance."""
+
+from collections.abc import Callable, Iterable
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from evenhand.stats.reliability.lost_verdicts import LEVEL, Lost, Replied, lost_verdicts
+
+Showing = tuple[int, int, int]
+
+
+def round_robin(items: int, models: int) -> list[Showing]:
+    return [(item, one, other) for item in range(items) for one, other in permutations(range(models), 2)]
+
+
+def against_the_first(items: int, models: int) -> list[Showing]:
+    return [one for one in round_robin(items, models) if 0 in one[1:]]
+
+
+def one_pair_an_item(items: int, models: int) -> list[Showing]:
+    pairs = [*combinations(range(models), 2)]
+    drawn = [(item, *pairs[item % len(pairs)]) for item in range(items)]
+    return [showing for item, one, other in drawn for showing in ((item, one, other), (item, other, one))]
+
+
+def found(shown: Iterable[Showing], models: int, loses: Callable[[int, int, int], bool]) -> list[Lost]:
+    rows = [*shown]
+    item, first, second = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+    lost = np.array([loses(*row) for row in rows], dtype=np.bool_)
+    return lost_verdicts(Replied(item=item, first=first, second=second, lost=lost), models)
+
+
+def named(those: list[Lost]) -> list[int]:
+    return [model for model, one in enumerate(those) if one.more]
+
+
+@pytest.mark.parametrize(
+    ("shown", "models"),
+    [
+        (round_robin(12, 3), 3),
+        (round_robin(8, 4), 4),
+        (against_the_first(24, 3), 3),
+        (one_pair_an_item(60, 5), 5),
+    ],
+)
+def test_a_model_that_silences_the_judge_in_three_of_four_comparisons_is_named_alone(shown: list[Showing], models: int):
+    silencer = models - 1
+    those = found(shown, models, lambda item, one, other: silencer in (one, other) and (item + (one > other)) % 4 > 0)
+    assert named(those) == [silencer]
+    assert those[silencer].lost == pytest.approx(0.75 * those[silencer].of, rel=0.1)
+    assert those[silencer].others_lost == 0
+
+
+def test_the_figures_are_of_its_showings_and_of_those_without_it():
+    one = found(round_robin(12, 3), 3, lambda item, first, second: 2 in (first, second) or item == 0)[2]
+    assert (one.lost, one.of, one.others_lost, one.others_of) == (48, 48, 2, 24)
+
+
+def test_by_hand_three_items_of_three_models_in_each_of_which_one_model_loses_all():
+    # On each item the three answers lost 4, 2 and 2: the highest is drawn with 1/3, on all three with 1/27; times 3.
+    those = found(round_robin(3, 3), 3, lambda item, one, other: 2 in (one, other))
+    assert those[2].p == pytest.approx(3 / 27)
+    # With one item more it is 3 / 81, and named.
+    assert found(round_robin(4, 3), 3, lambda item, one, other: 2 in (one, other))[2].p == pytest.approx(3 / 81)
+
+
+def test_of_two_models_neither_is_named_nor_a_baseline():
+    assert named(found(round_robin(100, 2), 2, lambda *_: True)) == []
+    assert named(found(against_the_first(100, 3), 3, lambda *_: True)) == []
+
+
+def test_nothing_lost_and_nothing_shown_name_nobody():
+    assert named(found(round_robin(10, 4), 4, lambda *_: False)) == []
+    assert named(found([], 2, lambda *_: False)) == []
+
+
+def test_the_other_model_of_a_lost_comparison_is_not_named():
+    those = found(round_robin(40, 6), 6, lambda item, one, other: 5 in (one, other))
+    assert named(those) == [5]
+
+
+def test_relabelling_the_models_relabels_the_finding():
+    drawn = np.random.default_rng(5).random((30, 4, 4)) < 0.2
+    plain = found(round_robin(30, 4), 4, lambda item, one, other: bool(drawn[item, one, other]))
+    turned = found(
+        [(item, 3 - one, 3 - other) for item, one, other in round_robin(30, 4)],
+        4,
+        lambda item, one, other: bool(drawn[item, 3 - one, 3 - other]),
+    )
+    assert [one.p for one in plain] == pytest.approx([one.p for one in reversed(turned)])
+
+
+@pytest.mark.parametrize("shown", [round_robin, against_the_first, one_pair_an_item])
+@pytest.mark.parametrize("alike", ["showings", "items", "answers"])
+def test_by_chance_a_board_names_a_model_seldom(shown: Callable[[int, int], list[Showing]], alike: str):
+    boards = 120
+    drawing = np.random.default_rng(len(alike))
+    wrong = 0
+    for _ in range(boards):
+        weak = drawing.random((20, 4)) < (0.1 if alike == "answers" else 0)
+        share = drawing.beta(0.3, 2.0, 20) if alike == "items" else np.full(20, 0.03 if alike == "answers" else 0.15)
+        lots = drawing.random((20, 4, 4))
+        wrong += bool(
+            named(
+                found(
+                    shown(20, 4),
+                    4,
+                    lambda item, one, other: bool(
+                        weak[item, one] or weak[item, other] or lots[item, one, other] < share[item]  # noqa: B023
+                    ),
+                )
+            )
+        )
+    # Three standard errors above the level; whoever takes showings for independent is far beyond it.
+    assert wrong / boards < LEVEL + 3 * (LEVEL * (1 - LEVEL) / boards) ** 0.5
