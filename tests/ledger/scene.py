@@ -1,9 +1,12 @@
 """A small benchmark, two models, a judge, and what the judge may say about them."""
 
 import itertools
+import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +51,30 @@ _at = itertools.count(1_700_000_000)
 
 def url_in(folder: Path) -> str:
     return f"sqlite:///{folder}/ledger.db"
+
+
+OLDER_TABLES = dict(
+    re.findall(
+        r"^-- (\d{4})\n([^-]*)", (ROOT / "tests/ledger/older_tables.sql").read_text(encoding="utf-8"), flags=re.M
+    )
+)
+"""What each version of Evenhand before this one added to the tables, as it wrote it."""
+
+
+def make_older(path: Path, version: str, *statements: str) -> None:
+    """A ledger as an older version made it, and what was written there."""
+    with closing(sqlite3.connect(path)) as connection:
+        for name in sorted(OLDER_TABLES):
+            if name <= version:
+                connection.executescript(OLDER_TABLES[name])
+        connection.executescript(
+            "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL);"
+            f"INSERT INTO alembic_version VALUES ('{version}');"
+            "INSERT INTO meta (name, value) VALUES ('ledger_id', 'ab'), ('fence_secret', '00');"
+        )
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
 
 
 def trials_of(study: Study) -> list[Trial]:

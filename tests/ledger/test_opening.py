@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from evenhand.ledger.store.opening import BUSY_SECONDS, HEAD, LedgerError
+from evenhand.ledger.store.opening import BUSY_SECONDS, LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep.check import info
 from tests.ledger import scene
 
@@ -248,7 +249,7 @@ def test_what_is_committed_survives_a_pulled_plug(ledger: Ledger):
 
 def test_processes_that_make_one_ledger_at_once_all_get_it(tmp_path: Path):
     opens = (
-        "import sys; import alembic.command; from evenhand.ledger.store.record import Ledger\n"
+        "import sys; from evenhand.ledger.store.record import Ledger\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "ledger = Ledger(sys.argv[1]); print(ledger.fence_secret().hex(), flush=True)"
     )

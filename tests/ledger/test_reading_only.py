@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.store.opening import HEAD, LedgerError
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep import check as upkeep
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from evenhand.images.addresses import FetchedAddress
-from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep import check as upkeep
@@ -183,19 +182,8 @@ def test_the_ledger_itself_is_no_backup_of_it(filled: Ledger, tmp_path: Path):
 
 
 def test_a_backup_of_an_older_version_is_brought_up_to_date_and_left_as_it_was(tmp_path: Path):
-    from alembic import command
-    from alembic.config import Config
-    from sqlalchemy import create_engine
-
     (tmp_path / "old").mkdir()
-    engine = create_engine(scene.url_in(tmp_path / "old"))
-    config = Config()
-    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
-    with engine.connect() as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0003")
-        connection.exec_driver_sql("INSERT INTO meta VALUES ('ledger_id', 'x'), ('fence_secret', '00')")
-    engine.dispose()
+    scene.make_older(tmp_path / "old" / "ledger.db", "0003")
     before = held(tmp_path / "old")
     restore(tmp_path / "old", scene.url_in(tmp_path / "new"), force=False)
     assert facts(tmp_path / "new")[0]["trials"] == 0

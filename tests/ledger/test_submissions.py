@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, select
+from sqlalchemy import select
 
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import (
@@ -27,7 +25,6 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
-from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import submission_events
 from evenhand.ledger.submissions.intakes import (
@@ -63,6 +60,7 @@ from evenhand.site.accounts.requests import (
     requests_on_record,
 )
 from evenhand.site.accounts.store import InvitationRefused, join, people
+from tests.ledger.scene import make_older
 
 BOARD = BoardIdentity(data="d" * 64, rater="r" * 64, condition="c" * 64)
 TERMS = Terms(policy="Nobody trains on it.", per_team=2, days=30)
@@ -201,18 +199,17 @@ def test_a_receipt_comes_back_whole_and_the_event_keeps_what_is_shown(ledger: Le
 
 
 def test_receipts_that_an_older_ledger_kept_in_its_events_are_moved(tmp_path: Path):
-    config = Config()
-    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
     path = tmp_path / "old.db"
-    with create_engine(f"sqlite:///{path}").begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0007")
-        connection.exec_driver_sql("INSERT INTO meta (name, value) VALUES ('ledger_id', 'ab')")
-        for kind, content in (("judged", {"partial": True, "receipt": RECEIPT}), ("published", {})):
-            connection.exec_driver_sql(
-                "INSERT INTO submission_events (submission, kind, content, at) VALUES ('5ab1', ?, ?, 0)",
-                (kind, json.dumps(content)),
-            )
+    events = [("judged", {"partial": True, "receipt": RECEIPT}), ("published", {})]
+    make_older(
+        path,
+        "0007",
+        *(
+            "INSERT INTO submission_events (submission, kind, content, at) "
+            f"VALUES ('5ab1', '{kind}', '{json.dumps(content)}', 0)"
+            for kind, content in events
+        ),
+    )
     with closing(Ledger(f"sqlite:///{path}")) as opened:
         assert receipt_on_record(opened, "5ab1") == RECEIPT
         with opened.reading() as connection:

@@ -12,8 +12,9 @@ from sqlalchemy import text
 
 from evenhand.domain.item import Item
 from evenhand.images import digest
-from evenhand.ledger.store.opening import HEAD, LedgerError
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep import check as upkeep
 from evenhand.ledger.upkeep.restoring import restore
 from tests.images.pictures import encoded, photo

@@ -23,7 +23,7 @@ To add pages:
 - A path that takes uploads is named in `Limits.uploads` with its bytes. Its forms name `Known` before `SentForm`, so
   that nobody passing by makes the server read so much.
 - A script or style is a file in static/, named `{{ static["name.js"] }}`: the policy allows nothing else, nor `style=`.
-- Work tables are in `ledger/store/schema.py` with a migration of their own; SQL stays in `ledger/`.
+- Work tables are in `ledger/store/schema.py` (`tables.py` says what a change of them takes); SQL stays in `ledger/`.
 - What takes long to work out goes through `Computed`, keyed by the state of the record (`ledger.newest`); what takes
   long and is for one visitor, as a file to download, through `serving.at_length`. The threads that pages share are few.
 """

@@ -3,7 +3,6 @@
 import errno
 import os
 import re
-import secrets
 import sqlite3
 import time
 from collections import Counter
@@ -14,18 +13,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from evenhand.files.private_files import make_empty, make_folder, tighten
 from evenhand.format.near_names import with_article
-from evenhand.ledger.store import links, schema
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.read_only import Connect, reader_of
-
-HEAD = "0012"
-"""The migration this version of Evenhand writes; a test compares it with the migrations folder."""
-
-_FIRST_WITH_LINKS = "0012"
+from evenhand.ledger.store.tables import HEAD, bring_to_head
 
 BUSY_SECONDS = 30
 
@@ -257,7 +252,8 @@ def bring_up_to_date(
 ) -> None:
     """Creates or migrates the tables; refuses a ledger that a newer Evenhand wrote, and another program's database."""
     with explained(where, waited=wait_seconds):
-        found = _revision(engine, where)
+        with engine.connect() as connection:
+            found = _revision(connection, where)
         if found == HEAD:
             return
         if found is not None and found > HEAD:
@@ -270,24 +266,29 @@ def bring_up_to_date(
                 f"The ledger at {where} can only be read here, and its tables are those of an older Evenhand (at "
                 f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written."
             )
-        _migrate(engine)
+        with engine.connect().execution_options(writes=True) as connection, connection.begin():
+            if connection.dialect.name == "postgresql":  # where two may begin to write at once
+                connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _MIGRATING})
+            # Another process may have done it while this one waited for its turn.
+            found = _revision(connection, where)
+            if found != HEAD:
+                bring_to_head(connection, found)
 
 
-def _revision(engine: Engine, where: object) -> str | None:
-    with engine.connect() as connection:
-        tables = inspect(connection).get_table_names()
-        if not tables:
-            return None
-        if not _is_ours(connection, tables):
-            foreign = min(set(tables) - {"alembic_version"}, default="alembic_version")
-            raise LedgerError(
-                f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store."
-            )
-        return connection.execute(_VERSION).scalar()
+def _revision(connection: Connection, where: object) -> str | None:
+    tables = inspect(connection).get_table_names()
+    if not tables:
+        return None
+    if not _is_ours(connection, tables):
+        foreign = min(set(tables) - {"alembic_version"}, default="alembic_version")
+        raise LedgerError(
+            f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store."
+        )
+    return connection.execute(_VERSION).scalar()
 
 
 def _is_ours(connection: Connection, tables: list[str]) -> bool:
-    """Other programs use Alembic too; only a ledger says in `meta` which ledger it is."""
+    """Programs that use Alembic have such a table too; only a ledger says in `meta` which ledger it is."""
     if not {"alembic_version", schema.meta.name} <= set(tables):
         return False
     columns = {column["name"] for column in inspect(connection).get_columns(schema.meta.name)}
@@ -297,41 +298,8 @@ def _is_ours(connection: Connection, tables: list[str]) -> bool:
     return connection.execute(query).scalar() is not None
 
 
-def _migrate(engine: Engine) -> None:
-    """One process does it; whoever comes at the same moment waits, and finds it done."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        if connection.dialect.name == "postgresql":  # where two may begin to write at once
-            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _MIGRATING})
-        made = "alembic_version" in inspect(connection).get_table_names()
-        before = connection.execute(_VERSION).scalar() if made else None
-        if before == HEAD:
-            return
-        config.attributes["connection"] = connection
-        command.upgrade(config, HEAD)
-        _first_words(connection)
-        if before is not None and before < _FIRST_WITH_LINKS:
-            links.cover_what_is_there(connection)
-
-
-def _first_words(connection: Connection) -> None:
-    known = set(connection.execute(select(schema.meta.c.name)).scalars())
-    fresh: dict[str, Any] = {
-        "fence_secret": secrets.token_hex(32),
-        "ledger_id": secrets.token_hex(8),
-        "signing_key": secrets.token_hex(32),
-    }
-    rows = [{"name": name, "value": value} for name, value in fresh.items() if name not in known]
-    if rows:
-        connection.execute(insert(schema.meta), rows)
-
-
 def strange_tables(connection: Connection) -> list[str]:
-    """Sentences about what is in a SQLite file beside or instead of the tables that the migrations make.
+    """Sentences about what is in a SQLite file beside or instead of the tables that Evenhand makes.
 
     A trigger can leave rows out as they are written, and a view in a table's place show others than were written.
     """
@@ -360,7 +328,7 @@ def _told(made: Counter[str], found: Counter[str]) -> str:
 
 @cache
 def _as_made() -> dict[tuple[str, str], Counter[str]]:
-    """As the schema says, which is what the migrations make: a test holds the two together."""
+    """As the schema says."""
     engine = create_engine("sqlite://")
     schema.metadata.create_all(engine)
     with engine.connect() as connection:
@@ -372,7 +340,12 @@ def _as_made() -> dict[tuple[str, str], Counter[str]]:
 def _made_of(connection: Connection) -> dict[tuple[str, str], Counter[str]]:
     """Tables, indexes and whatever else, each with the words that it was made with, in whatever order and quotes."""
     query = text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
-    own = ("sqlite_autoindex_", "sqlite_sequence", "sqlite_stat", "alembic_version")  # of SQLite and of the migrations
+    own = (
+        "sqlite_autoindex_",
+        "sqlite_sequence",
+        "sqlite_stat",
+        "alembic_version",
+    )  # of SQLite; our version
     return {
         (str(kind), str(name)): Counter(re.findall(r"[\w.]+", str(words).lower()))
         for kind, name, words in connection.execute(query)

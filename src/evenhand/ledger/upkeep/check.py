@@ -21,9 +21,10 @@ from evenhand.domain.identity import Json, canonical_hash, content_hash
 from evenhand.files.private_files import UNFINISHED, copy, make_durable, make_empty, make_folder
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import fetched
-from evenhand.ledger.store.opening import HEAD, LedgerError, explained, sqlite_path, strange_tables, unmoved
+from evenhand.ledger.store.opening import LedgerError, explained, sqlite_path, strange_tables, unmoved
 from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.ledger.store.submission_schema import receipts
+from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.submissions.store import files_kept, submissions_on_record
 from evenhand.ledger.upkeep.signing import public_keys
 

@@ -1,1 +1,0 @@
-"""Brings an older ledger's tables up to date."""
