@@ -12,9 +12,9 @@ from PIL import Image
 from evenhand.benchmarks.answers.responses_file import read_responses, reference_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
-from evenhand.benchmarks.creation_mmbench.sample import draw
+from tools.samples import draw
 
-SAMPLE = Path(draw.__file__).parent
+SAMPLE = draw.BENCHMARKS / "creation_mmbench" / "sample"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in (SAMPLE / "cases.jsonl").read_text("utf-8").splitlines()]
 BENCHMARK = load_benchmark("creation-mmbench-sample")
 
@@ -77,7 +77,7 @@ def test_images_are_exactly_those_named_and_small():
 @pytest.fixture(scope="module")
 def redrawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("redrawn")
-    draw.draw_all(folder)
+    draw.draw_all(draw.CREATION_MMBENCH, folder)
     return folder
 
 

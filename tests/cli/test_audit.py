@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.benchmarks.visit_bench.sample import draw
+from evenhand.benchmarks import visit_bench
 from tests.cli.audited_judge import BAD, judge_process, quality
 
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
@@ -253,7 +253,7 @@ def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp
 
 def test_agreement_with_people_is_held_against_what_people_reach_among_themselves(good: Auditor):
     """People who like what the judge likes, one of them turned round on one item of two."""
-    sample = Path(draw.__file__).parent
+    sample = Path(visit_bench.__file__).parent / "sample"
     rows = [json.loads(line) for line in (sample / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
     texts = {(row["item"], row["model"]): row["response"] for row in rows}
     people = ["item,rater,rater_kind,model_a,model_b,verdict"]

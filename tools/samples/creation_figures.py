@@ -1,8 +1,7 @@
 """Things and people that appear in more than one scene."""
 
-from evenhand.benchmarks.visit_bench.sample.canvas import Canvas, Point
-
-from .colours import DARK_WOOD, INK, LEAF, RED, WHITE
+from tools.samples.canvas import Canvas, Point
+from tools.samples.creation_colours import DARK_WOOD, INK, LEAF, RED, WHITE
 
 
 def cloud(canvas: Canvas, centre: Point, colour: str = WHITE) -> None:

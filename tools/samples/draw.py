@@ -1,16 +1,20 @@
-"""Draws every picture of the sample: `python -m evenhand.benchmarks.visit_bench.sample.draw`."""
+"""Draws every picture of the bundled samples: `python -m tools.samples.draw`."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from . import scenes_diagrams as diagrams
-from . import scenes_outdoor as outdoor
-from . import scenes_rooms as rooms
-from . import scenes_tabletop as tabletop
-from .canvas import Canvas
-from .colours import GREEN, YELLOW
+from tools.samples import creation_scenes_pages as pages
+from tools.samples import creation_scenes_stories as stories
+from tools.samples import visit_scenes_diagrams as diagrams
+from tools.samples import visit_scenes_outdoor as outdoor
+from tools.samples import visit_scenes_rooms as rooms
+from tools.samples import visit_scenes_tabletop as tabletop
+from tools.samples.canvas import Canvas
+from tools.samples.visit_colours import GREEN, YELLOW
 
-SCENES: Mapping[str, Callable[[], Canvas]] = {
+Scenes = Mapping[str, Callable[[], Canvas]]
+
+VISIT_BENCH: Scenes = {
     "s01": lambda: tabletop.apples(red=5, green=2),
     "s02": outdoor.street,
     "s03": tabletop.omelette_ingredients,
@@ -61,13 +65,40 @@ SCENES: Mapping[str, Callable[[], Canvas]] = {
     "t10b": lambda: rooms.face("sad"),
 }
 
+CREATION_MMBENCH: Scenes = {
+    "fox_1": stories.fox_finds_balloon,
+    "fox_2": stories.fox_in_the_air,
+    "fox_3": stories.fox_on_the_roof,
+    "lake": stories.lake_at_dusk,
+    "mushroom": stories.hedgehog_and_snail,
+    "bench": stories.park_bench,
+    "village": stories.snowy_village,
+    "harbour": stories.harbour_market,
+    "cable_car": stories.cable_car,
+    "cafe": stories.cafe_front,
+    "parcel": pages.damaged_parcel,
+    "receipt": pages.teapot_receipt,
+    "ingredients": pages.soup_ingredients,
+    "plan": pages.flat_plan,
+    "diagram": pages.upload_diagram,
+    "amphora": pages.amphora,
+    "bulb": pages.bulb_advertisement,
+    "meme": pages.cat_meme,
+    "map": pages.town_map,
+    "visitors": pages.visitors_chart,
+    "notice": pages.library_notice,
+}
 
-def draw_all(folder: Path) -> None:
+BENCHMARKS = Path(__file__).parents[2] / "src" / "evenhand" / "benchmarks"
+
+
+def draw_all(scenes: Scenes, folder: Path) -> None:
     """Write each scene into `folder` as `NAME.png`, over what is there."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, scene in SCENES.items():
+    for name, scene in scenes.items():
         scene().finished().save(folder / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
-    draw_all(Path(__file__).parent / "images")
+    draw_all(VISIT_BENCH, BENCHMARKS / "visit_bench" / "sample" / "images")
+    draw_all(CREATION_MMBENCH, BENCHMARKS / "creation_mmbench" / "sample" / "images")

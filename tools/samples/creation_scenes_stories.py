@@ -1,9 +1,22 @@
 """Scenes to tell or feel something about."""
 
-from evenhand.benchmarks.visit_bench.sample.canvas import Canvas, bend, scattered
-
-from .colours import BLUE, DARK_WOOD, GRASS, INK, LEAF, NIGHT, ORANGE, RED, SKY, STONE, SUN, WHITE, WOOD
-from .figures import balloon, cloud, fir, fox, house, person, tree
+from tools.samples.canvas import Canvas, bend, scattered
+from tools.samples.creation_colours import (
+    BLUE,
+    DARK_WOOD,
+    GRASS,
+    INK,
+    LEAF,
+    NIGHT,
+    ORANGE,
+    RED,
+    SKY,
+    STONE,
+    SUN,
+    WHITE,
+    WOOD,
+)
+from tools.samples.creation_figures import balloon, cloud, fir, fox, house, person, tree
 
 
 def fox_finds_balloon() -> Canvas:

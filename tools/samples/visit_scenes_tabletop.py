@@ -3,8 +3,8 @@
 from math import cos, radians, sin
 from typing import Literal
 
-from .canvas import Canvas, Point, bend
-from .colours import DARK_WOOD, GREEN, INK, LEAF, RED, WHITE, WOOD, YELLOW
+from tools.samples.canvas import Canvas, Point, bend
+from tools.samples.visit_colours import DARK_WOOD, GREEN, INK, LEAF, RED, WHITE, WOOD, YELLOW
 
 
 def apples(red: int, green: int) -> Canvas:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .canvas import Area, Canvas, Point
-from .colours import BLUE, INK, RED, WHITE
+from tools.samples.canvas import Area, Canvas, Point
+from tools.samples.visit_colours import BLUE, INK, RED, WHITE
 
 GRID = "#d8dce3"
 

@@ -2,9 +2,22 @@
 
 from collections.abc import Sequence
 
-from evenhand.benchmarks.visit_bench.sample.canvas import Area, Canvas, Point
-
-from .colours import BLUE, DARK_WOOD, GRID, INK, LEAF, NIGHT, ORANGE, PAPER, RED, STONE, SUN, WHITE, WOOD
+from tools.samples.canvas import Area, Canvas, Point
+from tools.samples.creation_colours import (
+    BLUE,
+    DARK_WOOD,
+    GRID,
+    INK,
+    LEAF,
+    NIGHT,
+    ORANGE,
+    PAPER,
+    RED,
+    STONE,
+    SUN,
+    WHITE,
+    WOOD,
+)
 
 
 def damaged_parcel() -> Canvas:

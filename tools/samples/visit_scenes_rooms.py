@@ -3,8 +3,8 @@
 from math import cos, radians, sin
 from typing import Literal
 
-from .canvas import Canvas, Point, bend
-from .colours import DARK_WOOD, INK, RED, WHITE, YELLOW
+from tools.samples.canvas import Canvas, Point, bend
+from tools.samples.visit_colours import DARK_WOOD, INK, RED, WHITE, YELLOW
 
 
 def puddle_at_power_strip() -> Canvas:

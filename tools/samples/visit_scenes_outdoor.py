@@ -3,8 +3,8 @@
 from math import cos, radians, sin
 from typing import Literal
 
-from .canvas import Canvas, Point, scattered
-from .colours import INK, WHITE
+from tools.samples.canvas import Canvas, Point, scattered
+from tools.samples.visit_colours import INK, WHITE
 
 SKY = "#bfe3f5"
 GRASS = "#8cbf6a"
