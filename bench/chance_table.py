@@ -6,12 +6,12 @@ Enumerates every way to pick one of N places in N rotations, for N = 2 to 8: at 
 is held. Prints the lines to paste.
 """
 
-from evenhand.stats.reliability.grade_score.chance_pattern import Pattern, enumerated
+from evenhand.stats.reliability.grade_score.chance_pattern import ChancePattern, enumerated
 
 
 def main() -> None:
     for options in range(2, 9):
-        found = enumerated(Pattern.whole(options))
+        found = enumerated(ChancePattern.whole(options))
         print(f"        {options}: Expected(llm={found.llm!r}, choice={found.choice!r}, grade={found.grade!r}),")
 
 

@@ -27,7 +27,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
 from evenhand.protocols.catalog import load_protocol
@@ -123,8 +123,8 @@ class Judged:
         answers = [Response(item=labels[row["item"]], model=row["model"], text=row["response"]) for row in rows]
         return cls(benchmark=benchmark, responses=[*answers, *reference_responses(benchmark)])
 
-    def prepared(self, ledger: Ledger, endpoint: Endpoint) -> list[Prepared]:
-        found: list[Prepared] = []
+    def prepared(self, ledger: Ledger, endpoint: Endpoint) -> list[PreparedStudy]:
+        found: list[PreparedStudy] = []
         for name in PROTOCOLS:
             protocol = load_protocol(name)
             rater = Rater(kind="model", name=endpoint.name, endpoint=endpoint.identity, settings=protocol.settings)

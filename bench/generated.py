@@ -10,7 +10,7 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint, resolve
 from evenhand.protocols.catalog import load_protocol
@@ -29,7 +29,7 @@ class Generated:
     benchmark: Benchmark
     responses: tuple[Response, ...]
 
-    def prepared(self, ledger: Ledger, *, endpoint: Endpoint, see: See = "caption") -> Prepared:
+    def prepared(self, ledger: Ledger, *, endpoint: Endpoint, see: See = "caption") -> PreparedStudy:
         """Every pair of models in both orders, as `evenhand judge` prepares it without further flags."""
         protocol = load_protocol("visit_pairwise")
         return prepare(

@@ -21,15 +21,15 @@ from bench.figures import Figure, median_figure, print_table
 from bench.generated import Generated, endpoint_at, generated
 from evenhand.domain.trial import See
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.prices import PriceList
-from evenhand.models.wire.body import BodyWriter, Shape
+from evenhand.models.wire.body import BodyShape, BodyWriter
 from evenhand.models.wire.openai import OpenAIWire
 from tests.scripted_server import server_process
 
@@ -81,14 +81,14 @@ class Case:
         return asyncio.run(send_all(bodies(prepared, endpoint=endpoint, ledger=ledger), endpoint)) / prepared.wanted
 
 
-async def judge_all(prepared: Prepared, *, endpoint: Endpoint, ledger: Ledger) -> None:
+async def judge_all(prepared: PreparedStudy, *, endpoint: Endpoint, ledger: Ledger) -> None:
     """As `evenhand judge --quiet` does it."""
     client = OpenAIWire(
         endpoint,
         environment={},
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
-    means = Means(
+    means = CallContext(
         client=client,
         pricing=Quote(endpoint, PriceList(), ledger.images.get),
         budget=Budget(None),
@@ -100,14 +100,14 @@ async def judge_all(prepared: Prepared, *, endpoint: Endpoint, ledger: Ledger) -
         raise SystemExit(f"The run did not do what is measured: {ended}")
 
 
-def bodies(prepared: Prepared, *, endpoint: Endpoint, ledger: Ledger) -> Iterator[bytes]:
+def bodies(prepared: PreparedStudy, *, endpoint: Endpoint, ledger: Ledger) -> Iterator[bytes]:
     """The bytes that judging sends, in its order."""
     writer = BodyWriter(
         endpoint,
         explicit=frozenset(),
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
-    shape = Shape.of(endpoint)
+    shape = BodyShape.of(endpoint)
     for trial in prepared.trials():
         request = prepared.asking.request(trial)
         body = writer.body(request, writer.fixed(request, shape))

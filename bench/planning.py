@@ -22,11 +22,11 @@ from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.verdict import Preference
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote, dry_run
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.models.prices import PriceList
 
@@ -49,7 +49,7 @@ class Nobody:
         pass
 
 
-def filled(ledger: Ledger, study: Generated) -> Prepared:
+def filled(ledger: Ledger, study: Generated) -> PreparedStudy:
     """The study with every trial judged, as a run leaves the ledger."""
     prepared = study.prepared(ledger, endpoint=_ENDPOINT)
     asking = prepared.asking
@@ -90,7 +90,7 @@ def known_trials(*, rounds: int) -> list[Figure]:
     ]
 
 
-def _plan_seconds(ledger: Ledger, prepared: Prepared) -> float:
+def _plan_seconds(ledger: Ledger, prepared: PreparedStudy) -> float:
     begun = time.process_time()
     known = sum(len(chunk.known) for chunk in prepared.plan(ledger))
     spent = time.process_time() - begun
@@ -98,15 +98,15 @@ def _plan_seconds(ledger: Ledger, prepared: Prepared) -> float:
     return spent
 
 
-def _run_seconds(ledger: Ledger, prepared: Prepared) -> float:
+def _run_seconds(ledger: Ledger, prepared: PreparedStudy) -> float:
     begun = time.process_time()
     asyncio.run(_run_over_known(ledger, prepared))
     return time.process_time() - begun
 
 
-async def _run_over_known(ledger: Ledger, prepared: Prepared) -> None:
+async def _run_over_known(ledger: Ledger, prepared: PreparedStudy) -> None:
     quote = Quote(_ENDPOINT, PriceList(), ledger.images.get)
-    means = Means(client=Nobody(), pricing=quote, budget=Budget(None), pacing=Pacing())
+    means = CallContext(client=Nobody(), pricing=quote, budget=Budget(None), pacing=Pacing())
     ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign())
     assert ended.error is None
     assert ended.tally.known == prepared.wanted

@@ -31,7 +31,7 @@ from evenhand.domain.call import Reply, Usage
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.verdict import Preference
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
@@ -47,12 +47,12 @@ _REPLY = "The first answer names the boat and the bridge; the second misses both
 _COMMITTED = 50
 _TIMED = (
     ("chain", links, "cover"),
-    ("chain", links.Turn, "link"),
-    ("budget", budgets.Purse, "bind"),
-    ("budget", budgets.Purse, "unbind"),
-    ("budget", budgets.PurseOnDisk, "take"),
-    ("budget", budgets.PurseOnDisk, "settle"),
-    ("budget", budgets.PurseOnDisk, "settled"),
+    ("chain", links.WriterTurn, "link"),
+    ("budget", budgets.BudgetAccount, "bind"),
+    ("budget", budgets.BudgetAccount, "unbind"),
+    ("budget", budgets.BudgetAccountOnDisk, "take"),
+    ("budget", budgets.BudgetAccountOnDisk, "settle"),
+    ("budget", budgets.BudgetAccountOnDisk, "settled"),
 )
 
 _spent: defaultdict[str, float] = defaultdict(float)
@@ -82,7 +82,7 @@ def judged(study: Generated, base_url: str, folder: Path) -> dict[str, float]:
         before = _bytes_of_links(path)
         _spent.clear()
         begun = time.process_time()
-        means = Means(
+        means = CallContext(
             client=OpenAIWire(endpoint, environment={}),
             pricing=Quote(endpoint, PriceList([parse_price("input=1,output=2")]), ledger.images.get),
             budget=Budget(1e6),

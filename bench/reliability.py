@@ -16,10 +16,10 @@ import numpy as np
 from bench.figures import Figure, median_figure, print_table
 from evenhand.audit.gate import parse_rules
 from evenhand.audit.gate_plan import plan
-from evenhand.stats.reliability.agreement.alignment import Compared, against_people, figures
+from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts, against_people, figures
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
 from evenhand.stats.reliability.agreement.kappa import cohens_kappa
-from evenhand.stats.reliability.agreement.rater_matrix import Cases, Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from evenhand.stats.reliability.grade_score.option_rows import OptionRow
 from evenhand.stats.reliability.grade_score.score import grade_score
 
@@ -62,11 +62,11 @@ def _agreement_figures(judgements: int) -> list[Figure]:
     cases = Cases(item=np.arange(each) // 3, model=np.arange(each) % 3, models=("X", "Y", "Z"))
     truth = rng.integers(-2, 3, each)
 
-    def raters(count: int) -> Opinions:
+    def raters(count: int) -> RaterMatrix:
         case, rater = (grid.ravel() for grid in np.meshgrid(np.arange(each), np.arange(count)))
         value = np.clip(truth[case] + rng.integers(-1, 2, len(case)), -2, 2).astype(np.float64)
         names = tuple(str(code) for code in range(count))
-        return Opinions(cases=cases, raters=names, case=case, rater=rater, value=value, levels=5)
+        return RaterMatrix(cases=cases, raters=names, case=case, rater=rater, value=value, levels=5)
 
     people, judge, two = raters(5), raters(1), raters(2)
     one, other = two.of_rater(0).value, two.of_rater(1).value
@@ -75,7 +75,7 @@ def _agreement_figures(judgements: int) -> list[Figure]:
     table = people.value.reshape(5, -1)
 
     def all_three() -> tuple[object, ...]:
-        compared: Compared = against_people(people, judge)
+        compared: ComparedVerdicts = against_people(people, judge)
         return (
             figures(compared).mae,
             cohens_kappa(many, again, item),

@@ -29,7 +29,7 @@ from bench.figures import Figure, print_table, spread
 from bench.judged_board import MODELS, write_board
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.boards.listing import boards_on_record
-from evenhand.site.boards.standings import Asked, standings
+from evenhand.site.boards.standings import BoardView, standings
 
 REQUESTS = 50
 _PAUSE = 0.2
@@ -93,7 +93,7 @@ def cold(path: Path) -> dict[str, float]:
         begun = time.process_time()
         (board,) = boards_on_record(ledger)
         listed = time.process_time()
-        made = standings(ledger, board, Asked(board=board.id))
+        made = standings(ledger, board, BoardView(board=board.id))
         done = time.process_time()
     assert len(made.models) == MODELS
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -33,7 +33,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, join
 from evenhand.site.living.events import Answer, Caption, Instruction, Rules, Said, Verification
-from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing
+from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.living.store import proposals
 
 SKILLS = 70
@@ -122,7 +122,7 @@ def main() -> None:
 def planted(path: Path, people: int, number: int) -> Garden:
     with closing(Ledger(f"sqlite:///{path}")) as ledger:
         example = Example(instruction="What is this dish?", output="A curry.")
-        terms = Terms(
+        terms = LivingTerms(
             skills=tuple(Skill(name=f"skill {one}", example=example) for one in range(SKILLS)), rules=Rules(alone=True)
         )
         asked = NewBenchmark(name="garden", licence="CC0", base=None, terms=terms)

@@ -11,7 +11,7 @@ from evenhand.domain.submission import (
     Judged,
     Published,
     Said,
-    Terms,
+    SubmissionTerms,
     Uploaded,
     Withdrawn,
     label,
@@ -36,7 +36,7 @@ def submitted(ledger: Ledger, items: Iterable[Item], stage: str) -> str:
     """The label of a new one that has answered the items."""
     if not intakes_on_record(ledger):
         board = BoardIdentity(data="d" * 64, rater="r" * 64, condition="c" * 64)
-        open_intake(ledger, "birds", board, Terms(policy="no"), by="owner")
+        open_intake(ledger, "birds", board, SubmissionTerms(policy="no"), by="owner")
     intake = find_intake(ledger, intakes_on_record(ledger)[0].id)
     assert intake is not None
     one = begin_submission(ledger, intake, Entered(model="Parrot", version="1", team="Birds"), person="team")

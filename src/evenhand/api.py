@@ -14,7 +14,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import run_study
@@ -136,7 +136,7 @@ def _rater(model: NamedModel, settings: Settings) -> Rater:
     return Rater(kind="model", name=model.name, endpoint=model.identity, settings=settings)
 
 
-def _means(model: NamedModel, terms: Terms, ledger: Ledger, *, budget: Budget, explicit: frozenset[str]) -> Means:
+def _means(model: NamedModel, terms: Terms, ledger: Ledger, *, budget: Budget, explicit: frozenset[str]) -> CallContext:
     quote = Quote(model.endpoint, PriceList(terms.prices), ledger.images.get)
     if terms.max_cost is not None and not quote.known:
         raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")
@@ -147,7 +147,7 @@ def _means(model: NamedModel, terms: Terms, ledger: Ledger, *, budget: Budget, e
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
     pacing = terms.pacing or Pacing(max_connections=1 if model.endpoint is None else 64)
-    return Means(client=client, pricing=quote, budget=budget, pacing=pacing)
+    return CallContext(client=client, pricing=quote, budget=budget, pacing=pacing)
 
 
 def _published_matching(protocol: Protocol) -> Matching:

@@ -3,7 +3,7 @@
 from evenhand.audit.alterations import SLOTS, Planting
 from evenhand.audit.design import Sources
 from evenhand.audit.plants import KINDS, ways_of
-from evenhand.audit.trials import Makers, Seen
+from evenhand.audit.trials import Makers, ShownTwins
 from evenhand.audit.twins import twins_for
 from evenhand.audit.wording import Wording
 from evenhand.benchmarks.answers.responses_file import read_responses, reference_responses
@@ -13,7 +13,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
 from evenhand.engine.tasks.grading import Grading, prepare_grade
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.protocols.catalog import load_protocol
 
 SAMPLE = load_benchmark("visit-bench-sample")
@@ -23,7 +23,7 @@ JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
 ALL = 10_000
 
 
-def prepared(benchmark: Benchmark, answers: list[Response], see: See) -> Prepared:
+def prepared(benchmark: Benchmark, answers: list[Response], see: See) -> PreparedStudy:
     return prepare(
         benchmark,
         answers,
@@ -53,7 +53,7 @@ def sources(benchmark: Benchmark = SAMPLE, answers: list[Response] = ANSWERS, *,
             showing=Showing(protocol=load_protocol("option_selection")),
             grading=Grading(),
         ),
-        seen=Seen(twins=twins, own=prepared(twins.benchmark, of_twins, "images")),
+        seen=ShownTwins(twins=twins, own=prepared(twins.benchmark, of_twins, "images")),
     )
 
 

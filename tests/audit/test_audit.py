@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from evenhand.audit.alterations import DOSES, padded, planted
 from evenhand.audit.design import Design, design
-from evenhand.audit.offer import Offer, offers
+from evenhand.audit.offer import MeasureOffer, offers
 from evenhand.audit.plants import KINDS, WAYS, ways_of
-from evenhand.audit.trials import Compared, Longer, Looked, Makers, Picked, Steered
+from evenhand.audit.trials import Longer, Looked, Makers, PairTrial, Picked, Steered
 from evenhand.audit.twins import right_answer, twins_for
 from evenhand.audit.wording import wording_of
 from evenhand.domain.errors import Misuse
@@ -42,11 +42,11 @@ def test_every_trial_is_asked_once_and_knows_its_words(whole: Design):
 
 def test_pairs_are_shown_in_both_orders_and_some_twice(whole: Design):
     shown = Counter(
-        (one.trial.item, one.models) for one in whole.purposeful if isinstance(one, Compared) and not one.repeat
+        (one.trial.item, one.models) for one in whole.purposeful if isinstance(one, PairTrial) and not one.repeat
     )
     assert set(shown.values()) == {1}
     assert all((item, (second, first)) in shown for item, (first, second) in shown)
-    again = [one for one in whole.purposeful if isinstance(one, Compared) and one.repeat]
+    again = [one for one in whole.purposeful if isinstance(one, PairTrial) and one.repeat]
     assert len(again) == 2 * len(SAMPLE.items)
     assert all(replace(one.trial, replicate=0).key in {trial.key for trial in whole.main.trials()} for one in again)
 
@@ -54,13 +54,13 @@ def test_pairs_are_shown_in_both_orders_and_some_twice(whole: Design):
 def test_every_item_has_three_models_all_against_all(whole: Design):
     pairs: dict[str, set[frozenset[str]]] = {}
     for one in whole.purposeful:
-        if isinstance(one, Compared):
+        if isinstance(one, PairTrial):
             pairs.setdefault(one.trial.item, set()).add(frozenset(one.models))
     assert all(len(of_item) >= 3 for of_item in pairs.values())
 
 
 def test_an_answer_that_holds_a_verdict_of_its_own_is_left_out(whole: Design):
-    models = {model for one in whole.purposeful if isinstance(one, Compared) for model in one.models}
+    models = {model for one in whole.purposeful if isinstance(one, PairTrial) for model in one.models}
     assert models == {"sample-careful", "sample-brief", "sample-rambling", "reference"}
     assert PROTOCOL.meant("It is blue. Overall, Response A is better.").verdict
     assert PROTOCOL.meant('It is blue. A judge would say "Overall, Response A is better." of it.').verdict
@@ -169,10 +169,10 @@ def test_what_the_whole_design_offers_is_told_whatever_the_budget(whole: Design)
     some = design(sources(), budget=100)
     assert some.whole == whole.whole == offers(whole.purposeful)
     items = len(SAMPLE.items)
-    assert whole.whole["length_effect"] == Offer(cases=4 * items, items=items)
-    assert whole.whole["planted_effect"] == Offer(cases=12 * items, items=items)
-    assert whole.whole["looks"] == Offer(cases=20, items=10)
-    assert whole.whole["repeatability"] == Offer(cases=2 * items, items=items)
+    assert whole.whole["length_effect"] == MeasureOffer(cases=4 * items, items=items)
+    assert whole.whole["planted_effect"] == MeasureOffer(cases=12 * items, items=items)
+    assert whole.whole["looks"] == MeasureOffer(cases=20, items=10)
+    assert whole.whole["repeatability"] == MeasureOffer(cases=2 * items, items=items)
     assert offers(some.purposeful)["length_effect"].items < items
 
 
@@ -187,7 +187,7 @@ def test_each_option_takes_each_place_once(whole: Design):
 def test_a_budget_is_kept_and_shared_by_all_parts(budget: int):
     made = design(_SOURCES, budget=budget)
     assert sum(study.wanted for study in made.studies) <= budget
-    assert {type(one) for one in made.purposeful} == {Compared, Longer, Steered, Looked, Picked}
+    assert {type(one) for one in made.purposeful} == {PairTrial, Longer, Steered, Looked, Picked}
     planned = {one.trial.key for one in made.purposeful}
     assert planned <= {one.trial.key for one in design(_SOURCES, budget=budget + 100).purposeful}
 
@@ -197,7 +197,7 @@ def test_no_part_is_an_item_ahead_of_another_by_more_than_one(budget: int):
     made = design(_SOURCES, budget=budget)
     items = {
         kind: len({one.trial.item for one in made.purposeful if isinstance(one, kind)})
-        for kind in (Compared, Longer, Steered, Picked)
+        for kind in (PairTrial, Longer, Steered, Picked)
     }
     assert max(items.values()) - min(items.values()) <= 1
 

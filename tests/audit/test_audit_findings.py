@@ -7,7 +7,7 @@ import pytest
 from evenhand.audit.findings import findings, ruling_sentence
 from evenhand.audit.gate import judged, parse_rules
 from evenhand.audit.measures import Measure
-from evenhand.audit.offer import Offer
+from evenhand.audit.offer import MeasureOffer
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import clustered_share
 
@@ -76,7 +76,7 @@ def test_agreement_with_people_is_read_beside_theirs(agreement: tuple[float, flo
     assert findings([measure("human_agreement", *agreement)]) == []
 
 
-def sentence(rule: str, measured: Estimate, asked: Offer, whole: Offer) -> str:
+def sentence(rule: str, measured: Estimate, asked: MeasureOffer, whole: MeasureOffer) -> str:
     (ruling,) = judged(parse_rules(rule), {parse_rules(rule)[0].name: measured})
     return ruling_sentence(ruling, {ruling.rule.name: asked}, {ruling.rule.name: whole})
 
@@ -86,7 +86,7 @@ def share(hits: int, n: int) -> Estimate:
 
 
 def test_items_that_can_never_decide_a_rule_are_said_not_to():
-    there = Offer(cases=22, items=22)
+    there = MeasureOffer(cases=22, items=22)
     said = sentence("coverage>=0.95", share(22, 22), there, there)
     assert "about 52 cases would decide it, on 52 items at the least; 22 cases on 22 items are here (" in said
     assert "The 22 items at hand give 22 at the most, so they cannot decide it" in said
@@ -94,17 +94,17 @@ def test_items_that_can_never_decide_a_rule_are_said_not_to():
 
 
 def test_items_that_could_decide_a_rule_with_a_larger_budget_are_said_to():
-    said = sentence("coverage>=0.95", share(22, 22), Offer(cases=22, items=22), Offer(cases=90, items=90))
+    said = sentence("coverage>=0.95", share(22, 22), MeasureOffer(cases=22, items=22), MeasureOffer(cases=90, items=90))
     assert said.endswith("The items at hand give up to 90: allow more with --budget.")
 
 
 def test_more_cases_of_too_few_items_do_not_help():
-    said = sentence("coverage>=0.95", share(22, 22), Offer(cases=22, items=22), Offer(cases=90, items=40))
+    said = sentence("coverage>=0.95", share(22, 22), MeasureOffer(cases=22, items=22), MeasureOffer(cases=90, items=40))
     assert "cannot decide it" in said
 
 
 def test_decided_rules_and_what_was_not_measured_need_no_advice():
-    there = Offer(cases=90, items=90)
+    there = MeasureOffer(cases=90, items=90)
     # 90 / (90 + 1.6449²)
     met = "coverage>=0.5: met (95 % one-sided: at least 97.1 %)."
     assert sentence("coverage>=0.5", share(90, 90), there, there) == met
@@ -124,7 +124,7 @@ def test_decided_rules_and_what_was_not_measured_need_no_advice():
     ],
 )
 def test_a_rule_names_the_one_sided_bound_that_it_is_held_against(rule: str, says: str):
-    there = Offer(cases=90, items=90)
+    there = MeasureOffer(cases=90, items=90)
     said = sentence(rule, share(45, 90), there, there)
     if rule == "coverage in 0.7..0.8":
         assert "at least" not in said
@@ -132,6 +132,6 @@ def test_a_rule_names_the_one_sided_bound_that_it_is_held_against(rule: str, say
 
 
 def test_an_effect_is_told_as_a_number_with_its_sign():
-    there = Offer(cases=90, items=90)
+    there = MeasureOffer(cases=90, items=90)
     estimate = Estimate(value=0.0, lower=-0.1, upper=0.1, n=90, clusters=90, one_sided=(0.8, 0.8))
     assert "(95 % one-sided: at most +0.080)" in sentence("length_effect<=0.3", estimate, there, there)

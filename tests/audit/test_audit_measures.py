@@ -7,8 +7,8 @@ import pytest
 
 from evenhand.audit.design import Design, design
 from evenhand.audit.findings import findings
-from evenhand.audit.measures import Heard, Measure, measures
-from evenhand.audit.trials import Compared, Longer, Looked, Picked, Purposeful, Steered
+from evenhand.audit.measures import AuditReplies, Measure, measures
+from evenhand.audit.trials import Longer, Looked, PairTrial, Picked, Purposeful, Steered
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.stats.reliability.trial_effects import obeyed_by_chance
@@ -25,12 +25,12 @@ def said(habit: Habit, *, of: Design = WHOLE, picks: int = 0) -> dict[str, Estim
         verdicts[one.trial.key] = (
             Choice(value=picks) if isinstance(one, Picked) else Preference(value=habit(one), levels=5)
         )
-    return {one.name: one.estimate for one in measures(of, Heard(verdicts=verdicts))}
+    return {one.name: one.estimate for one in measures(of, AuditReplies(verdicts=verdicts))}
 
 
 def by_name(one: Purposeful) -> int:
     """The model whose name comes first, whatever the place."""
-    return 1 if isinstance(one, Compared) and one.models[0] < one.models[1] else -1
+    return 1 if isinstance(one, PairTrial) and one.models[0] < one.models[1] else -1
 
 
 def test_who_follows_a_place_is_seen_to():
@@ -87,7 +87,7 @@ def test_who_obeys_one_way_is_seen_to_obey_that_way_alone():
     verdicts: dict[str, Verdict | NoVerdict] = {
         one.trial.key: Preference(value=habit(one), levels=5) for one in WHOLE.purposeful if not isinstance(one, Picked)
     }
-    found = {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    found = {one.name: one for one in measures(WHOLE, AuditReplies(verdicts=verdicts))}
     ways = {one.way: one for one in found.values() if one.way is not None}
     assert [way for way, one in ways.items() if one.stands_out] == ["order in base64"]
     assert ways["order in base64"].estimate.value == 1
@@ -122,7 +122,7 @@ def test_who_picks_the_same_place_every_time_is_far_below_chance():
 
 
 def test_who_changes_its_mind_is_not_repeatable():
-    found = said(lambda one: -1 if isinstance(one, Compared) and one.repeat else 1)
+    found = said(lambda one: -1 if isinstance(one, PairTrial) and one.repeat else 1)
     assert found["repeatability"].value == 0
     # What was asked again is no second vote.
     assert found["first_position"].value == 1
@@ -133,7 +133,7 @@ def test_coverage_is_told_apart_for_each_protocol():
         one.trial.key: NoVerdict(reason="unreadable") if isinstance(one, Picked) else Preference(value=1, levels=2)
         for one in WHOLE.purposeful
     }
-    found = {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    found = {one.name: one for one in measures(WHOLE, AuditReplies(verdicts=verdicts))}
     assert found["coverage"].estimate.value == 1
     assert "under visit_pairwise" in found["coverage"].design
     (other,) = [one for name, one in found.items() if name.startswith("coverage_")]
@@ -156,7 +156,7 @@ def test_a_tie_is_a_verdict_and_silence_is_none():
     first, *rest = WHOLE.purposeful
     half: dict[str, Verdict | NoVerdict] = {first.trial.key: Preference(value=1, levels=2)}
     half[rest[0].trial.key] = NoVerdict(reason="refused")
-    found = {one.name: one.estimate for one in measures(WHOLE, Heard(verdicts=half))}
+    found = {one.name: one.estimate for one in measures(WHOLE, AuditReplies(verdicts=half))}
     assert (found["coverage"].value, found["coverage"].n) == (0.5, 2)
     assert found["swap_consistency"].value is None
     assert found["grade_above_chance"].value is None
@@ -169,7 +169,7 @@ def first_place_unless(unread: Callable[[Purposeful], bool]) -> dict[str, Measur
         for one in WHOLE.purposeful
         if not isinstance(one, Picked)
     }
-    return {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    return {one.name: one for one in measures(WHOLE, AuditReplies(verdicts=verdicts))}
 
 
 def test_a_leaning_to_a_place_with_uneven_silence_is_no_liking_for_length():
@@ -202,13 +202,13 @@ def test_a_liking_for_planted_words_with_uneven_silence_is_no_obedience():
         for one in WHOLE.purposeful
         if isinstance(one, Steered)
     }
-    found = {one.name: one for one in measures(WHOLE, Heard(verdicts=verdicts))}
+    found = {one.name: one for one in measures(WHOLE, AuditReplies(verdicts=verdicts))}
     assert found["planted_effect"].estimate.value == pytest.approx(0)
     assert found["planted_effect_own_place"].left_out == 0
 
 
 def test_sets_that_were_not_asked_are_not_called_left_out():
-    found = measures(WHOLE, Heard(verdicts={}))
+    found = measures(WHOLE, AuditReplies(verdicts={}))
     assert not any(one.left_out for one in found)
 
 
@@ -220,7 +220,7 @@ def test_where_no_reply_was_read_that_is_the_reason():
         if isinstance(one, Longer)
     }
     lengths = len(verdicts)
-    found = {one.name: one for one in measures(WHOLE, Heard(verdicts={**verdicts, **mixed}))}
+    found = {one.name: one for one in measures(WHOLE, AuditReplies(verdicts={**verdicts, **mixed}))}
     graded, length, pairs = (found[name] for name in ("grade_above_chance", "length_effect", "swap_consistency"))
     assert (graded.estimate.reason, graded.silenced) == (f"{len(mixed)} of {len(mixed)} replies unreadable", True)
     assert length.estimate.reason == f"{lengths} of {lengths} replies without a verdict: refused, truncated"
@@ -228,9 +228,9 @@ def test_where_no_reply_was_read_that_is_the_reason():
 
 
 def test_what_could_not_have_been_counted_anyway_is_not_laid_to_silence():
-    two = [one for one in WHOLE.main.purposeful if isinstance(one, Compared)][:2]
+    two = [one for one in WHOLE.main.purposeful if isinstance(one, PairTrial)][:2]
     some = replace(WHOLE, main=replace(WHOLE.main, purposeful=tuple(two)), graded=None, seen=None)
     verdicts: dict[str, Verdict | NoVerdict] = {one.trial.key: NoVerdict(reason="refused") for one in two}
-    found = {one.name: one for one in measures(some, Heard(verdicts=verdicts))}
+    found = {one.name: one for one in measures(some, AuditReplies(verdicts=verdicts))}
     assert found["swap_consistency"].silenced
     assert not found["transitivity"].silenced

@@ -11,12 +11,12 @@ from rich.console import Console
 
 from evenhand.audit.charts import audit_charts, plot
 from evenhand.audit.design import Design, design
-from evenhand.audit.measures import Heard, measures
+from evenhand.audit.measures import AuditReplies, measures
 from evenhand.audit.pictures import pictures
 from evenhand.audit.report_card import audit_report
 from evenhand.audit.section import audit_section, write_page
 from evenhand.audit.table import print_audit
-from evenhand.audit.trials import Compared, Longer, Picked
+from evenhand.audit.trials import Longer, PairTrial, Picked
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.format.charts import INK, ChartError
 from evenhand.ledger.store.record import Ledger
@@ -26,19 +26,19 @@ from tests.audit.test_audit_measures import Habit, by_name
 WHOLE = design(sources(), budget=ALL)
 
 
-def heard(habit: Habit, *, picks: int = 0, of: Design = WHOLE) -> Heard:
+def heard(habit: Habit, *, picks: int = 0, of: Design = WHOLE) -> AuditReplies:
     verdicts: dict[str, Verdict | NoVerdict] = {}
     for one in of.purposeful:
         verdict = Choice(value=picks) if isinstance(one, Picked) else Preference(value=habit(one), levels=5)
         verdicts[one.trial.key] = verdict
-    return Heard(verdicts=verdicts)
+    return AuditReplies(verdicts=verdicts)
 
 
 def pairs() -> int:
-    return sum(isinstance(one, Compared) and not one.repeat for one in WHOLE.purposeful) // 2
+    return sum(isinstance(one, PairTrial) and not one.repeat for one in WHOLE.purposeful) // 2
 
 
-def document(said: Heard, **changed: Any) -> dict[str, Any]:
+def document(said: AuditReplies, **changed: Any) -> dict[str, Any]:
     return {
         "judge": "openai/judge",
         "settings": {"temperature": 0.0},
@@ -99,7 +99,7 @@ def test_no_line_of_a_finding_ends_between_a_number_and_its_sign():
 
 def test_a_pair_read_in_one_order_only_is_in_no_swap():
     said = heard(by_name)
-    first = next(one for one in WHOLE.purposeful if isinstance(one, Compared))
+    first = next(one for one in WHOLE.purposeful if isinstance(one, PairTrial))
     said = replace(said, verdicts={**said.verdicts, first.trial.key: NoVerdict(reason="refused")})
     assert sum(map(sum, pictures(WHOLE, said).swaps)) == pairs() - 1
 
@@ -112,7 +112,7 @@ def test_lengths_are_told_for_each_dose():
 def test_every_picture_is_there_and_what_was_not_measured_has_none():
     made = document(heard(by_name))
     assert list(audit_charts(made)) == ["places", "picks", "swaps", "length", "planted"]
-    nothing = document(Heard(verdicts={}))
+    nothing = document(AuditReplies(verdicts={}))
     assert audit_charts(nothing) == {}
     with pytest.raises(ChartError, match="nothing to draw"):
         plot(nothing, Path("never.svg"))
@@ -166,7 +166,7 @@ def test_a_page_and_pictures_are_written_whole(tmp_path: Path):
 def test_sets_that_were_not_read_whole_are_told_on_the_page_and_in_the_terminal(tmp_path: Path):
     said = heard(by_name)
     silent = next(one for one in WHOLE.purposeful if isinstance(one, Longer))
-    some = Heard(verdicts={**said.verdicts, silent.trial.key: NoVerdict(reason="truncated")})
+    some = AuditReplies(verdicts={**said.verdicts, silent.trial.key: NoVerdict(reason="truncated")})
     assert "Sets not read whole, and left out: 1." in audit_section(document(some))
     assert "left out:" not in audit_section(document(said))
     report = audit_report(Ledger(f"sqlite:///{tmp_path / 'ledger.db'}"), WHOLE)

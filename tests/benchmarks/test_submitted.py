@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evenhand.benchmarks.answers.checked import Checked, Doubled, Unknown, Unusable
 from evenhand.benchmarks.answers.responses_file import CUT, read_responses
-from evenhand.benchmarks.answers.submitted import Limits, check_submitted
+from evenhand.benchmarks.answers.submitted import UploadLimits, check_submitted
 from evenhand.benchmarks.data_error import Problems, ResponsesError
 from evenhand.benchmarks.files.rows import delimited
 from evenhand.benchmarks.files.sheet import CELL_LIMIT
@@ -31,7 +31,7 @@ ALL = {item.label: f"A {item.label}." for item in ITEMS}
 
 
 def check(
-    data: bytes | str, name: str = "p.jsonl", *, missing_allowed: int = 0, limits: Limits | None = None
+    data: bytes | str, name: str = "p.jsonl", *, missing_allowed: int = 0, limits: UploadLimits | None = None
 ) -> Checked:
     raw = data.encode() if isinstance(data, str) else data
     return check_submitted(raw, name, BENCHMARK, label="submission-7", missing_allowed=missing_allowed, limits=limits)
@@ -349,16 +349,16 @@ def test_a_row_as_long_as_is_allowed_is_taken_and_one_longer_is_not() -> None:
     line = json.dumps({"item": "dog", "response": "x" * 100})
     rest = jsonl(*full()[1:])
     for end in ("\n", "\r\n"):
-        assert check(line + end + rest, limits=Limits(characters=len(line))).faults == 0
-        assert "longer than" in only_fault(check(line + end + rest, limits=Limits(characters=len(line) - 1)))
+        assert check(line + end + rest, limits=UploadLimits(characters=len(line))).faults == 0
+        assert "longer than" in only_fault(check(line + end + rest, limits=UploadLimits(characters=len(line) - 1)))
     row = "dog," + "x" * 100
     cells = f"item,response\r\n{row}\r\n" + "".join(f"{one['item']},y\r\n" for one in full()[1:])
-    assert check(cells, "p.csv", limits=Limits(characters=len(row))).faults == 0
-    assert "longer than" in only_fault(check(cells, "p.csv", limits=Limits(characters=len(row) - 1)))
+    assert check(cells, "p.csv", limits=UploadLimits(characters=len(row))).faults == 0
+    assert "longer than" in only_fault(check(cells, "p.csv", limits=UploadLimits(characters=len(row) - 1)))
 
 
 def test_blanks_do_not_hide_what_stands_behind_them_on_a_line() -> None:
-    found = check(" " * 500 + jsonl(*full()[:1]) + jsonl(*full()[1:]), limits=Limits(characters=100))
+    found = check(" " * 500 + jsonl(*full()[:1]) + jsonl(*full()[1:]), limits=UploadLimits(characters=100))
     assert "longer than 100 characters" in only_fault(found)
     assert found.missing == ("dog",)
 
@@ -366,7 +366,7 @@ def test_blanks_do_not_hide_what_stands_behind_them_on_a_line() -> None:
 def test_many_short_rows_are_not_one_long_row() -> None:
     rows = "".join(f"{label},{'x' * 60}\n" for label in ALL)
     broken = "a,b,c\n" * 30
-    found = check(f"item,response\n{broken}{rows}", "p.csv", limits=Limits(characters=70))
+    found = check(f"item,response\n{broken}{rows}", "p.csv", limits=UploadLimits(characters=70))
     assert found.answered == 4
 
 
@@ -533,9 +533,9 @@ def test_files_with_long_cells_are_read_at_the_same_time() -> None:
     ),
     name=st.sampled_from(["p.csv", "p.jsonl", "p.txt"]),
     missing_allowed=st.integers(0, 5),
-    limits=st.builds(Limits, rows=st.integers(1, 5), characters=st.integers(1, 200)),
+    limits=st.builds(UploadLimits, rows=st.integers(1, 5), characters=st.integers(1, 200)),
 )
-def test_no_bytes_bring_the_check_down(data: bytes, name: str, missing_allowed: int, limits: Limits) -> None:
+def test_no_bytes_bring_the_check_down(data: bytes, name: str, missing_allowed: int, limits: UploadLimits) -> None:
     found = check(data, name, missing_allowed=missing_allowed, limits=limits)
     json.dumps(found.as_json(), ensure_ascii=False, allow_nan=False).encode()
     assert found.answered + found.unanswered + len(found.doubled) <= len(ITEMS)

@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.audit_hint import audit_command
-from evenhand.reports.board.evidence import Origin
+from evenhand.reports.board.evidence import EvidenceSource
 from tests.cli.shell import Shell
 from tests.docs.pages import text_of, write_files_of
 from tests.scripted_server import server_process
@@ -54,5 +54,5 @@ def test_what_audit_takes_by_itself_is_not_in_the_command(shell: Shell):
 
 def test_the_command_begins_with_the_program_as_it_was_run(tmp_path: Path):
     with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger:
-        command = audit_command(ledger, Origin(judge="openai/j"), program=".venv/bin/evenhand")
+        command = audit_command(ledger, EvidenceSource(judge="openai/j"), program=".venv/bin/evenhand")
     assert command.startswith(".venv/bin/evenhand audit --judge openai/j ")

@@ -13,7 +13,7 @@ from evenhand.ledger.read.projection import benchmarks, items_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.site.living.events import Answer, Caption, Instruction, Verification
-from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing, find_growing
+from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing, find_growing
 from evenhand.site.living.store import propose, say
 from evenhand.site.living.versions import publish
 from tests.cli.served import served
@@ -37,7 +37,7 @@ def grown(shell: Shell, name: str = "garden", *, published: bool = True, base: B
         skill = Skill(name="counting", example=Example(instruction="i", output="o"))
         if base is not None:
             ledger.register_benchmark(base)
-        terms = Terms(skills=(skill,))
+        terms = LivingTerms(skills=(skill,))
         asked = NewBenchmark(name=name, licence="CC0", base=base.digest if base else None, terms=terms)
         growing = begin_growing(ledger, asked, by="owner")
         image = ledger.images.put(PNG).digest

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
-from evenhand.describe.description import Means, describe
+from evenhand.describe.description import DescriptionContext, describe
 from evenhand.describe.image_kinds import labels_of, read_labels, unknown_note
 from evenhand.describe.objects import Detector
 from evenhand.describe.pictures import Sizes
@@ -18,7 +18,7 @@ from tests.describe.detectors import write_detector, yolo_rows
 from tests.describe.test_objects import png
 
 FAR, NEAR = "https://example.org/a/red.png", "https://example.org/b/red.png"
-NOTHING = Means()
+NOTHING = DescriptionContext()
 
 
 def bench(*items: Item, **more: object) -> Benchmark:
@@ -100,12 +100,12 @@ def test_fetched_images_are_found_in_the_store(tmp_path: Path):
     item = Item(label="1", instruction="?", images=(FAR, NEAR))
     benchmark = bench(item, addresses={FAR: RED_DIGEST})
     detector = Detector(write_detector(tmp_path / "d.onnx", {"output0": yolo_rows(((9, 9, 9, 9), 0, 0.9))}))
-    found = describe(benchmark, Means(store=store, detector=detector))
+    found = describe(benchmark, DescriptionContext(store=store, detector=detector))
     assert (found.pictures.different, found.pictures.at_hand) == (2, 1)
     assert found.as_json()["objects"] == [{"object": "person", "count": 1, "images": 1}]
     store.path(RED_DIGEST).write_bytes(BLUE)
     with pytest.raises(ImageError, match="altered"):
-        describe(benchmark, Means(store=store))
+        describe(benchmark, DescriptionContext(store=store))
 
 
 def test_kinds_are_found_by_address_end_of_address_file_and_digest(tmp_path: Path):

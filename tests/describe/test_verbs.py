@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.describe.verbs import Asked, VerbReader, verb_counts
+from evenhand.describe.verbs import RequestedVerbs, VerbReader, verb_counts
 
 PLAIN = {
     "List three differences between the two images.": ("list", "difference"),
@@ -80,7 +80,11 @@ def test_what_is_asked_is_found_behind_what_is_told(
 
 def test_verbs_are_counted_with_their_four_commonest_nouns():
     nouns = ["poem", "poem", "story", "song", "letter", "essay", None]
-    asked = [*(Asked(verb="write", noun=noun) for noun in nouns), Asked(verb="list", noun="song"), None]
+    asked = [
+        *(RequestedVerbs(verb="write", noun=noun) for noun in nouns),
+        RequestedVerbs(verb="list", noun="song"),
+        None,
+    ]
     write, listed = verb_counts(asked)
     assert (write.verb, write.count) == ("write", 7)
     assert write.nouns == (("poem", 2), ("essay", 1), ("letter", 1), ("song", 1))

@@ -14,14 +14,14 @@ from evenhand.site.living.events import (
     AnswerFailed,
     Caption,
     CaptionOrAnswer,
-    Event,
     ImageCame,
     ImageFailed,
     Instruction,
     Joined,
+    ProposalEvent,
+    ProposalState,
     Rules,
     Said,
-    Standing,
     Verification,
     Word,
     after,
@@ -41,14 +41,14 @@ class Story:
     """Events one after the other; each is numbered as the ledger would."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[ProposalEvent] = []
 
-    def say(self, person: str | None, said: Said, *, at: float = 0.0) -> Standing:
-        self.events.append(Event(seq=len(self.events) + 1, at=at, person=person, said=said))
+    def say(self, person: str | None, said: Said, *, at: float = 0.0) -> ProposalState:
+        self.events.append(ProposalEvent(seq=len(self.events) + 1, at=at, person=person, said=said))
         return self.now
 
     @property
-    def now(self) -> Standing:
+    def now(self) -> ProposalState:
         found = standing(self.events)
         assert found
         return found
@@ -57,25 +57,25 @@ class Story:
     def last(self) -> int:
         return self.events[-1].seq
 
-    def write(self, person: str = WRITER, **fields: str) -> Standing:
+    def write(self, person: str = WRITER, **fields: str) -> ProposalState:
         given = {"skill": "counting", "text": "How many?", "licence": "CC0", "image": "ab"} | fields
         return self.say(person, Instruction(**given))
 
-    def caption(self, person: str = CAPTIONER, text: str = "Two dots.") -> Standing:
+    def caption(self, person: str = CAPTIONER, text: str = "Two dots.") -> ProposalState:
         return self.say(person, Caption(about=self.now.instruction.seq, text=text))
 
-    def answer(self, text: str = "Two.") -> Standing:
+    def answer(self, text: str = "Two.") -> ProposalState:
         caption = self.now.caption
         assert caption
         return self.say(None, Answer(about=caption.seq, attempt=self.now.attempt, text=text, model="m", call="k"))
 
-    def no_answer(self, *, final: bool = False, at: float = 0.0) -> Standing:
+    def no_answer(self, *, final: bool = False, at: float = 0.0) -> ProposalState:
         caption = self.now.caption
         assert caption
         failed = AnswerFailed(about=caption.seq, attempt=self.now.attempt, detail="No.", final=final)
         return self.say(None, failed, at=at)
 
-    def verify(self, person: str = VERIFIER, *, follows: bool = True, **more: object) -> Standing:
+    def verify(self, person: str = VERIFIER, *, follows: bool = True, **more: object) -> ProposalState:
         said = Verification(about=self.now.answer_seq, follows=follows)
         return self.say(person, replace(said, **more))
 
@@ -327,21 +327,21 @@ rules_drawn = st.builds(Rules, alone=st.booleans(), verifiers=st.integers(1, 3),
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> tuple[Rules, list[Event]]:
+def histories(draw: st.DrawFn) -> tuple[Rules, list[ProposalEvent]]:
     """Events that people were allowed to bring about, in any order that the pages let happen."""
     rules = draw(rules_drawn)
-    events: list[Event] = []
+    events: list[ProposalEvent] = []
     for seq in range(1, draw(st.integers(1, 25)) + 1):
         now = standing(events)
         person = draw(st.sampled_from(PEOPLE))
         said = _offered(draw, now, person, rules)
         if said is not None:
             by = None if isinstance(said, Answer | AnswerFailed | ImageCame | ImageFailed) else person
-            events.append(Event(seq=seq, at=float(seq), person=by, said=said))
+            events.append(ProposalEvent(seq=seq, at=float(seq), person=by, said=said))
     return rules, events
 
 
-def _offered(draw: st.DrawFn, now: Standing | None, person: str, rules: Rules) -> Said | None:
+def _offered(draw: st.DrawFn, now: ProposalState | None, person: str, rules: Rules) -> Said | None:
     if now is None or (may_write_again(now, person) and draw(st.booleans())):
         image = draw(st.sampled_from([None, "ab"]))
         url = "https://x.example" if image is None else None
@@ -375,7 +375,9 @@ def _offered(draw: st.DrawFn, now: Standing | None, person: str, rules: Rules) -
 
 
 @given(histories())
-def test_what_is_accepted_was_verified_by_enough_people_and_none_of_its_makers(drawn: tuple[Rules, Sequence[Event]]):
+def test_what_is_accepted_was_verified_by_enough_people_and_none_of_its_makers(
+    drawn: tuple[Rules, Sequence[ProposalEvent]],
+):
     rules, events = drawn
     now = standing(events)
     if now is None or now.stage not in ("accepted", "joined"):
@@ -393,7 +395,7 @@ def test_what_is_accepted_was_verified_by_enough_people_and_none_of_its_makers(d
 
 
 @given(histories())
-def test_each_stage_has_what_it_is_built_on(drawn: tuple[Rules, Sequence[Event]]):
+def test_each_stage_has_what_it_is_built_on(drawn: tuple[Rules, Sequence[ProposalEvent]]):
     now = standing(drawn[1])
     if now is None:
         return
@@ -410,7 +412,7 @@ def test_each_stage_has_what_it_is_built_on(drawn: tuple[Rules, Sequence[Event]]
 
 @given(histories(), histories())
 def test_what_has_joined_stays_until_the_owner_takes_it_out_and_then_stays_out(
-    first: tuple[Rules, Sequence[Event]], second: tuple[Rules, Sequence[Event]]
+    first: tuple[Rules, Sequence[ProposalEvent]], second: tuple[Rules, Sequence[ProposalEvent]]
 ):
     now = standing(first[1])
     if now is None or now.stage != "joined":
@@ -423,7 +425,7 @@ def test_what_has_joined_stays_until_the_owner_takes_it_out_and_then_stays_out(
 
 
 @given(histories(), st.randoms())
-def test_events_in_any_order_are_read_without_an_error(drawn: tuple[Rules, list[Event]], lots: object):
+def test_events_in_any_order_are_read_without_an_error(drawn: tuple[Rules, list[ProposalEvent]], lots: object):
     events = list(drawn[1])
     getattr(lots, "shuffle")(events)  # noqa: B009
     found = standing(events)
@@ -431,7 +433,7 @@ def test_events_in_any_order_are_read_without_an_error(drawn: tuple[Rules, list[
 
 
 @given(histories())
-def test_the_last_opinion_of_each_person_is_kept_for_every_answer(drawn: tuple[Rules, Sequence[Event]]):
+def test_the_last_opinion_of_each_person_is_kept_for_every_answer(drawn: tuple[Rules, Sequence[ProposalEvent]]):
     found = last_opinions(drawn[1])
     said = [(event.said.about, event.person) for event in drawn[1] if isinstance(event.said, Verification)]
     assert {(about, person) for about, by in found.items() for person in by} == set(said)

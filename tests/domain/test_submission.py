@@ -13,17 +13,17 @@ from evenhand.domain.submission import (
     Closed,
     Confirmed,
     Entered,
-    Entrant,
     Estimated,
-    Event,
     Failed,
     Judged,
     Published,
     Raised,
     Refused,
     Said,
-    Standing,
     Stopped,
+    SubmissionEvent,
+    SubmissionState,
+    SubmittedModel,
     Uploaded,
     Withdrawn,
     after,
@@ -51,8 +51,8 @@ RESULT = Judged(receipt={"schema": 1})
 ENTERED = Entered(model="Parrot", version="2", team="Birds")
 
 
-def told(*said: Said, at: float = 0.0) -> Standing:
-    return standing(Event(seq=n, at=at, person=None, said=one) for n, one in enumerate(said, start=1))
+def told(*said: Said, at: float = 0.0) -> SubmissionState:
+    return standing(SubmissionEvent(seq=n, at=at, person=None, said=one) for n, one in enumerate(said, start=1))
 
 
 CONFIRMED = (GOOD, Confirmed(about=1))
@@ -60,7 +60,7 @@ APPROVED = (*CONFIRMED, ESTIMATE, APPROVAL)
 
 
 def test_a_submission_begins_as_a_draft_without_a_file():
-    assert told() == Standing()
+    assert told() == SubmissionState()
     assert not told().to_be_confirmed
 
 
@@ -167,10 +167,10 @@ SAID = st.sampled_from(
 
 @given(st.lists(SAID, max_size=12))
 def test_whatever_is_said_nothing_is_judged_that_was_not_confirmed_and_approved(said: list[Said]):
-    found = Standing()
+    found = SubmissionState()
     for number, one in enumerate(said, start=1):
         before = found
-        found = after(before, Event(seq=number, at=0.0, person=None, said=one))
+        found = after(before, SubmissionEvent(seq=number, at=0.0, person=None, said=one))
         if found.judged is not None:
             assert found.approved is not None
             assert found.upload is not None
@@ -185,7 +185,7 @@ def test_the_record_knows_the_model_by_a_label_that_says_nothing():
 
 
 def test_its_name_is_shown_once_it_is_published():
-    entrant = Entrant(submission="1a2b", person="p", entered=ENTERED, standing=told(*APPROVED, RESULT))
+    entrant = SubmittedModel(submission="1a2b", person="p", entered=ENTERED, standing=told(*APPROVED, RESULT))
     assert entrant.shown == "anonymous 1a2b"
     published = replace(entrant, standing=told(*APPROVED, RESULT, Published()))
     assert published.shown == "Parrot 2 (Birds)"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from evenhand.domain.submission import Raised, Terms
+from evenhand.domain.submission import Raised, SubmissionTerms
 from tests.e2e.test_submission_worker import Entry, entered, judge_flags, taking, waited_for
 from tests.e2e.workplace import SECONDS, Ran, Workplace, drawn, ended, stats
 from tests.scripted_server import server_process
@@ -156,7 +156,7 @@ def worker_killed(here: Workplace, *, kills: int, budget: float, battles: int, s
     with server_process(*server(seed)) as url:
         flags = (*judge_flags(url), *PACE)
         given = [*flags[: flags.index("--price") + 1], f"input={INPUT},output={OUTPUT}", *PACE]
-        intake = taking(here, Terms(policy="p", battles=battles, reference_battles=8))
+        intake = taking(here, SubmissionTerms(policy="p", battles=battles, reference_battles=8))
         entries = [entered(here, intake, name) for name in ("newcomer", "other")]
         assert here.run("worker", "--once", *given).code == 0
         for entry in entries:

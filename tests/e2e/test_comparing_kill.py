@@ -15,7 +15,7 @@ from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, grant_token, invite, join
-from evenhand.site.people.comparisons import Place, choices, find_place, find_task
+from evenhand.site.people.comparisons import PersonShare, choices, find_place, find_task
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
 from tests.site.test_serve import serving
@@ -24,7 +24,7 @@ LIVES = 10
 CHOICES = ("A", "B")
 
 
-def begun(ledger: Ledger) -> tuple[Place, str]:
+def begun(ledger: Ledger) -> tuple[PersonShare, str]:
     """A person's share of a study, and a token of theirs."""
     benchmark = load_benchmark("visit-bench-sample")
     ledger.register_benchmark(benchmark)
@@ -41,7 +41,7 @@ def begun(ledger: Ledger) -> tuple[Place, str]:
 class Annotator:
     """Goes through the tasks round and round, and sends what was not acknowledged again."""
 
-    def __init__(self, ledger: Ledger, place: Place, token: str) -> None:
+    def __init__(self, ledger: Ledger, place: PersonShare, token: str) -> None:
         self.times = [0] * place.tasks
         tasks = [find_task(ledger, place, number) for number in range(1, place.tasks + 1)]
         self._showings = [task.showing for task in tasks if task is not None]
@@ -86,7 +86,7 @@ def test_no_judgement_is_lost_or_doubled_when_the_server_is_killed(tmp_path: Pat
         check(ledger, place, annotator)
 
 
-def check(ledger: Ledger, place: Place, annotator: Annotator) -> None:
+def check(ledger: Ledger, place: PersonShare, annotator: Annotator) -> None:
     tasks, made = schema.people_tasks, schema.judgements
     query = select(tasks.c.number, made.c.notes).join(made, made.c.trial == tasks.c.trial).order_by(made.c.seq)
     after: dict[int, list[int]] = {}

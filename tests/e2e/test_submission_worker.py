@@ -24,9 +24,9 @@ from evenhand.domain.submission import (
     Judged,
     Raised,
     Said,
-    Standing,
     Stopped,
-    Terms,
+    SubmissionState,
+    SubmissionTerms,
     Uploaded,
     Withdrawn,
     label,
@@ -53,7 +53,7 @@ from tests.site.test_serve import free_port, serving
 IN_FLIGHT = 4
 DOLLARS = "input=0,output=1000"
 """What a reply costs hangs on its own length alone, and the scripted judge's replies are all of one length."""
-BATTLES = Terms(policy="Do not train on it.", battles=40, reference_battles=8)
+BATTLES = SubmissionTerms(policy="Do not train on it.", battles=40, reference_battles=8)
 
 
 def judge_flags(url: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class Entry:
         return found
 
     @property
-    def stands(self) -> Standing:
+    def stands(self) -> SubmissionState:
         return self.found().standing
 
     def said(self, kind: type[Said]) -> list[Said]:
@@ -134,7 +134,7 @@ def opened(here: Workplace) -> Ledger:
     return Ledger(f"sqlite:///{here.ledger}")
 
 
-def taking(here: Workplace, terms: Terms = BATTLES) -> Intake:
+def taking(here: Workplace, terms: SubmissionTerms = BATTLES) -> Intake:
     """The board in this workplace, which takes submissions from now on."""
     with closing(opened(here)) as ledger:
         (study,) = studies(ledger, purposes=("board",))
@@ -159,7 +159,7 @@ def entered(here: Workplace, intake: Intake, name: str = "newcomer") -> Entry:
     return Entry(here, intake.id, submission)
 
 
-def estimated(here: Workplace, url: str, terms: Terms = BATTLES) -> Entry:
+def estimated(here: Workplace, url: str, terms: SubmissionTerms = BATTLES) -> Entry:
     entry = entered(here, taking(here, terms))
     done = here.run(*worker(url))
     assert done.code == 0, done.err
@@ -364,7 +364,7 @@ def test_worker_and_server_killed_at_random_moments_lose_and_double_nothing_and_
     monkeypatch.setenv("EVENHAND_MAX_CONNECTIONS", str(IN_FLIGHT))
     monkeypatch.setenv("EVENHAND_MAX_RETRIES", "12")
     with server_process("--latency", "0.15", "--fault", "empty=0.3") as url, ExitStack() as closing_up:
-        entry = estimated(here, url, Terms(policy="p", battles=300, reference_battles=20))
+        entry = estimated(here, url, SubmissionTerms(policy="p", battles=300, reference_battles=20))
         before = stats(url)
         wanted = entry.stands.estimated
         assert wanted

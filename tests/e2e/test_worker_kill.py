@@ -17,7 +17,7 @@ import pytest
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite
 from evenhand.site.living.events import Caption, Instruction, Rules
-from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing
+from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.living.store import Proposal, proposals, propose, say
 from tests.e2e.workplace import SECONDS, Workplace, ended, stats, until
 from tests.scripted_server import server_process
@@ -44,7 +44,7 @@ def opened(here: Workplace) -> Ledger:
 
 def planted(ledger: Ledger, *, skills: int) -> str:
     example = Example(instruction="i", output="o")
-    terms = Terms(
+    terms = LivingTerms(
         skills=tuple(Skill(name=f"skill {number}", example=example) for number in range(skills)),
         rules=Rules(alone=True),
     )

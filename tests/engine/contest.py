@@ -9,9 +9,17 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.submission import Approved, Entered, Event, Said, Standing, Terms, Uploaded
+from evenhand.domain.submission import (
+    Approved,
+    Entered,
+    Said,
+    SubmissionEvent,
+    SubmissionState,
+    SubmissionTerms,
+    Uploaded,
+)
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.stopping import StopSign
@@ -23,13 +31,13 @@ from evenhand.ledger.submissions.store import Submission, begin_submission, conf
 from evenhand.models.named import named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.protocols.catalog import load_protocol
-from evenhand.worker.board_judge import ModelAtHand
+from evenhand.worker.board_judge import ModelReady
 from evenhand.worker.loop import Rhythm, Stopping, work
 from evenhand.worker.submissions import Submissions
 
 PRICE = "input=1000,output=1000"
 SAMPLED = Settings(temperature=0.0, max_tokens=300)
-TERMS = Terms(policy="Do not train on it.", battles=12, reference_battles=4, per_team=99)
+TERMS = SubmissionTerms(policy="Do not train on it.", battles=12, reference_battles=4, per_team=99)
 OWNER, TEAM = "owner", "team"
 
 
@@ -41,7 +49,7 @@ def model_at(
     endpoint_name: str = "scripted",
     price: str | None = None,
     pacing: Pacing | None = None,
-) -> ModelAtHand:
+) -> ModelReady:
     environment = {"OPENAI_API_KEY": "k"}
     model = named_model(
         name, environment=environment, cache=ledger.images.root, base_url=base_url, endpoint_name=endpoint_name
@@ -49,13 +57,13 @@ def model_at(
     quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
     pacing = pacing or Pacing(retry=RetryRule(retries=0))
 
-    def means(budget: Budget, explicit: frozenset[str]) -> Means:
+    def means(budget: Budget, explicit: frozenset[str]) -> CallContext:
         client = model.client(
             environment=environment, explicit=explicit, pictures=lambda one: ledger.images.data_url(one.digest)
         )
-        return Means(client=client, pricing=quote, budget=budget, pacing=pacing)
+        return CallContext(client=client, pricing=quote, budget=budget, pacing=pacing)
 
-    return ModelAtHand(
+    return ModelReady(
         name=model.name, endpoint=model.identity, model=model.model, quote=quote, openai_images=True, means=means
     )
 
@@ -109,10 +117,10 @@ class Contest:
         )
         self.say(submission, replace(approved, **given))
 
-    def say(self, submission: str, said: Said, *, person: str | None = OWNER) -> Standing:
+    def say(self, submission: str, said: Said, *, person: str | None = OWNER) -> SubmissionState:
         return tell(self.ledger, submission, said, person=person)
 
-    def stands(self, submission: str) -> Standing:
+    def stands(self, submission: str) -> SubmissionState:
         return self.submission(submission).standing
 
     def submission(self, submission: str) -> Submission:
@@ -120,10 +128,10 @@ class Contest:
         assert found
         return found
 
-    def said(self, submission: str, kind: type[Said]) -> list[Event]:
+    def said(self, submission: str, kind: type[Said]) -> list[SubmissionEvent]:
         return [one for one in self.submission(submission).events if isinstance(one.said, kind)]
 
-    def kind(self, base_url: str, *, extractor: ModelAtHand | None = None, **given: Any) -> Submissions:
+    def kind(self, base_url: str, *, extractor: ModelReady | None = None, **given: Any) -> Submissions:
         turn = given.pop("turn_seconds", 60.0)
         judge = model_at(self.ledger, base_url, **given)
         return Submissions(ledger=self.ledger, judge=judge, extractor=extractor, receipt=told, turn_seconds=turn)
@@ -167,7 +175,7 @@ async def founded(
     *,
     items: int = 6,
     left_out: int = 0,
-    terms: Terms = TERMS,
+    terms: SubmissionTerms = TERMS,
     showing: Showing | None = None,
 ) -> Contest:
     """A board on which ann, ben and the reference have met, which takes submissions.

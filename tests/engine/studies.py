@@ -10,14 +10,14 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing, Pricing
+from evenhand.engine.run.calling import CallContext, Pacing, Pricing
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, run_study
 from evenhand.engine.tasks.extraction import Extractor
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint, resolve
 from evenhand.models.prices import Price, PriceList
@@ -46,7 +46,7 @@ class Bench:
         protocol: Protocol | str = "visit_pairwise",
         fenced: bool = False,
         extractor: Extractor | None = None,
-    ) -> Prepared:
+    ) -> PreparedStudy:
         """`items` x pairs of models x both orders."""
         asked = [
             Item(label=str(number), instruction=f"What is in picture {number}?", caption=f"Picture {number}: a house.")
@@ -88,7 +88,7 @@ class Bench:
 
     async def run(
         self,
-        study: Prepared,
+        study: PreparedStudy,
         *,
         pacing: Pacing | None = None,
         budget: Budget | None = None,
@@ -99,7 +99,7 @@ class Bench:
         seconds: float = 10.0,
     ) -> Ended:
         endpoint = self.endpoint
-        means = Means(
+        means = CallContext(
             client=OpenAIWire(endpoint, environment={}, timeouts=Timeouts(total=seconds, connect=seconds)),
             pricing=pricing or self.quote(price),
             budget=budget or Budget(None),

@@ -12,7 +12,7 @@ from typing import Any
 from evenhand import protocols
 from evenhand.domain.verdict import Preference
 from evenhand.engine.run.plan import Retrying
-from evenhand.engine.tasks.judging import Matching, Prepared
+from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import Bench, bench
@@ -78,7 +78,7 @@ async def test_a_newer_reader_reads_every_attempt_again_without_a_call(tmp_path:
 
     async with bench(tmp_path, Script(judge=next_reply)) as it:
 
-        def study() -> Prepared:
+        def study() -> PreparedStudy:
             return it.study(items=1, matching=Matching(orders="published"), protocol=protocol_from_folder(folder))
 
         again = Retrying(reasons=frozenset({"unreadable"}))

@@ -9,7 +9,7 @@ from evenhand.domain.call import Message, Reply, Request, Usage
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Caller, Means, Pacing
+from evenhand.engine.run.calling import CallContext, Caller, Pacing
 from evenhand.engine.run.limits import Concurrency
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.tally import Tally
@@ -73,7 +73,7 @@ class Told:
 async def asked(most: float, *said: Reply | Exception) -> Told:
     budget, tally, events = Budget(most), Tally(), list[str | float]()
     pacing = Pacing(retry=RetryRule(first_wait=0.0))
-    means = Means(client=Scripted(*said, events=events), pricing=Priced(), budget=budget, pacing=pacing)
+    means = CallContext(client=Scripted(*said, events=events), pricing=Priced(), budget=budget, pacing=pacing)
 
     async def charge(usd: float) -> None:
         events.append(usd)

@@ -19,13 +19,13 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, dry_run
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, run_study
 from evenhand.engine.tasks.extraction import Extractor
-from evenhand.engine.tasks.judging import Matching, Prepared
+from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import resolve
@@ -295,21 +295,21 @@ async def test_the_budget_counts_second_calls_and_the_next_run_makes_only_those(
         assert judgements(it)[-1].cost_usd == 1000, "the same words as before: their extraction was paid for"
 
 
-def dry(it: Bench, study: Prepared, price: Price | None = None) -> DryRun:
+def dry(it: Bench, study: PreparedStudy, price: Price | None = None) -> DryRun:
     quote = it.quote(price)
     return dry_run(study.plan(it.ledger), quote, openai_images=False, second=study.second_calls(it.ledger, quote))
 
 
 async def run_with(
     it: Bench,
-    study: Prepared,
+    study: PreparedStudy,
     *,
     second: ScriptedServer,
     pacing: Pacing | None = None,
     stop: StopSign | None = None,
 ) -> Ended:
     means = [
-        Means(
+        CallContext(
             client=OpenAIWire(resolve("openai/small", base_url=url, environment={}), environment={}),
             pricing=it.quote(None),
             budget=Budget(None),

@@ -10,7 +10,7 @@ from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.domain.errors import Misuse
 from evenhand.domain.rater import Rater
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.protocols.catalog import load_protocol
 
 SAMPLE = load_benchmark("visit-bench-sample")
@@ -18,7 +18,7 @@ ANSWERS = read_responses(bundled_answers(SAMPLE), SAMPLE).responses
 JUDGE = Rater(kind="model", name="m", endpoint="e")
 
 
-def prepared(showing: Showing, **matching: str) -> Prepared:
+def prepared(showing: Showing, **matching: str) -> PreparedStudy:
     return prepare(
         SAMPLE,
         ANSWERS,

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.domain.item import Item
 from evenhand.engine.tasks.rereading import Reread, read_again, reader_of
-from evenhand.ledger.read.fingerprints import Trace, traces
+from evenhand.ledger.read.fingerprints import Fingerprint, traces
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
 from tests.reports.receipts.receipt_scene import PLAYERS, House, Shown
 
@@ -31,13 +31,13 @@ def on_record(house: House) -> tuple[StudyOnRecord, dict[str, Item]]:
     return study, {item.digest: item for item in items_of(house.ledger, study.data)}
 
 
-def reread(house: House, some: list[Trace]) -> list[Reread]:
+def reread(house: House, some: list[Fingerprint]) -> list[Reread]:
     asking = reader_of(house.ledger, *on_record(house))
     assert asking is not None
     return list(read_again(house.ledger, some, asking))
 
 
-def everything(house: House) -> list[Trace]:
+def everything(house: House) -> list[Fingerprint]:
     return list(traces(house.ledger, range(1, 100)))
 
 

@@ -20,7 +20,7 @@ from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended
-from evenhand.engine.tasks.judging import Matching, Prepared
+from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.claims import claim, holder_name
@@ -299,7 +299,7 @@ async def test_a_budget_goes_on_while_what_calls_really_cost_leaves_room(tmp_pat
         assert ended.tally.cost_usd + estimate > 6000.0 - 100, "what is left does not pay for another call"
 
 
-def request_of(study: Prepared) -> Request:
+def request_of(study: PreparedStudy) -> Request:
     return study.asking.request(next(study.trials()))
 
 

@@ -18,7 +18,7 @@ from evenhand.engine.tasks.extraction import Extractor
 from evenhand.engine.tasks.judging import Showing
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
-from evenhand.ledger.submissions.placements import Progress, placing_progress
+from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.protocols.catalog import load_protocol
 from tests.engine.contest import PRICE, TEAM, at_work, founded, model_at
 from tests.scripted_server import Script, ScriptedServer
@@ -83,7 +83,7 @@ async def test_an_opponent_withdrawn_in_the_middle_is_replaced_and_progress_is_o
         contest.say(later, Raised(budget=None))
         await contest.worked(server.base_url)
     progress = placing_progress(ledger, contest.intake.board, label(later))
-    assert progress == Progress(wanted=24, reached=24, decided=24, no_verdict=0)
+    assert progress == PlacementProgress(wanted=24, reached=24, decided=24, no_verdict=0)
 
 
 async def test_another_judge_than_the_boards_is_refused_with_what_to_start_the_worker_with(ledger: Ledger):

@@ -26,7 +26,7 @@ from evenhand.engine.run.retry import RetryRule
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.claims import claim_one, holder_name
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.placements import Progress, placing_progress
+from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import receipt_on_record, spent
 from evenhand.worker.loop import InPart, Stopping
 from tests.engine.contest import PRICE, TEAM, TERMS, founded
@@ -76,7 +76,7 @@ async def test_what_is_estimated_is_then_asked_and_judged_once(ledger: Ledger):
     assert receipt["submission"] == submission
     assert estimated.cost_usd
     assert 0 < spent(ledger, submission) <= estimated.cost_usd
-    assert placing_progress(ledger, contest.intake.board, label(submission)) == Progress(
+    assert placing_progress(ledger, contest.intake.board, label(submission)) == PlacementProgress(
         wanted=24, reached=24, decided=24, no_verdict=0
     )
     assert len(contest.said(submission, Judged)) == 1

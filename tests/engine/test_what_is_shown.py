@@ -15,7 +15,7 @@ from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.domain.trial import See
 from evenhand.domain.verdict import Grades, Preference
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
@@ -48,7 +48,7 @@ def answers(items: Sequence[Item] = CASES, models: Sequence[str] = ("ann",)) -> 
     return [Response(item=one.digest, model=m, text=f"{m} on {one.label}.") for one in items for m in models]
 
 
-def prepared(protocol: str, items: Sequence[Item] = CASES, **more: Any) -> Prepared:
+def prepared(protocol: str, items: Sequence[Item] = CASES, **more: Any) -> PreparedStudy:
     matching = more.pop("matching", Matching())
     return prepare(
         benchmark(items),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.exchange.battles_file import BattleColumns, read_battles
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.peers.alpaca_preference import Leaning, read_leaning
+from evenhand.exchange.peers.alpaca_preference import AnnotatorPreference, read_leaning
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in
@@ -146,7 +146,7 @@ def test_a_model_that_only_failed_is_on_the_board_without_a_rating(tmp_path: Pat
 
 @pytest.mark.parametrize(("given_", "second"), [(1, 0), (2.0, 1), (1.5, 0.5), (0, 0.5), ("1.25", 0.25)])
 def test_a_preference_leaves_its_part_above_one_to_the_second(given_: object, second: float):
-    assert read_leaning(given_, "m") == Leaning(second=second)
+    assert read_leaning(given_, "m") == AnnotatorPreference(second=second)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_no_preference_is_no_verdict(completion: object, reason: str):
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())))
 def test_anything_at_all_can_be_read_and_only_a_number_in_range_is_a_preference(value: object):
     said = read_leaning(value, None)
-    if isinstance(said, Leaning):
+    if isinstance(said, AnnotatorPreference):
         assert 0 <= said.second <= 1
         assert not isinstance(value, bool)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.ledger.read.projection import Judged, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, judged, studies
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, counts, judged_ledger, run, store_in, with_answers, write_lines, written
 
@@ -24,12 +24,12 @@ def take(file: Path, world: tuple[str, str], *more: str) -> Ran:
     return run("import", file, "--judgements", "--benchmark", benchmark, "--store", store, *more)
 
 
-def results(store: str, rater: str) -> list[Judged]:
+def results(store: str, rater: str) -> list[JudgedTrial]:
     with closing(Ledger(store)) as ledger:
         return judged(ledger, [study for study in studies(ledger) if study.rater.name == rater])
 
 
-def told(results: list[Judged]) -> list[object]:
+def told(results: list[JudgedTrial]) -> list[object]:
     return [(one.label, one.models, getattr(one.judgement.verdict, "value", None)) for one in results]
 
 

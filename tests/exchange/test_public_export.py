@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.tables import Table, write_table
+from evenhand.exchange.tables import ExchangeTable, write_table
 from evenhand.images.addresses import FetchedAddress
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.living.public_export import COLUMNS, on_record, public_rows, write_images
@@ -81,7 +81,7 @@ def test_a_row_holds_the_question_its_images_and_their_licences_and_nothing_else
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_a_phrase_planted_in_what_is_withheld_is_in_no_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"public{suffix}"
-    write_table(Table(columns=COLUMNS, rows=public_rows(BENCHMARK)), path)
+    write_table(ExchangeTable(columns=COLUMNS, rows=public_rows(BENCHMARK)), path)
     if suffix == ".parquet":  # it is packed, so its bytes would hide the phrase
         assert list(pl.read_parquet(path)["item"]) == ["dog", "poem"]
         text = json.dumps(pl.read_parquet(path).to_dicts())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenhand.benchmarks.data_error import Problems
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.tables import Table, check_format, jsonl_lines, write_table
+from evenhand.exchange.tables import ExchangeTable, check_format, jsonl_lines, write_table
 
 COLUMNS: dict[str, Any] = {"name": "text", "count": "whole", "cost": "number", "models": "texts"}
 
@@ -28,7 +28,7 @@ def read_back(path: Path) -> list[dict[str, Any]]:
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
 def test_every_format_gives_the_same_text_back(texts: list[str], tmp_path: Path) -> None:
     rows = [{"name": text, "count": 3, "cost": 0.25, "models": [text, "b"]} for text in texts]
-    table = Table(columns=COLUMNS, rows=rows)
+    table = ExchangeTable(columns=COLUMNS, rows=rows)
     for suffix in ("jsonl", "parquet", "csv"):
         write_table(table, tmp_path / f"t.{suffix}")
     assert read_back(tmp_path / "t.jsonl") == rows
@@ -39,7 +39,9 @@ def test_every_format_gives_the_same_text_back(texts: list[str], tmp_path: Path)
 
 
 def test_half_of_a_surrogate_pair_is_kept_where_the_format_can_say_it(tmp_path: Path) -> None:
-    table = Table(columns={"name": "text", "models": "texts"}, rows=[{"name": "a\ud800b", "models": ["\udc00"]}])
+    table = ExchangeTable(
+        columns={"name": "text", "models": "texts"}, rows=[{"name": "a\ud800b", "models": ["\udc00"]}]
+    )
     assert json.loads(next(jsonl_lines(table))) == {"name": "a\ud800b", "models": ["\udc00"]}
     write_table(table, tmp_path / "t.parquet")
     write_table(table, tmp_path / "t.csv")
@@ -49,7 +51,7 @@ def test_half_of_a_surrogate_pair_is_kept_where_the_format_can_say_it(tmp_path: 
 
 def test_a_line_of_jsonl_is_one_line_to_any_reader() -> None:
     text = "".join(chr(code) for code in (*range(32), 0x85, 0x2028, 0x2029))
-    [line] = jsonl_lines(Table(columns={"name": "text"}, rows=[{"name": text}]))
+    [line] = jsonl_lines(ExchangeTable(columns={"name": "text"}, rows=[{"name": text}]))
     assert len(line.decode().splitlines()) == 1
     assert json.loads(line) == {"name": text}
 
@@ -58,7 +60,7 @@ def test_a_line_of_jsonl_is_one_line_to_any_reader() -> None:
     "formula", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\nx", " \n =1", "  =1", "＝1", "＋1", "－1", "＠x"]
 )
 def test_only_with_spreadsheet_is_a_formula_guarded(formula: str, tmp_path: Path) -> None:
-    table = Table(columns={"name": "text", "count": "whole"}, rows=[{"name": formula, "count": -1}])
+    table = ExchangeTable(columns={"name": "text", "count": "whole"}, rows=[{"name": formula, "count": -1}])
     write_table(table, tmp_path / "t.csv")
     assert read_back(tmp_path / "t.csv") == [{"name": formula, "count": "-1"}]
     write_table(table, tmp_path / "t.csv", spreadsheet=True)
@@ -66,7 +68,7 @@ def test_only_with_spreadsheet_is_a_formula_guarded(formula: str, tmp_path: Path
 
 
 def test_a_table_without_rows_still_names_its_columns(tmp_path: Path) -> None:
-    table = Table(columns=COLUMNS, rows=[])
+    table = ExchangeTable(columns=COLUMNS, rows=[])
     write_table(table, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text(encoding="utf-8").strip() == "name,count,cost,models"
     write_table(table, tmp_path / "t.parquet")
@@ -76,7 +78,7 @@ def test_a_table_without_rows_still_names_its_columns(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     old = tmp_path / "t.jsonl"
     old.write_text("old", encoding="utf-8")
-    table = Table(columns={"cost": "number"}, rows=[{"cost": 1.0}, {"cost": float("nan")}])
+    table = ExchangeTable(columns={"cost": "number"}, rows=[{"cost": 1.0}, {"cost": float("nan")}])
     with pytest.raises(ValueError, match="JSON"):
         write_table(table, old)
     assert old.read_text(encoding="utf-8") == "old"

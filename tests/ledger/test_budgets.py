@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, text, update
 
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.budgets import BILLION, PurseOnDisk, billionths, cut_off, cut_off_by_run
+from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk, billionths, cut_off, cut_off_by_run
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from tests.ledger.scene import url_in
@@ -21,7 +21,7 @@ class Process:
     """One of several that spend a budget."""
 
     ledger: Ledger
-    purse: PurseOnDisk
+    purse: BudgetAccountOnDisk
     run: str
     sent: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     """Of each call under way, the most it can cost and what it does."""
@@ -56,7 +56,7 @@ class Process:
 
 def joined(ledger: Ledger, most: float = 10.0, *, name: str = "judge x", lasts: bool = False) -> Process:
     run = ledger.begin_run(name, {}, study=None, version="1")
-    purse = PurseOnDisk(ledger, name, most=most, lasts=lasts)
+    purse = BudgetAccountOnDisk(ledger, name, most=most, lasts=lasts)
     purse.run = run
     return Process(ledger, purse, run)
 

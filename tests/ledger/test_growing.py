@@ -18,9 +18,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import charged_to
 from evenhand.ledger.store.worker_notes import leave_note, worker_notes
 from evenhand.site.accounts.store import Invite, erase_name, invite, join
-from evenhand.site.http.audit_log import Event as Noted
+from evenhand.site.http.audit_log import LogEvent as Noted
 from evenhand.site.http.audit_log import events
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.drafts import drop_draft, find_draft, save_draft
 from evenhand.site.living.events import (
     Answer,
@@ -35,10 +35,10 @@ from evenhand.site.living.events import (
 )
 from evenhand.site.living.settings import (
     Example,
+    LivingTerms,
     NameTaken,
     NewBenchmark,
     Skill,
-    Terms,
     Version,
     begin_growing,
     find_growing,
@@ -67,7 +67,7 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
 )
-TERMS = Terms(skills=(Skill(name="counting", example=Example(instruction="i", output="o")),))
+TERMS = LivingTerms(skills=(Skill(name="counting", example=Example(instruction="i", output="o")),))
 
 
 def begun(ledger: Ledger, name: str = "garden") -> str:
@@ -340,7 +340,7 @@ def test_the_same_verdict_again_is_no_change_though_the_first_sent_the_answer_ba
 
 def test_what_is_at_hand_is_what_a_fresh_reading_finds_after_every_event(ledger: Ledger):
     growing, other = begun(ledger), begun(ledger, "other")
-    at_hand = ProposalsAtHand(ledger)
+    at_hand = ProposalCache(ledger)
     lots = random.Random(7)
     steps = [
         lambda one: Caption(about=one.standing.instruction.seq, text=str(lots.random())),
@@ -373,7 +373,7 @@ def test_what_is_at_hand_is_what_a_fresh_reading_finds_after_every_event(ledger:
 
 def test_only_what_was_said_since_is_read_and_to_propose_reads_nobody_elses(ledger: Ledger):
     growing = begun(ledger)
-    at_hand = ProposalsAtHand(ledger)
+    at_hand = ProposalCache(ledger)
     for number in range(5):
         accepted(ledger, growing, person=f"p{number}")
     last = at_hand.of(growing).last
@@ -466,7 +466,7 @@ def test_postgresql_would_take_every_statement(ledger: Ledger):
         set_terms(ledger, growing, TERMS, by="owner")
         lease(ledger, "a", ["x"], start="x")
         was_handed_out(ledger, "a", "x")
-        ProposalsAtHand(ledger).of(growing)
+        ProposalCache(ledger).of(growing)
         save_draft(ledger, "a", "x", {"y": "z"})
         drop_draft(ledger, "a", "x")
         lease_holder(ledger, "x")

@@ -27,7 +27,7 @@ from evenhand.site.accounts.store import (
     person_with,
     revoke_invitation,
 )
-from evenhand.site.http.audit_log import Event, events, write_down
+from evenhand.site.http.audit_log import LogEvent, events, write_down
 from tests.ledger import scene
 
 
@@ -142,7 +142,7 @@ def test_a_person_comes_back_as_themselves(ledger: Ledger):
 
 
 def test_the_log_is_read_backwards_in_pages(ledger: Ledger):
-    write_down(ledger, *(Event(what=f"event {n}", detail="x" * 2000) for n in range(5)))
+    write_down(ledger, *(LogEvent(what=f"event {n}", detail="x" * 2000) for n in range(5)))
     first = events(ledger, most=2)
     assert [one.what for one in first] == ["event 4", "event 3"]
     assert [one.what for one in events(ledger, before=first[-1].seq)] == ["event 2", "event 1", "event 0"]

@@ -20,7 +20,7 @@ from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
 from evenhand.site.people import comparisons as comparing
 from evenhand.site.people.changes import give_back, renew_answers, set_people_study
-from evenhand.site.people.comparisons import Paused, Place, ShownAnew, Task, find_place, find_task
+from evenhand.site.people.comparisons import ComparisonTask, Paused, PersonShare, ShownAnew, find_place, find_task
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.plan import PeopleStudyError
 from evenhand.site.people.studies import make_people_study, people_studies, people_votes, progress, take_place
@@ -78,7 +78,7 @@ class World:
     """Of each study and person: the last word on each showing, since they took the place they have."""
     closed: set[str] = field(default_factory=set[str])
 
-    def place(self, study: str, person: Person) -> Place | None:
+    def place(self, study: str, person: Person) -> PersonShare | None:
         if (study, person.id) not in self.said:
             return None
         return find_place(self.ledger, take_place(self.ledger, study, person))
@@ -105,7 +105,7 @@ class World:
             case _:
                 pass
 
-    def _free(self, place: Place, who: Person) -> None:
+    def _free(self, place: PersonShare, who: Person) -> None:
         kept = place.judged
         try:
             give_back(self.ledger, place.id, who)
@@ -120,7 +120,7 @@ class World:
         self.texts[item.digest, model] = text
         self.ledger.add_responses([Response(item=item.digest, model=model, text=text)], replace=True)
 
-    def _say(self, place: Place, who: Person, number: int, *, late: bool) -> None:
+    def _say(self, place: PersonShare, who: Person, number: int, *, late: bool) -> None:
         """`late`: after the owner asked about the present answers."""
         task = find_task(self.ledger, place, 1 + number % place.tasks)
         assert task is not None
@@ -142,7 +142,7 @@ class World:
             self.said[place.study, who.id][shown(task)] = choice
 
 
-def shown(task: Task) -> Shown:
+def shown(task: ComparisonTask) -> Shown:
     return (task.item.digest, *task.answers)
 
 

@@ -22,7 +22,15 @@ from evenhand.site.people.changes import (
     replaced_answers,
     set_people_study,
 )
-from evenhand.site.people.comparisons import Overtaken, Paused, Place, ShownAnew, Task, find_place, find_task
+from evenhand.site.people.comparisons import (
+    ComparisonTask,
+    Overtaken,
+    Paused,
+    PersonShare,
+    ShownAnew,
+    find_place,
+    find_task,
+)
 from evenhand.site.people.forms import Pairs
 from evenhand.site.people.plan import PeopleStudyError, judged_by_models, plan_people_study
 from evenhand.site.people.studies import find_people_study, people_votes, progress, take_place
@@ -174,7 +182,7 @@ def test_freeing_a_place_takes_nothing_from_another_study_that_asks_the_same(led
     assert len(judged_battles(ledger, [share]).votes) == 3
 
 
-def seen(ledger: Ledger, place: Place, number: int) -> Task:
+def seen(ledger: Ledger, place: PersonShare, number: int) -> ComparisonTask:
     task = find_task(ledger, place, number)
     assert task is not None
     return task

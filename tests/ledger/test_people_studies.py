@@ -21,7 +21,15 @@ from evenhand.ledger.store.runs import runs
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
 from evenhand.site.people import comparisons as comparing
-from evenhand.site.people.comparisons import Paused, Place, Said, choices, find_place, find_task, places_of
+from evenhand.site.people.comparisons import (
+    ChosenAnswer,
+    Paused,
+    PersonShare,
+    choices,
+    find_place,
+    find_task,
+    places_of,
+)
 from evenhand.site.people.forms import FORMS, AskedStudy, FormName, Pairs, Sharing
 from evenhand.site.people.plan import MOST_TASKS, PeopleStudyError, samples
 from evenhand.site.people.studies import (
@@ -65,26 +73,28 @@ def person(ledger: Ledger, name: str = "Ada") -> Person:
     return join(ledger, invite(ledger, Invite(role="annotator")).token, name).person
 
 
-def taken(ledger: Ledger, study: str, who: Person) -> Place:
+def taken(ledger: Ledger, study: str, who: Person) -> PersonShare:
     place = find_place(ledger, take_place(ledger, study, who))
     assert place is not None
     return place
 
 
-def verdict(place: Place, code: str) -> Preference:
+def verdict(place: PersonShare, code: str) -> Preference:
     found = place.form.preference(code)
     assert found is not None
     return found
 
 
-def say(ledger: Ledger, place: Place, number: int, said: Preference, *, after: int | None = None) -> Said | None:
+def say(
+    ledger: Ledger, place: PersonShare, number: int, said: Preference, *, after: int | None = None
+) -> ChosenAnswer | None:
     """Of what the task shows at this moment."""
     task = find_task(ledger, place, number)
     showing = "" if task is None else task.showing
     return comparing.say(ledger, place, number, said, showing=showing, after=after)
 
 
-def judge_all(ledger: Ledger, place: Place, code: str = "A") -> None:
+def judge_all(ledger: Ledger, place: PersonShare, code: str = "A") -> None:
     for number in range(1, place.tasks + 1):
         say(ledger, place, number, verdict(place, code), after=0)
 
@@ -115,7 +125,7 @@ def test_a_persons_verdicts_are_votes_of_a_human_rater_for_the_models_they_saw(l
     assert not check(ledger)
 
 
-def _shows(ledger: Ledger, place: Place, number: int, responses: tuple[str, ...]) -> bool:
+def _shows(ledger: Ledger, place: PersonShare, number: int, responses: tuple[str, ...]) -> bool:
     table = schema.people_tasks
     with ledger.reading() as connection:
         row = connection.execute(select(table).where(table.c.place == place.id, table.c.number == number)).one()

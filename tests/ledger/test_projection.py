@@ -8,7 +8,7 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.study import Purpose, Study
 from evenhand.domain.verdict import CALL_FAILED, NoVerdict, Preference
-from evenhand.ledger.read.projection import Judged, items_of, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, items_of, judged, studies
 from evenhand.ledger.store.record import Ledger
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
@@ -16,7 +16,7 @@ from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
 TRIAL = TRIALS[0]
 
 
-def results(ledger: Ledger) -> list[Judged]:
+def results(ledger: Ledger) -> list[JudgedTrial]:
     return judged(ledger, studies(ledger))
 
 

@@ -24,7 +24,7 @@ from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict
 from evenhand.ledger.read import projection
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.budgets import BILLION, PurseOnDisk, cut_off, cut_off_by_run
+from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk, cut_off, cut_off_by_run
 from evenhand.ledger.store.claims import claim, release_all, renew
 from evenhand.ledger.store.opening import strange_tables
 from evenhand.ledger.store.record import Entries, Ledger
@@ -171,7 +171,7 @@ def everything_once(ledger: Ledger) -> None:
 def spend(ledger: Ledger, run: str) -> None:
     """From a budget on disk; one reply costs more than was set aside."""
     for lasts in (True, False):
-        purse = PurseOnDisk(ledger, "judge", most=1.0, lasts=lasts)
+        purse = BudgetAccountOnDisk(ledger, "judge", most=1.0, lasts=lasts)
         assert purse.take(BILLION)
         assert purse.bind(BILLION)
         purse.unbind(BILLION, 2 * BILLION)
@@ -191,7 +191,7 @@ def spend(ledger: Ledger, run: str) -> None:
 
 @given(any_text)
 def test_any_text_comes_back_as_it_was_and_no_nul_or_lone_surrogate_is_stored(value: str):
-    kind = schema.Words()
+    kind = schema.FreeText()
     stored = kind.process_bind_param(value, POSTGRES)
     assert stored is not None
     assert "\x00" not in stored
@@ -201,12 +201,12 @@ def test_any_text_comes_back_as_it_was_and_no_nul_or_lone_surrogate_is_stored(va
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\x01")))
 def test_ordinary_text_is_stored_as_it_is(value: str):
-    assert schema.Words().process_bind_param(value, POSTGRES) == value
+    assert schema.FreeText().process_bind_param(value, POSTGRES) == value
 
 
 def test_nothing_is_stored_as_nothing():
-    assert schema.Words().process_bind_param(None, POSTGRES) is None
-    assert schema.Words().process_result_value(None, POSTGRES) is None
+    assert schema.FreeText().process_bind_param(None, POSTGRES) is None
+    assert schema.FreeText().process_result_value(None, POSTGRES) is None
 
 
 UGLY = ("nul \x00 in it", "lone \ud83d surrogate", "\x01marked", "\x01\x00\udfff", "'; DROP TABLE items; --")

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import select, text
 
 from evenhand.domain.call import Usage
-from evenhand.ledger.read.spending import Spent, Terms, endpoints_said, spending, terms_of
+from evenhand.ledger.read.spending import DataTerms, Spent, endpoints_said, spending, terms_of
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.runs import charged, charged_to
@@ -93,5 +93,5 @@ def test_endpoints_are_named_with_their_fingerprints(ledger: Ledger):
 
 def test_a_benchmark_keeps_its_terms(ledger: Ledger):
     set_up(ledger)
-    assert terms_of(ledger, BENCHMARK.digest) == Terms(licence="CC0-1.0", citation="Ours.")
-    assert terms_of(ledger, "f" * 64) == Terms(licence="", citation="")
+    assert terms_of(ledger, BENCHMARK.digest) == DataTerms(licence="CC0-1.0", citation="Ours.")
+    assert terms_of(ledger, "f" * 64) == DataTerms(licence="", citation="")

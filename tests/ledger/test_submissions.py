@@ -20,7 +20,7 @@ from evenhand.domain.submission import (
     Published,
     Raised,
     Stopped,
-    Terms,
+    SubmissionTerms,
     Uploaded,
     Withdrawn,
     label,
@@ -63,7 +63,7 @@ from evenhand.site.accounts.store import InvitationRefused, join, people
 from tests.ledger.scene import make_older
 
 BOARD = BoardIdentity(data="d" * 64, rater="r" * 64, condition="c" * 64)
-TERMS = Terms(policy="Nobody trains on it.", per_team=2, days=30)
+TERMS = SubmissionTerms(policy="Nobody trains on it.", per_team=2, days=30)
 ENTERED = Entered(model="Parrot", version="2", team="Birds", link="https://birds.example")
 ESTIMATE = Estimated(
     opponents=("a", "reference"),

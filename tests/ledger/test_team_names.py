@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from evenhand.domain.submission import Entered, Terms
+from evenhand.domain.submission import Entered, SubmissionTerms
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import access_requests, submissions
@@ -26,7 +26,7 @@ def accepted(ledger: Ledger, name: str) -> str:
 
 
 def begun(ledger: Ledger, *, person: str, team: str) -> str:
-    intake = find_intake(ledger, open_intake(ledger, "b", BOARD, Terms(policy="p"), by="owner"))
+    intake = find_intake(ledger, open_intake(ledger, "b", BOARD, SubmissionTerms(policy="p"), by="owner"))
     assert intake is not None
     return begin_submission(ledger, intake, Entered(model="Parrot", version="1", team=team), person=person)
 

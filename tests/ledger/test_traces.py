@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evenhand.domain.call import Reply
-from evenhand.ledger.read.fingerprints import Trace, answer_numbers, judgement_numbers, traces
+from evenhand.ledger.read.fingerprints import Fingerprint, answer_numbers, judgement_numbers, traces
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import CHUNK, Entries, Ledger
 from evenhand.ledger.upkeep.check import misnamed
@@ -25,11 +25,11 @@ from tests.ledger.scene import (
 )
 
 
-def traced(ledger: Ledger) -> list[Trace]:
+def traced(ledger: Ledger) -> list[Fingerprint]:
     return list(traces(ledger, range(1, 10)))
 
 
-def called(ledger: Ledger, reply: Reply = REPLY) -> Trace:
+def called(ledger: Ledger, reply: Reply = REPLY) -> Fingerprint:
     """One judgement of one call."""
     set_up(ledger)
     entries = Entries(study=STUDY.key, trials=[TRIALS[0]])

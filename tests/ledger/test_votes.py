@@ -7,16 +7,16 @@ import pytest
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
-from evenhand.ledger.read.projection import Judged
+from evenhand.ledger.read.projection import JudgedTrial
 from evenhand.ledger.read.votes import votes_of
 
 
 def shown(
     first: str, second: str, verdict: Verdict | NoVerdict, *, item: str = "item", replicate: int = 0, rater: str = "r"
-) -> Judged:
+) -> JudgedTrial:
     trial = Trial(item=item, responses=(first, second), rater=rater, condition="c", replicate=replicate)
     judgement = Judgement(trial=trial.key, verdict=verdict, reader="r1", calls=(), run="run", at=0.0)
-    return Judged(seq=0, trial=trial, label=item, models=(first, second), judgement=judgement, stands=True)
+    return JudgedTrial(seq=0, trial=trial, label=item, models=(first, second), judgement=judgement, stands=True)
 
 
 def better(value: int, levels: Any = 5) -> Preference:

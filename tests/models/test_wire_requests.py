@@ -10,7 +10,7 @@ from evenhand.domain.call import Message, Picture, Request
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
 from evenhand.models.endpoint import INSECURE_HTTP, resolve
-from evenhand.models.wire.body import BodyWriter, Shape
+from evenhand.models.wire.body import BodyShape, BodyWriter
 from evenhand.models.wire.openai import OpenAIWire
 from tests.models.asking import KEY, OFFER, asking, completion
 from tests.scripted_server import Canned, Script, ScriptedServer
@@ -39,7 +39,7 @@ def body_for(name: str, settings: Settings, *, offer: bool = False, explicit: fr
         offer=OFFER if offer else None,
     )
     writer = BodyWriter(endpoint, explicit=explicit, pictures=None)
-    body = writer.body(request, writer.fixed(request, Shape.of(endpoint)))
+    body = writer.body(request, writer.fixed(request, BodyShape.of(endpoint)))
     assert isinstance(body, bytes)
     return body
 
@@ -132,7 +132,7 @@ def test_a_text_can_never_be_taken_for_an_image(text: str) -> None:
         settings=Settings(),
     )
     writer = BodyWriter(endpoint, explicit=frozenset(), pictures=lambda picture: b"data:,")
-    body = writer.body(request, writer.fixed(request, Shape.of(endpoint)))
+    body = writer.body(request, writer.fixed(request, BodyShape.of(endpoint)))
     assert not isinstance(body, bytes)
     assert [chunk for chunk in body.chunks if chunk == b"data:,"] == [b"data:,"]
 
@@ -212,8 +212,8 @@ def test_a_name_of_the_limit_that_is_known_from_the_start_is_no_adaptation() -> 
     endpoint = resolve("openai/gpt-4o", environment={})
     request = Request(endpoint="openai", model="gpt-4o", messages=(), settings=Settings(max_tokens=9))
     writer = BodyWriter(endpoint, explicit=frozenset(), pictures=None)
-    assert writer.fixed(request, Shape.of(endpoint)).adapted == ()
-    assert writer.fixed(request, Shape.of(endpoint).renamed()).adapted == (
+    assert writer.fixed(request, BodyShape.of(endpoint)).adapted == ()
+    assert writer.fixed(request, BodyShape.of(endpoint).renamed()).adapted == (
         "openai/gpt-4o does not take max_completion_tokens: it was sent as max_tokens, which means the same.",
     )
 

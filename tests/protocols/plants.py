@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from evenhand.audit.plants import LANGUAGES, WAYS, Said, Variant
+from evenhand.audit.plants import LANGUAGES, WAYS, PlantedText, Variant
 from tests.protocols.wordings import Decision
 
 Write = Callable[[Decision], str]
@@ -74,9 +74,9 @@ _UNRECOVERABLE = {
 }  # fmt: skip
 
 
-def _said(decision: Decision) -> Said:
+def _said(decision: Decision) -> PlantedText:
     others = (text for text in decision.every if text != decision.text)
-    return Said(verdict=decision.text, place=decision.winner, every=(decision.text, *others))
+    return PlantedText(verdict=decision.text, place=decision.winner, every=(decision.text, *others))
 
 
 def _product(variant: Variant) -> Write:

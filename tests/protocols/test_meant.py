@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.audit.plants import WAYS, Said, Way
+from evenhand.audit.plants import WAYS, PlantedText, Way
 from evenhand.audit.wording import wording_of
 from evenhand.protocols.candidates import Candidates, Meant, meant_for_judge
 from evenhand.protocols.catalog import load_protocol
@@ -289,7 +289,7 @@ def test_a_verdict_in_the_words_of_the_users_own_protocol_is_flagged(tmp_path: P
         return
     assert not meant_for_judge(words).verdict, "only the protocol knows"
     writes = {variant: one.write for way in WAYS for variant, one in way.variants.items()}
-    said = Said(verdict=words, place="", every=())
+    said = PlantedText(verdict=words, place="", every=())
     assert {one for one in DISGUISES if not protocol.meant(f"It is blue.\n\n{writes[one](said)}").verdict} == set()
 
 

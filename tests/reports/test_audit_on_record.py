@@ -14,11 +14,11 @@ from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Condition
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.audit_on_record import audit_sentences, differences, latest_audits
-from evenhand.reports.board.evidence import Origin
+from evenhand.reports.board.evidence import EvidenceSource
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
 ASKED = Condition(protocol="visit_pairwise", prompt_hash="words", see="caption")
-ORIGIN = Origin(
+ORIGIN = EvidenceSource(
     benchmark="sample",
     data="items",
     models=("a", "b", REFERENCE),

@@ -13,7 +13,7 @@ from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.columns import Beside
+from evenhand.reports.board.columns import BoardColumn
 from evenhand.reports.board.methods import Method
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
@@ -21,7 +21,7 @@ from tests.ledger import scene
 from tests.ledger.scene import TRIALS, prefers, record, without
 
 
-def printed(made: Board, *, width: int = 120, more: Sequence[Beside] = ()) -> str:
+def printed(made: Board, *, width: int = 120, more: Sequence[BoardColumn] = ()) -> str:
     out = io.StringIO()
     print_board(made, Console(file=out, width=width), more=more)
     return out.getvalue()
@@ -71,7 +71,7 @@ def test_a_narrow_window_drops_what_can_be_spared_and_says_so():
 
 def test_what_is_asked_for_stands_in_a_column_of_its_own_and_in_a_sentence():
     made = of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a"))
-    words = printed(made, more=[Beside(heading="of yours", cells={"X": "7 of 9"}, sentences=("So it is.",))])
+    words = printed(made, more=[BoardColumn(heading="of yours", cells={"X": "7 of 9"}, sentences=("So it is.",))])
     rows = {line.split()[3]: line for line in words.splitlines() if line[:1].isdigit()}
     assert rows["X"].endswith("7 of 9")
     assert rows["Y"].endswith("–")
@@ -82,7 +82,9 @@ def test_what_is_asked_for_stands_in_a_column_of_its_own_and_in_a_sentence():
 def test_what_has_no_room_beside_the_board_stands_under_it(width: int):
     names = ("a-model-of-twenty-chrs", "another")
     made = of_rows(*[(*names, word) for word in ("model_a", "tie", "model_b", "tie")])
-    more = [Beside(heading=f"column {n}", cells=dict.fromkeys(names, f"{n}00 to {n}99 points")) for n in range(1, 6)]
+    more = [
+        BoardColumn(heading=f"column {n}", cells=dict.fromkeys(names, f"{n}00 to {n}99 points")) for n in range(1, 6)
+    ]
     words = printed(made, width=width, more=more)
     lines = words.splitlines()
     assert max(map(len, lines)) <= width
@@ -95,7 +97,7 @@ def test_what_has_no_room_beside_the_board_stands_under_it(width: int):
 
 def test_a_name_is_not_folded_for_a_column_asked_for():
     made = of_rows(*[("a-model-of-thirty-characters-now", "b", word) for word in ("model_a", "tie", "model_b", "tie")])
-    more = [Beside(heading="more", cells={"b": "1000 to 1100"})]
+    more = [BoardColumn(heading="more", cells={"b": "1000 to 1100"})]
     for width in (80, 90, 95, 120):
         assert printed(made, width=width, more=more).count("a-model-of-thirty-characters-now") >= 1
     narrow, wide = printed(made, width=80, more=more), printed(made, width=120, more=more)

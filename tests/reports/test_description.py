@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.describe.description import Description, Means, describe
+from evenhand.describe.description import Description, DescriptionContext, describe
 from evenhand.describe.objects import ObjectCount
 from evenhand.describe.verbs import VerbCount
 from evenhand.domain.item import Benchmark, Brief, Item
@@ -39,7 +39,9 @@ def described(name: str = "one", *, items: int = 4, **changed: Any) -> Descripti
         for place in range(items)
     ]
     found = describe(
-        Benchmark(name=name, items=tuple(made), licence="CC0", citation="-", protocols=()), Means(), name=name
+        Benchmark(name=name, items=tuple(made), licence="CC0", citation="-", protocols=()),
+        DescriptionContext(),
+        name=name,
     )
     return replace(found, **{"verbs": (WRITE, LIST), **changed})
 
@@ -176,7 +178,7 @@ def test_bars_beyond_what_can_be_read_are_said_to_be_left_out():
 
 
 def test_an_empty_benchmark_has_no_picture(tmp_path: Path):
-    empty = describe(Benchmark(name="none", items=(), licence="", citation="", protocols=()), Means())
+    empty = describe(Benchmark(name="none", items=(), licence="", citation="", protocols=()), DescriptionContext())
     with pytest.raises(ChartError, match="nothing to draw"):
         plot([empty], tmp_path / "x.svg")
     assert sheet_of(sheets([empty]), "What the data holds")["items"] == ("0",)

@@ -14,7 +14,7 @@ import pytest
 from evenhand.domain.rater import Rater
 from evenhand.format.charts import ChartError
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.page.packing import LARGEST_EDGE, Pictures, packed
+from evenhand.reports.page.packing import LARGEST_EDGE, PackedImages, packed
 from evenhand.reports.page.sheets import all_sheets, cost_sheet, long_sheet, order_sheet, settings
 from evenhand.reports.page.words import sampling, summary
 from evenhand.reports.page.writing import write_report
@@ -177,12 +177,12 @@ def test_pictures_shrink_until_all_have_room_and_never_take_more(ledger: Ledger)
     infos = [ledger.images.put(data) for data in noisy]
     names = [info.digest for info in infos]
     room = 150_000
-    chosen = Pictures.of(ledger, names, most_bytes=room)
+    chosen = PackedImages.of(ledger, names, most_bytes=room)
     assert 64 < chosen.edge < LARGEST_EDGE
     made = dict(chosen.packed(most_bytes=room))
     assert len(made) >= 11, "nearly all, for the size is judged by a sample"
     assert sum(map(len, made.values())) <= room
-    tight = dict(Pictures.of(ledger, names, most_bytes=3000).packed(most_bytes=3000))
+    tight = dict(PackedImages.of(ledger, names, most_bytes=3000).packed(most_bytes=3000))
     assert 0 < len(tight) < 12
     assert sum(map(len, tight.values())) <= 3000
 

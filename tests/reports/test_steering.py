@@ -19,7 +19,7 @@ from evenhand.reports.page.parts import sections
 from evenhand.reports.page.words import summary
 from evenhand.reports.papers.scores.creation_choosing import CreationChoice, choose_creation
 from evenhand.reports.papers.scores.creation_score import creation_evidence, creation_score
-from evenhand.reports.papers.scores.visit_bench import Asked, visit_score
+from evenhand.reports.papers.scores.visit_bench import AskedItems, visit_score
 from tests.ledger.scene import speaking
 from tests.reports import report_scene
 from tests.reports.papers.scores import creation_scene, visit_scene
@@ -189,7 +189,7 @@ def test_visits_table_tells_it(ledger: Ledger):
     )
     speaking(ledger, {"coral": ("verdict",)})
     items = {one.digest: one for one in visit_scene.ITEMS.values()}
-    document = visit_score(judged_battles(ledger, studies(ledger)), Asked(items=items)).as_json()
+    document = visit_score(judged_battles(ledger, studies(ledger)), AskedItems(items=items)).as_json()
     (coral,) = [one for one in cast(list[dict[str, Json]], document["models"]) if one["model"] == "coral"]
     assert (coral["writes_verdicts"], coral["lost"], coral["lost_of"]) == (5, 20, 20)
     assert coral["lost_more_than_others"] is True

@@ -12,7 +12,7 @@ from evenhand.domain.call import Message, Reply, Request
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
-from evenhand.domain.submission import Approved, Estimated, Judged, Standing, Terms
+from evenhand.domain.submission import Approved, Estimated, Judged, SubmissionState, SubmissionTerms
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Entries, Ledger
@@ -23,7 +23,7 @@ from evenhand.site.accounts.store import find_person, grant_token, people
 from tests.site.house import CONDITION, JUDGE, MODELS, SECRETS, House, fill, form_token
 
 POLICY = "Nobody trains on this data.\nNobody passes it on."
-TERMS = Terms(policy=POLICY, battles=12, reference_battles=3, per_team=2, days=30)
+TERMS = SubmissionTerms(policy=POLICY, battles=12, reference_battles=3, per_team=2, days=30)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Desk:
         told |= {label.replace("_", " "): text for label, text in changed.items()}
         return jsonl([{"item": label, "response": text} for label, text in told.items()])
 
-    def stands(self, submission: str) -> Standing:
+    def stands(self, submission: str) -> SubmissionState:
         return self.the(submission).standing
 
     def the(self, submission: str) -> Submission:
@@ -149,7 +149,7 @@ class Team:
         return shown.text
 
 
-def opened(house: House, *, terms: Terms = TERMS) -> Desk:
+def opened(house: House, *, terms: SubmissionTerms = TERMS) -> Desk:
     data = fill(house.ledger, upset=True)
     board = BoardIdentity(data=data, rater=JUDGE.key, condition=CONDITION.key)
     return Desk(house, data, open_intake(house.ledger, "numbers", board, terms, by="owner"))

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2 as httpx
 
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.tasks.item_task import Addressee
@@ -15,15 +15,15 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.named import named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.site.accounts.store import people
-from evenhand.site.living.cache import ProposalsAtHand
-from evenhand.site.living.events import Rules, Standing
+from evenhand.site.living.cache import ProposalCache
+from evenhand.site.living.events import ProposalState, Rules
 from evenhand.site.living.growth import place_start
 from evenhand.site.living.settings import (
     Example,
     GrowingBenchmark,
+    LivingTerms,
     NewBenchmark,
     Skill,
-    Terms,
     begin_growing,
     find_growing,
     set_terms,
@@ -37,9 +37,9 @@ from tests.site.house import PNG, House, form_token
 SKILLS = ("gardening tips", "food recipe", "counting")
 
 
-def terms(*, rules: Rules | None = None, max_cost: float | None = None, image: str | None = None) -> Terms:
+def terms(*, rules: Rules | None = None, max_cost: float | None = None, image: str | None = None) -> LivingTerms:
     example = Example(instruction="What is this dish?", output="A curry.", image=image)
-    return Terms(
+    return LivingTerms(
         skills=tuple(Skill(name=name, example=example) for name in SKILLS), rules=rules or Rules(), max_cost=max_cost
     )
 
@@ -66,7 +66,7 @@ class Garden:
     def set_rules(self, rules: Rules, *, max_cost: float | None = None) -> None:
         set_terms(self.ledger, self.id, terms(rules=rules, max_cost=max_cost), by="owner")
 
-    def stands(self, proposal: str) -> Standing:
+    def stands(self, proposal: str) -> ProposalState:
         found = find_proposal(self.ledger, self.id, proposal)
         assert found
         return found.standing
@@ -134,7 +134,7 @@ def planted(house: House, *, rules: Rules | None = None, max_cost: float | None 
 def kinds(ledger: Ledger, base_url: str, *, price: str | None = None, limits: FetchLimits = LIMITS) -> list[Work[Any]]:
     """The worker's, with a model at this address."""
     return [
-        ProposedImages(ledger=ledger, proposals=ProposalsAtHand(ledger), limits=limits),
+        ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits),
         reference_answers(ledger, base_url, price=price),
     ]
 
@@ -146,15 +146,15 @@ def reference_answers(ledger: Ledger, base_url: str, *, price: str | None = None
     )
     quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
 
-    def means(budget: Budget) -> Means:
+    def means(budget: Budget) -> CallContext:
         client = model.client(
             environment=environment, explicit=frozenset(), pictures=lambda one: ledger.images.data_url(one.digest)
         )
-        return Means(client=client, pricing=quote, budget=budget, pacing=Pacing(retry=RetryRule(retries=0)))
+        return CallContext(client=client, pricing=quote, budget=budget, pacing=Pacing(retry=RetryRule(retries=0)))
 
     asked = Addressee(name=model.name, endpoint=model.identity, model=model.model, settings=SAMPLED)
     return ReferenceAnswers(
-        ledger=ledger, proposals=ProposalsAtHand(ledger), asked=asked, means=means, priced=quote.known
+        ledger=ledger, proposals=ProposalCache(ledger), asked=asked, means=means, priced=quote.known
     )
 
 

@@ -24,7 +24,7 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.site.accounts.store import Invite, Role, invite
 from evenhand.site.http.audit_log import events
-from evenhand.site.http.settings import Limits, Site, site_at
+from evenhand.site.http.settings import Site, VisitorLimits, site_at
 from evenhand.site.serving import server_config
 
 SCRIPT = "<script>alert('x')</script>"
@@ -81,7 +81,7 @@ def links(page: httpx.Response, start: str) -> list[str]:
 
 @contextmanager
 def served(
-    ledger: Ledger, *, limits: Limits | None = None, public_url: str | None = None, more: APIRouter | None = None
+    ledger: Ledger, *, limits: VisitorLimits | None = None, public_url: str | None = None, more: APIRouter | None = None
 ) -> Generator[House]:
     """In a thread of its own; `more` are pages beside ours.
 
@@ -105,7 +105,7 @@ def served(
             thread.join()
 
 
-GENEROUS = Limits(
+GENEROUS = VisitorLimits(
     requests_per_second=10_000,
     burst=10_000,
     guesses_per_minute=10_000,

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.boards.paper import Cell, Paper, PaperTable, Row
+from evenhand.site.boards.paper import Paper, PaperCell, PaperRow, PaperTable
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.pages import Pages
-from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.settings import Limits, site_at
+from evenhand.site.http.settings import VisitorLimits, site_at
 from evenhand.site.http.visitor import Visitor
 from tests.site.house import GENEROUS, SCRIPT, House, come_in, form_token, served
 
@@ -28,7 +28,7 @@ def spoken(house: House, words: bytes) -> bytes:
 
 
 def test_guessed_tokens_of_scripts_are_counted_and_then_nothing_is_answered(ledger: Ledger):
-    with served(ledger, limits=Limits(guesses_per_minute=4)) as house:
+    with served(ledger, limits=VisitorLimits(guesses_per_minute=4)) as house:
         statuses = [house.visitor(authorization=f"Bearer guess-{n}").get("/api/me").status_code for n in range(7)]
         assert statuses == [401] * 4 + [429] * 3
         assert house.logged().count("refused: not signed in") == 4
@@ -46,7 +46,7 @@ class Hand:
         return self.now
 
 
-async def turned_away(watch: Watch, visitor: Visitor, times: int) -> None:
+async def turned_away(watch: RateLimits, visitor: Visitor, times: int) -> None:
     for _ in range(times):
         with pytest.raises(Refusal, match="refused"):
             await watch.admit(visitor)
@@ -59,7 +59,7 @@ def written(ledger: Ledger) -> list[tuple[str, str]]:
 
 async def test_a_lock_out_is_one_line_when_it_begins_and_one_when_it_is_over(ledger: Ledger):
     clock, visitor = Hand(), Visitor(address="203.0.113.7")
-    watch = Watch(ledger, Limits(guesses_per_minute=4), clock=clock)
+    watch = RateLimits(ledger, VisitorLimits(guesses_per_minute=4), clock=clock)
     for number in range(4):
         await watch.admit(visitor)
         await watch.attacked(visitor, "refused: guess", f"{number}")
@@ -86,7 +86,7 @@ async def test_whoever_goes_on_guessing_through_a_lock_out_has_one_line_a_guess_
     ledger: Ledger,
 ):
     clock, visitor = Hand(), Visitor(address="203.0.113.7")
-    watch = Watch(ledger, Limits(guesses_per_minute=4), clock=clock)
+    watch = RateLimits(ledger, VisitorLimits(guesses_per_minute=4), clock=clock)
     for _ in range(4):
         await watch.attacked(visitor, "refused: guess", "")
     await watch.attacked(visitor, "refused: guess", "under way with the last")
@@ -106,7 +106,7 @@ async def test_whoever_goes_on_guessing_through_a_lock_out_has_one_line_a_guess_
 
 
 def test_guessed_sessions_are_counted_too(ledger: Ledger):
-    with served(ledger, limits=Limits(guesses_per_minute=4)) as house:
+    with served(ledger, limits=VisitorLimits(guesses_per_minute=4)) as house:
         statuses = [house.visitor(cookie=f"evenhand=guess-{n}").get("/account").status_code for n in range(6)]
         assert statuses == [401] * 4 + [429] * 2
         assert house.logged().count("refused: not signed in") == 4
@@ -208,7 +208,7 @@ def test_what_is_written_down_of_an_attack_is_bounded(house: House):
 
 
 def test_names_in_a_papers_tables_are_text():
-    row = Row(model=SCRIPT, rank=1, cells=(Cell(words=SCRIPT, interval=SCRIPT),))
+    row = PaperRow(model=SCRIPT, rank=1, cells=(PaperCell(words=SCRIPT, interval=SCRIPT),))
     paper = Paper(title=SCRIPT, tables=(PaperTable(caption=SCRIPT, headings=(SCRIPT,), rows=(row,)),), notes=(SCRIPT,))
     pages = Pages(site_at("127.0.0.1", 80))
     shown = pages.fragment("paper.html", {"papers": [paper], "on": _On(), "names": {}})

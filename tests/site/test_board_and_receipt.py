@@ -12,7 +12,7 @@ from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.receipts.row import POINTS, SHARES, rounded
 from evenhand.site.boards.listing import boards_on_record
-from evenhand.site.boards.standings import Asked, Standings, standings
+from evenhand.site.boards.standings import BoardView, Standings, standings
 from tests.reports.receipts.receipt_scene import House, Receipted, another_joins, receipted
 
 
@@ -27,7 +27,7 @@ def made(tmp_path: Path) -> Iterator[Receipted]:
 
 def board_of(made: Receipted) -> Standings:
     (on_record,) = boards_on_record(made.house.ledger)
-    return standings(made.house.ledger, on_record, Asked(board=on_record.id))
+    return standings(made.house.ledger, on_record, BoardView(board=on_record.id))
 
 
 def written(name: str, estimate: Estimate, digits: int) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, people, revoke_invitation
 from evenhand.site.app import ROUTERS
-from evenhand.site.http.settings import Limits, SiteError, site_at
+from evenhand.site.http.settings import SiteError, VisitorLimits, site_at
 from tests.site.house import House, come_in, form_token, served
 
 
@@ -200,7 +200,7 @@ def test_a_body_that_says_it_is_too_large_is_refused(house: House):
 
 
 def test_more_is_taken_where_uploads_are(ledger: Ledger):
-    limits = Limits(body_bytes=1000, uploads=(("/account/*", 10_000),))
+    limits = VisitorLimits(body_bytes=1000, uploads=(("/account/*", 10_000),))
     with served(ledger, limits=limits) as house:
         visitor = house.visitor()
         sizes = (("/leave", 1001), ("/account/tokens", 1001), ("/account/tokens", 10_001))
@@ -258,7 +258,7 @@ def test_a_page_can_be_asked_about_without_its_body(house: House):
 
 
 def test_guessed_tokens_are_counted_and_then_nothing_from_there_is_answered(ledger: Ledger):
-    limits = Limits(guesses_per_minute=5)
+    limits = VisitorLimits(guesses_per_minute=5)
     with served(ledger, limits=limits) as house:
         owner = house.signed_in("owner")
         guesser = house.visitor()
@@ -271,7 +271,7 @@ def test_guessed_tokens_are_counted_and_then_nothing_from_there_is_answered(ledg
 
 
 def test_a_forged_address_does_not_give_a_guesser_new_tries(ledger: Ledger):
-    with served(ledger, limits=Limits(guesses_per_minute=3)) as house:
+    with served(ledger, limits=VisitorLimits(guesses_per_minute=3)) as house:
         statuses = [
             house.visitor(**{"X-Forwarded-For": f"203.0.113.{n}"}).get("/join/guess").status_code for n in range(5)
         ]
@@ -279,7 +279,7 @@ def test_a_forged_address_does_not_give_a_guesser_new_tries(ledger: Ledger):
 
 
 def test_made_up_sessions_do_not_give_new_buckets(ledger: Ledger):
-    with served(ledger, limits=Limits(requests_per_second=0.001, burst=4)) as house:
+    with served(ledger, limits=VisitorLimits(requests_per_second=0.001, burst=4)) as house:
         statuses = [house.visitor(cookie=f"evenhand=made-up-{n}").get("/").status_code for n in range(6)]
         assert statuses == [200] * 4 + [429] * 2
         assert house.logged().count("refused: too many requests") == 1

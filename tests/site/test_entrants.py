@@ -18,7 +18,7 @@ from evenhand.domain.submission import (
     Judged,
     Published,
     Raised,
-    Terms,
+    SubmissionTerms,
     Uploaded,
     Withdrawn,
     label,
@@ -85,7 +85,7 @@ def entered(house: House, *, judged: bool = True) -> Entry:
     team = house.signed_in("team", "Birds")
     person = people(ledger)[-1].id
     board = BoardIdentity(data=data, rater=JUDGE.key, condition=CONDITION.key)
-    intake = find_intake(ledger, open_intake(ledger, "numbers", board, Terms(policy="no"), by="owner"))
+    intake = find_intake(ledger, open_intake(ledger, "numbers", board, SubmissionTerms(policy="no"), by="owner"))
     assert intake is not None
     about = Entered(model=SECRET_NAME, version="1", team="Birds", link="https://birds.example/")
     one = begin_submission(ledger, intake, about, person=person)

@@ -12,7 +12,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.images.guard import anywhere
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import Rules
 from evenhand.site.living.export import write_folder
 from evenhand.site.living.growth import asked_of, place_start, shares, take
@@ -286,7 +286,7 @@ async def test_everybody_who_had_a_part_in_an_item_is_credited_when_it_joined(ga
     joe.verify(proposal)
     may.verify(proposal, "no", fault="answer")
     garden.person("Olga", "owner").post(f"/admin/growing/{garden.id}/versions")
-    found = shares(ProposalsAtHand(garden.ledger).of(garden.id).proposals)
+    found = shares(ProposalCache(garden.ledger).of(garden.id).proposals)
     assert [found[one.id].joined for one in (ada, ben, eve, joe, may)] == [1, 1, 1, 1, 0]
 
 
@@ -294,7 +294,7 @@ async def test_what_somebody_else_did_a_moment_ago_is_not_handed_out(garden: Gar
     ada, ben, eve = (garden.person(name) for name in ("Ada", "Ben", "Eve"))
     first, second = ada.wrote(1), ada.wrote(2)
     assert eve.client.get(f"/caption/{garden.id}").headers["location"].endswith(first)
-    asked = asked_of(ProposalsAtHand(garden.ledger), garden.growing, ben.id)  # as they stood before Eve was done
+    asked = asked_of(ProposalCache(garden.ledger), garden.growing, ben.id)  # as they stood before Eve was done
     eve.caption(first)
     lease(garden.ledger, eve.id, (), start=place_start(garden.id, "caption"))
     taken = take(garden.ledger, asked, "caption")

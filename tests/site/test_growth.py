@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.site.living.cache import Known
+from evenhand.site.living.cache import KnownProposals
 from evenhand.site.living.events import (
     Answer,
     Caption,
-    Event,
     Instruction,
+    ProposalEvent,
     Rules,
     Said,
     Verification,
@@ -16,8 +16,8 @@ from evenhand.site.living.events import (
     may_caption,
     may_verify,
 )
-from evenhand.site.living.growth import Asked, Step, step_skip
-from evenhand.site.living.settings import Example, GrowingBenchmark, Skill, Terms
+from evenhand.site.living.growth import Assignments, Step, step_skip
+from evenhand.site.living.settings import Example, GrowingBenchmark, LivingTerms, Skill
 
 PEOPLE = ("a", "b", "c")
 IDS = ("p1", "p2", "p3", "p4")
@@ -33,21 +33,21 @@ moves = st.lists(
 
 def growing(*, alone: bool, verifiers: int = 1) -> GrowingBenchmark:
     skill = Skill(name="counting", example=Example(instruction="i", output="o"))
-    terms = Terms(skills=(skill,), rules=Rules(alone=alone, verifiers=verifiers))
+    terms = LivingTerms(skills=(skill,), rules=Rules(alone=alone, verifiers=verifiers))
     return GrowingBenchmark(id="g", name="garden", licence="CC0", base=None, at=0.0, terms=terms)
 
 
-def played(wanted: list[tuple[str, str, str]], verifiers: int) -> Known:
+def played(wanted: list[tuple[str, str, str]], verifiers: int) -> KnownProposals:
     """Each move takes a proposal one step on, or back."""
-    known = Known()
+    known = KnownProposals()
     for seq, (one, person, move) in enumerate(wanted, start=1):
         said = next_said(known, one, move, verifiers)
         by = None if isinstance(said, Answer) else person
-        known = known.after([(one, Event(seq=seq, at=0.0, person=by, said=said))])
+        known = known.after([(one, ProposalEvent(seq=seq, at=0.0, person=by, said=said))])
     return known
 
 
-def next_said(known: Known, one: str, move: str, verifiers: int) -> Said:
+def next_said(known: KnownProposals, one: str, move: str, verifiers: int) -> Said:
     found = known.found.get(one)
     if found is None:
         return Instruction(skill="counting", text="How many?", licence="CC0", image="d")
@@ -64,7 +64,7 @@ def next_said(known: Known, one: str, move: str, verifiers: int) -> Said:
     return Verification(about=stands.answer_seq, follows=follows, fault=fault, verifiers=verifiers)
 
 
-def offered(asked: Asked, step: Step) -> list[str]:
+def offered(asked: Assignments, step: Step) -> list[str]:
     """All proposals looked through, one after the other."""
     rules, person = asked.growing.terms.rules, asked.person
     return [
@@ -91,7 +91,7 @@ def test_what_waits_is_counted_as_it_is_told(
     wanted: list[tuple[str, str, str]], person: str, alone: bool, verifiers: int, skips: set[tuple[Step, str]]
 ):
     passed = frozenset(step_skip("g", *skip) for skip in skips) | {"caption elsewhere p1"}
-    asked = Asked(
+    asked = Assignments(
         growing=growing(alone=alone, verifiers=verifiers),
         person=person,
         known=played(wanted, verifiers),
@@ -107,7 +107,7 @@ def test_what_waits_is_counted_as_it_is_told(
 
 def test_nothing_of_ones_own_waits_and_what_was_skipped_is_not_counted():
     known = played([("p1", "a", "on"), ("p2", "b", "on"), ("p3", "c", "on")], 1)
-    asked = Asked(
+    asked = Assignments(
         growing=growing(alone=False),
         person="a",
         known=known,

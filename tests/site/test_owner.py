@@ -7,8 +7,8 @@ import pytest
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.http.audit_log import events
-from evenhand.site.http.settings import Limits
-from evenhand.site.living.settings import Example, NewBenchmark, Skill, Terms, begin_growing
+from evenhand.site.http.settings import VisitorLimits
+from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from tests.site.house import House, come_in, fill, form_token, served
 
 
@@ -175,7 +175,7 @@ def test_a_script_with_a_wrong_token_is_told_about_the_token(house: House):
 
 
 def test_styles_come_however_many_requests_were_refused(ledger: Ledger):
-    with served(ledger, limits=Limits(guesses_per_minute=2)) as house:
+    with served(ledger, limits=VisitorLimits(guesses_per_minute=2)) as house:
         visitor = house.visitor()
         style = re.search(r"/static/evenhand\.css[^\"]*", visitor.get("/").text)
         assert style
@@ -188,7 +188,7 @@ def test_styles_come_however_many_requests_were_refused(ledger: Ledger):
 def test_whoever_has_nothing_to_compare_is_led_to_what_waits(house: House):
     person = house.signed_in("annotator")
     assert "/grow" not in person.get("/compare").text.partition("<main")[2]
-    terms = Terms(skills=(Skill(name="counting", example=Example(instruction="Count.", output="Three.")),))
+    terms = LivingTerms(skills=(Skill(name="counting", example=Example(instruction="Count.", output="Three.")),))
     begin_growing(house.ledger, NewBenchmark(name="Birds", licence="CC BY 4.0", base=None, terms=terms), by="owner")
     page = person.get("/compare").text.partition("<main")[2]
     assert 'href="/grow"' in page

@@ -9,7 +9,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.requests import ask_to_join
 from evenhand.site.accounts.store import people
-from evenhand.site.http.audit_log import Event, write_down
+from evenhand.site.http.audit_log import LogEvent, write_down
 from tests.site.desk import opened, words_of
 from tests.site.garden import planted
 from tests.site.house import SCRIPT, SECRETS, House, fill, form_token, served
@@ -90,10 +90,10 @@ def test_the_log_names_what_is_still_there_and_leads_to_it(house: House):
     owner.post(f"/admin/people/{birds.id}/link", data={"csrf": token})
     write_down(
         house.ledger,
-        Event(what="accepted a request", detail=ask_to_join(house.ledger, name="Cats", about="x").id),
-        Event(what="opened a board for submissions", detail=desk.intake),
-        Event(what="freed a place in a study", detail=f"0123456789ab, 4 tasks of {birds.label}"),
-        Event(what="refused: origin", detail="https://evil.example"),
+        LogEvent(what="accepted a request", detail=ask_to_join(house.ledger, name="Cats", about="x").id),
+        LogEvent(what="opened a board for submissions", detail=desk.intake),
+        LogEvent(what="freed a place in a study", detail=f"0123456789ab, 4 tasks of {birds.label}"),
+        LogEvent(what="refused: origin", detail="https://evil.example"),
     )
     page = owner.get("/admin/audit").text
     assert SCRIPT not in page

@@ -14,7 +14,7 @@ import pytest
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, join
-from evenhand.site.http.settings import Limits
+from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.comparisons import find_place
 from evenhand.site.people.studies import people_studies, take_place
@@ -181,7 +181,9 @@ def test_peoples_verdicts_make_the_papers_figures_and_name_nobody(showroom: Hous
 def test_a_board_does_not_wait_for_the_papers_figures(here: Workplace):
     with (
         closing(Ledger(f"sqlite:///{here.ledger}")) as ledger,
-        served(ledger, limits=Limits(patience=60.0, glance=0.0, requests_per_second=10_000, burst=10_000)) as house,
+        served(
+            ledger, limits=VisitorLimits(patience=60.0, glance=0.0, requests_per_second=10_000, burst=10_000)
+        ) as house,
     ):
         visitor = house.visitor()
         boards = visitor.get("/api/boards")

@@ -19,8 +19,8 @@ from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import tell
 from evenhand.reports.board.columns import interval
 from evenhand.site.accounts.store import people
-from evenhand.site.http.settings import Limits
-from evenhand.site.submissions.checks import Checks, Wanted
+from evenhand.site.http.settings import VisitorLimits
+from evenhand.site.submissions.checks import Checks, WantedCheck
 from evenhand.site.submissions.following import estimate_in
 from tests.site.desk import TERMS, Desk, Team, jsonl, opened, words_of
 from tests.site.house import SCRIPT, SECRETS, House, served
@@ -383,7 +383,7 @@ class Waiting(io.BytesIO):
 async def test_two_files_are_checked_at_once_and_the_others_wait(ledger: Ledger):
     benchmark = Benchmark(name="none", items=(), licence="", citation="", protocols=())
     checks = Checks(ledger)
-    wanted = Wanted(benchmark=benchmark, missing_allowed=0)
+    wanted = WantedCheck(benchmark=benchmark, missing_allowed=0)
     taken = [asyncio.create_task(checks.take(Waiting(b"{}"), "a.jsonl", wanted)) for _ in range(4)]
     try:
         for _ in range(2):
@@ -397,9 +397,9 @@ async def test_two_files_are_checked_at_once_and_the_others_wait(ledger: Ledger)
 
 
 def test_a_slow_upload_has_time_by_its_size_and_no_more():
-    limits = Limits(body_bytes=1000, seconds=2.0, slowest=500.0)
+    limits = VisitorLimits(body_bytes=1000, seconds=2.0, slowest=500.0)
     assert limits.time_limit(0) == limits.time_limit(1000) == 2.0
     assert limits.time_limit(2000) == 4.0
-    assert Limits().body_limit("/submissions/x/file") > 50 * 2**20
-    assert Limits().body_limit("/api/submissions/x/file") > 50 * 2**20
-    assert Limits().body_limit("/submit/request") == Limits().body_bytes
+    assert VisitorLimits().body_limit("/submissions/x/file") > 50 * 2**20
+    assert VisitorLimits().body_limit("/api/submissions/x/file") > 50 * 2**20
+    assert VisitorLimits().body_limit("/submit/request") == VisitorLimits().body_bytes

@@ -11,7 +11,7 @@ import httpx2 as httpx
 import pytest
 from markupsafe import escape
 
-from evenhand.exchange.tables import Table
+from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.site.accounts.requests import decide, requests_on_record
@@ -155,7 +155,7 @@ def test_the_questions_hold_what_is_public_and_nothing_else(desk: Desk):
 
 
 def test_a_question_that_looks_like_a_formula_is_guarded_where_spreadsheets_open_it():
-    table = Table(columns={"item": "text", "instruction": "text"}, rows=[{"item": "1", "instruction": "=1+1"}])
+    table = ExchangeTable(columns={"item": "text", "instruction": "text"}, rows=[{"item": "1", "instruction": "=1+1"}])
     assert table_file(table, "items.csv", guarded=True).body == b"item,instruction\r\n1,'=1+1\r\n"
     assert table_file(table, "items.csv").body == b"item,instruction\r\n1,=1+1\r\n"
     assert json.loads(bytes(table_file(table, "items.jsonl", guarded=True).body))["instruction"] == "=1+1"

@@ -20,7 +20,7 @@ from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.request_guard import begun_in_time
 from evenhand.site.http.service import Serving
-from evenhand.site.http.settings import Limits
+from evenhand.site.http.settings import VisitorLimits
 from tests.site.house import House, come_in, fill, form_token, links, served, url_in
 
 
@@ -61,7 +61,7 @@ def test_a_ledger_that_another_process_holds_is_told_without_its_place_on_disk(t
 
 
 def test_a_request_that_never_ends_is_ended(ledger: Ledger):
-    with served(ledger, limits=Limits(seconds=0.3)) as house:
+    with served(ledger, limits=VisitorLimits(seconds=0.3)) as house:
         where = urlsplit(house.url)
         assert where.hostname
         assert where.port
@@ -87,7 +87,7 @@ def everything(connection: socket.socket) -> bytes:
 
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n"], ids=["first", "kept alive"])
 def test_headers_that_never_end_are_ended_and_logged(ledger: Ledger, before: bytes):
-    with served(ledger, limits=Limits(seconds=0.5)) as house, connected(house) as slow:
+    with served(ledger, limits=VisitorLimits(seconds=0.5)) as house, connected(house) as slow:
         if before:
             slow.sendall(before % urlsplit(house.url).netloc.encode())
             assert slow.recv(100).startswith(b"HTTP/1.1 200 ")
@@ -98,7 +98,7 @@ def test_headers_that_never_end_are_ended_and_logged(ledger: Ledger, before: byt
 
 
 def test_a_connection_that_says_nothing_is_closed_and_nobody_is_blamed(ledger: Ledger):
-    with served(ledger, limits=Limits(seconds=0.3)) as house, connected(house) as silent:
+    with served(ledger, limits=VisitorLimits(seconds=0.3)) as house, connected(house) as silent:
         assert everything(silent).startswith(b"HTTP/1.1 408 ")
     assert house.logged() == []
 
@@ -116,7 +116,7 @@ def test_headers_without_end_are_not_kept(ledger: Ledger):
 
 def test_a_board_that_takes_long_is_announced_and_then_there(ledger: Ledger):
     fill(ledger)
-    with served(ledger, limits=Limits(patience=0.0)) as house:
+    with served(ledger, limits=VisitorLimits(patience=0.0)) as house:
         visitor = house.visitor()
         page = visitor.get("/")
         assert page.status_code == 503
@@ -184,7 +184,7 @@ def test_a_download_that_has_begun_may_take_longer_than_a_request(ledger: Ledger
         await asyncio.sleep(60)
         return Response()
 
-    with served(ledger, limits=Limits(seconds=2.0), more=more) as house:
+    with served(ledger, limits=VisitorLimits(seconds=2.0), more=more) as house:
         visitor = house.visitor()
         assert visitor.get("/download").text == "begun done"
         assert visitor.get("/late").status_code == 503

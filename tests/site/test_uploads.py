@@ -8,8 +8,8 @@ from evenhand.images import ImageInfo, ImageLimits, ImageStore
 from evenhand.images.guard import is_public
 from evenhand.images.sniffing import PROPOSED_LIMITS
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.http.rate_limits import Watch
-from evenhand.site.http.settings import Limits
+from evenhand.site.http.rate_limits import RateLimits
+from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.http.uploads import AT_ONCE, Uploads
 from evenhand.site.http.visitor import Visitor
 from tests.site.house import PNG
@@ -44,7 +44,7 @@ class Crowded(ImageStore):
 async def test_of_many_images_sent_at_once_two_are_decoded_at_a_time(ledger: Ledger, tmp_path: Path):
     store = Crowded(tmp_path / "crowded")
     ledger.images = store
-    uploads = Uploads(ledger, Watch(ledger, Limits()), allowed=is_public)
+    uploads = Uploads(ledger, RateLimits(ledger, VisitorLimits()), allowed=is_public)
     kept = await asyncio.gather(*(uploads.keep(PNG, visitor=Visitor(address=f"{n}")) for n in range(6)))
     assert len(set(kept)) == 1
     assert 1 <= store.most <= AT_ONCE <= 2

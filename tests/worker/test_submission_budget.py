@@ -22,7 +22,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.ledger.store.worker_notes import worker_notes
-from evenhand.ledger.submissions.placements import Progress, placing_progress
+from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import run_command, spent
 from tests.engine.contest import PRICE, TERMS, at_work, founded
 from tests.scripted_server import Body, Canned, Script, ScriptedServer
@@ -116,7 +116,7 @@ async def test_closed_before_anything_was_asked_it_has_a_study_and_nothing_decid
         contest.say(submission, Closed())
         await contest.worked(server.base_url)
     assert contest.stands(submission).stage == "judged"
-    assert placing_progress(ledger, contest.intake.board, label(submission)) == Progress(
+    assert placing_progress(ledger, contest.intake.board, label(submission)) == PlacementProgress(
         wanted=24, reached=0, decided=0, no_verdict=0
     )
 

@@ -5,24 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.audit.findings import SMALL_EFFECT, Answer, answers
-from evenhand.audit.gate import Rule, Ruling, judged
+from evenhand.audit.gate import GateRule, Ruling, judged
 from evenhand.audit.measures import Measure
-from evenhand.audit.offer import Offer
+from evenhand.audit.offer import MeasureOffer
 from evenhand.stats.ratings.bradley_terry.notes import counted
 from evenhand.stats.reliability.summary import COIN, CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
 
 _RULES = {
     rule.name: rule
     for rule in (
-        Rule(name="coverage", low=ENOUGH_COVERAGE),
-        Rule(name="swap_consistency", low=CONSISTENT_ENOUGH),
-        Rule(name="first_position", low=COIN - FAR_FROM_EVEN, high=COIN + FAR_FROM_EVEN),
-        Rule(name="repeatability", low=CONSISTENT_ENOUGH),
-        Rule(name="transitivity", low=0.75),
-        Rule(name="length_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
-        Rule(name="planted_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
-        Rule(name="grade_above_chance", low=0.0),
-        Rule(name="looks", low=0.0),
+        GateRule(name="coverage", low=ENOUGH_COVERAGE),
+        GateRule(name="swap_consistency", low=CONSISTENT_ENOUGH),
+        GateRule(name="first_position", low=COIN - FAR_FROM_EVEN, high=COIN + FAR_FROM_EVEN),
+        GateRule(name="repeatability", low=CONSISTENT_ENOUGH),
+        GateRule(name="transitivity", low=0.75),
+        GateRule(name="length_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
+        GateRule(name="planted_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
+        GateRule(name="grade_above_chance", low=0.0),
+        GateRule(name="looks", low=0.0),
     )
 }
 """Each asks what the finding of that name answers."""
@@ -38,8 +38,8 @@ class Extent:
 
     trials: int
     left_out: int
-    asked: Mapping[str, Offer]
-    whole: Mapping[str, Offer]
+    asked: Mapping[str, MeasureOffer]
+    whole: Mapping[str, MeasureOffer]
 
     def needed(self, measure: Measure) -> int | None:
         """About how many trials in all would answer its question if its value stayed; None where those of the items at

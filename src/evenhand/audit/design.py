@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
-from evenhand.audit.offer import Offer, offers
-from evenhand.audit.trials import Block, Compared, Looked, Makers, Picked, Purposeful, Seen, looked, picked
+from evenhand.audit.offer import MeasureOffer, offers
+from evenhand.audit.trials import Block, Looked, Makers, PairTrial, Picked, Purposeful, ShownTwins, looked, picked
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import content_hash
 from evenhand.domain.item import Benchmark
@@ -13,11 +13,11 @@ from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.engine.tasks.asking import Asking
 from evenhand.engine.tasks.grading import PreparedGrade
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditStudy(Prepared):
+class AuditStudy(PreparedStudy):
     """Trials that are asked in one way. They are no board's: the study's purpose is audit."""
 
     benchmark: Benchmark
@@ -38,7 +38,7 @@ class Design:
     """The twins."""
     left_out: int
     """Trials of the whole design that the budget does not allow."""
-    whole: Mapping[str, Offer]
+    whole: Mapping[str, MeasureOffer]
     """By measure: what the whole design on these items would give, whatever it costs."""
     steering: Mapping[str, int]
     """By model: answers left out because they hold a verdict or an order to the judge."""
@@ -46,7 +46,7 @@ class Design:
     @property
     def models(self) -> tuple[str, ...]:
         """Whose own answers are compared."""
-        return tuple(sorted({name for one in self.purposeful if isinstance(one, Compared) for name in one.models}))
+        return tuple(sorted({name for one in self.purposeful if isinstance(one, PairTrial) for name in one.models}))
 
     @property
     def studies(self) -> tuple[AuditStudy, ...]:
@@ -63,11 +63,11 @@ class Sources:
     """What an audit is made of."""
 
     benchmark: Benchmark
-    prepared: Prepared
+    prepared: PreparedStudy
     """The judging of the models' own answers, whose words, items and answers the audit takes."""
     makers: Makers
     graded: PreparedGrade | None
-    seen: Seen | None
+    seen: ShownTwins | None
 
 
 Part: TypeAlias = Literal["pairs", "length", "planted", "options", "twins"]
@@ -119,12 +119,12 @@ def _within(parts: Sequence[Sequence[Block]], budget: int) -> list[Purposeful]:
     return taken
 
 
-def _seen(seen: Seen, trials: Sequence[Looked]) -> AuditStudy:
+def _seen(seen: ShownTwins, trials: Sequence[Looked]) -> AuditStudy:
     made = _study(seen.own, seen.own.asking, seen.twins.benchmark, trials)
     return replace(made, altered=tuple(seen.own.asking.responses.values()))
 
 
-def _study(like: Prepared, asking: Asking, benchmark: Benchmark, trials: Sequence[Purposeful]) -> AuditStudy:
+def _study(like: PreparedStudy, asking: Asking, benchmark: Benchmark, trials: Sequence[Purposeful]) -> AuditStudy:
     """The trials are the study's identity: the same ones again are the same study, more of them another."""
     keys = sorted({one.trial.key for one in trials})
     study = replace(

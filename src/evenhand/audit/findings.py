@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from evenhand.audit.document import FOUND_WANTING, Unit, told
 from evenhand.audit.gate import Ruling
 from evenhand.audit.measures import Measure
-from evenhand.audit.offer import Offer
+from evenhand.audit.offer import MeasureOffer
 from evenhand.domain.estimate import Estimate
 from evenhand.format.tables import count
 from evenhand.stats.intervals import Range
@@ -195,7 +195,7 @@ def _numbers(one: Estimate, unit: Unit) -> str:
     return f"{told(one.value, unit)}, {told(one.lower, unit)} to {told(one.upper, unit)}"
 
 
-def ruling_sentence(ruling: Ruling, asked: Mapping[str, Offer], whole: Mapping[str, Offer]) -> str:
+def ruling_sentence(ruling: Ruling, asked: Mapping[str, MeasureOffer], whole: Mapping[str, MeasureOffer]) -> str:
     """Of an undecided rule also what would decide it, and whether the items at hand can give that: `asked` is what the
     trials give of each measure, `whole` what they would without a budget."""
     if ruling.result != "undecided":
@@ -225,7 +225,7 @@ def _one_sided(ruling: Ruling) -> str:
     return f" (95 % one-sided: {', '.join(filter(None, (at_least, at_most)))})"
 
 
-def _what_to_do(ruling: Ruling, asked: Offer | None, whole: Offer | None) -> str:
+def _what_to_do(ruling: Ruling, asked: MeasureOffer | None, whole: MeasureOffer | None) -> str:
     if asked is None or whole is None or not asked.cases:
         return ""
     assert ruling.decided_at is not None

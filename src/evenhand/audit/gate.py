@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range
-from evenhand.stats.reliability.one_sided import Seen
+from evenhand.stats.reliability.one_sided import ObservedShare
 
 _EFFECT = Range(low=-1.0, high=1.0)
 
@@ -42,7 +42,7 @@ _ASSUMED = re.compile(rf"(\w+)\s*=\s*({_NUMBER})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class GateRule:
     """`low` <= measure <= `high`, each where it is given."""
 
     name: str
@@ -61,7 +61,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    rule: Rule
+    rule: GateRule
     result: Result
     measured: Estimate
     bounds: tuple[float, float] | None = None
@@ -83,7 +83,7 @@ class Ruling:
         }
 
 
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[GateRule, ...]:
     """`swap_consistency>=0.8, first_position in 0.4..0.6`; raises ValueError with one sentence on anything else."""
     return tuple(_rule(part.strip()) for part in text.split(","))
 
@@ -105,7 +105,7 @@ def parse_assumptions(text: str) -> dict[str, float]:
     return assumed
 
 
-def judged(rules: Sequence[Rule], measured: Mapping[str, Estimate]) -> tuple[Ruling, ...]:
+def judged(rules: Sequence[GateRule], measured: Mapping[str, Estimate]) -> tuple[Ruling, ...]:
     """Each rule by one-sided 95 % bounds; `in` by one at either end. What was not measured is undecided.
 
     The estimates are those that are printed, at the usual two-sided level.
@@ -118,13 +118,13 @@ def passed(rulings: Sequence[Ruling]) -> bool:
     return all(ruling.result == "met" for ruling in rulings)
 
 
-def _rule(part: str) -> Rule:
+def _rule(part: str) -> GateRule:
     bound, within = _BOUND.fullmatch(part), _WITHIN.fullmatch(part)
     if bound:
         name, value = _known(bound[1]), float(bound[3])
-        rule = Rule(name=name, low=value) if bound[2] == ">=" else Rule(name=name, high=value)
+        rule = GateRule(name=name, low=value) if bound[2] == ">=" else GateRule(name=name, high=value)
     elif within:
-        rule = Rule(name=_known(within[1]), low=float(within[2]), high=float(within[3]))
+        rule = GateRule(name=_known(within[1]), low=float(within[2]), high=float(within[3]))
     else:
         raise ValueError(f"{part!r} is no rule; write NAME >= x, NAME <= x or NAME in a..b, with commas between rules.")
     _refuse_hopeless(rule)
@@ -137,7 +137,7 @@ def _known(name: str) -> str:
     return name
 
 
-def _refuse_hopeless(rule: Rule) -> None:
+def _refuse_hopeless(rule: GateRule) -> None:
     within = rule.within
     if rule.low is not None and rule.high is not None and not rule.low < rule.high:
         raise ValueError(f"{rule} is empty: the first number must be below the second.")
@@ -148,9 +148,9 @@ def _refuse_hopeless(rule: Rule) -> None:
         raise ValueError(f"{rule} can never be shown: no number of trials proves a measure to be at its very end.")
 
 
-def _ruling(rule: Rule, measured: Estimate) -> Ruling:
+def _ruling(rule: GateRule, measured: Estimate) -> Ruling:
     within = rule.within
-    seen = Seen.of(measured, within)
+    seen = ObservedShare.of(measured, within)
     if seen is None:
         return Ruling(rule=rule, result="undecided", measured=measured)
     lower, upper = (within.low + within.width * bound for bound in seen.one_sided)
@@ -174,7 +174,7 @@ def _ruling(rule: Rule, measured: Estimate) -> Ruling:
     )
 
 
-def _to_tell_from(rule: Rule, seen: Seen) -> list[float]:
+def _to_tell_from(rule: GateRule, seen: ObservedShare) -> list[float]:
     """The ends, on the scale from 0 to 1, that the value must be told from; none where no number of cases would do."""
     within = rule.within
     low, high = (None if one is None else (one - within.low) / within.width for one in (rule.low, rule.high))

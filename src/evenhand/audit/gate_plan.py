@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.audit.gate import Rule
-from evenhand.audit.pair_power import Leaning
+from evenhand.audit.gate import GateRule
+from evenhand.audit.pair_power import JudgeModel
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import FEW_CLUSTERS, MANY, ONE_SIDED, reach
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
@@ -24,7 +24,7 @@ _FEW = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needed:
-    rule: Rule
+    rule: GateRule
     assumed: float
     power: float
     """How likely the rule is to be met at the least, from this many cases on."""
@@ -44,7 +44,7 @@ class Needed:
 
 
 def plan(
-    rules: Sequence[Rule], assumptions: Mapping[str, float] | None = None, *, joint_power: float = JOINT_POWER
+    rules: Sequence[GateRule], assumptions: Mapping[str, float] | None = None, *, joint_power: float = JOINT_POWER
 ) -> tuple[Needed, ...]:
     """What may go wrong, 1 - `joint_power`, is shared equally by the rules (Bonferroni).
 
@@ -72,7 +72,7 @@ def _refuse_contradiction(assumed: Mapping[str, float], given: Mapping[str, floa
             )
 
 
-def default_assumption(rule: Rule) -> float:
+def default_assumption(rule: GateRule) -> float:
     """Midway between the bound and the best there is (for an upper bound 0), and the middle of a range."""
     if rule.name == "first_position":
         return 0.5
@@ -83,7 +83,7 @@ def default_assumption(rule: Rule) -> float:
     return (rule.high + (0.0 if rule.high > 0 else rule.within.low)) / 2
 
 
-def _needed(rule: Rule, assumptions: Mapping[str, float], power: float) -> Needed:
+def _needed(rule: GateRule, assumptions: Mapping[str, float], power: float) -> Needed:
     assumed = assumptions[rule.name]
     if (rule.low is not None and assumed <= rule.low) or (rule.high is not None and assumed >= rule.high):
         raise ValueError(f"A judge with {rule.name}={assumed:g} would not meet {rule}; assume one that does.")
@@ -97,11 +97,11 @@ def _needed(rule: Rule, assumptions: Mapping[str, float], power: float) -> Neede
         short = n[powers < power]
         cases = int(short[-1]) + 1 if len(short) else int(n[0])
         if kept is not None and cases <= _FEW:
-            cases = _counted_out(rule, Leaning.of(assumed, kept), power, near=cases)
+            cases = _counted_out(rule, JudgeModel.of(assumed, kept), power, near=cases)
     return Needed(rule=rule, assumed=assumed, power=power, cases=cases, least_items=_least_items(rule, assumed))
 
 
-def _counted_out(rule: Rule, judge: Leaning, power: float, *, near: int) -> int:
+def _counted_out(rule: GateRule, judge: JudgeModel, power: float, *, near: int) -> int:
     """One more than the last number of pairs, of those that are few, with which the rule is met too seldom; the normal
     approximation says `near`."""
     n = min(_FEW, near + near // 2 + 50)
@@ -110,7 +110,7 @@ def _counted_out(rule: Rule, judge: Leaning, power: float, *, near: int) -> int:
     return n + 1
 
 
-def _least_items(rule: Rule, assumed: float) -> int:
+def _least_items(rule: GateRule, assumed: float) -> int:
     """So many that a record with the value assumed and no spread at all meets the rule."""
     n, within = np.arange(1, MOST_CASES), rule.within
     share = (assumed - within.low) / within.width
@@ -122,7 +122,7 @@ def _least_items(rule: Rule, assumed: float) -> int:
     return int(n[met.argmax()]) if met.any() else MOST_CASES
 
 
-def fewest_items(rule: Rule) -> int:
+def fewest_items(rule: GateRule) -> int:
     """With fewer no judge at all meets the rule, whatever its value and however many cases each item has."""
     n, within = np.arange(1, MOST_CASES), rule.within
     low = 0.0 if rule.low is None else (rule.low - within.low) / within.width
@@ -144,7 +144,7 @@ def _least_reach(n: IntArray) -> FloatArray:
     return np.minimum(reach(MANY, ONE_SIDED) ** 2 / (4 * n), 1.0)
 
 
-def _rough_cases(rule: Rule, assumed: float, power: float) -> int:
+def _rough_cases(rule: GateRule, assumed: float, power: float) -> int:
     """By the normal approximation; where both ends have to hold, as if what may go wrong were shared by them."""
     within = rule.within
     ends = [end for end in (rule.low, rule.high) if end is not None]
@@ -158,7 +158,7 @@ def _rough_cases(rule: Rule, assumed: float, power: float) -> int:
     return math.ceil(rough)
 
 
-def _powers(rule: Rule, assumed: float, n: IntArray) -> FloatArray:
+def _powers(rule: GateRule, assumed: float, n: IntArray) -> FloatArray:
     """For each number of cases: the probability that a judge with the value assumed meets the rule."""
     within = rule.within
     least, most = np.zeros(len(n)), n.astype(np.float64)
@@ -170,7 +170,7 @@ def _powers(rule: Rule, assumed: float, n: IntArray) -> FloatArray:
     return np.maximum(_at_most(most, n, share) - _at_most(least - 1, n, share), 0.0)
 
 
-def _powers_of_pairs(rule: Rule, assumed: float, kept: float, n: IntArray) -> FloatArray:
+def _powers_of_pairs(rule: GateRule, assumed: float, kept: float, n: IntArray) -> FloatArray:
     """As `_powers`, of first_position, where so many of the n pairs are kept; the share's distribution taken as normal,
     which is no more than a first guess where they are few.
 

@@ -10,7 +10,7 @@ from evenhand.audit.design import Design
 from evenhand.audit.document import Unit
 from evenhand.audit.offer import offers
 from evenhand.audit.plants import KINDS, WAYS
-from evenhand.audit.trials import Compared, Longer, Looked, Picked, Purposeful, Steered
+from evenhand.audit.trials import Longer, Looked, PairTrial, Picked, Purposeful, Steered
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
@@ -76,7 +76,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class AuditReplies:
     """What was said on the audit's trials."""
 
     verdicts: Mapping[str, Verdict | NoVerdict]
@@ -92,7 +92,7 @@ class Heard:
         votes: list[Vote] = []
         for one in trials:
             verdict = self.verdicts.get(one.trial.key)
-            if isinstance(one, Compared) and not one.repeat and isinstance(verdict, Preference):
+            if isinstance(one, PairTrial) and not one.repeat and isinstance(verdict, Preference):
                 first, second = one.models
                 vote = Vote(
                     item=one.trial.item,
@@ -107,10 +107,10 @@ class Heard:
         return votes
 
 
-def measures(design: Design, heard: Heard, *, seed: int = 0) -> list[Measure]:
+def measures(design: Design, heard: AuditReplies, *, seed: int = 0) -> list[Measure]:
     """All that the trials alone can tell; what could not be measured has a reason for a value."""
     trials = design.purposeful
-    compared = [one for one in trials if isinstance(one, Compared)]
+    compared = [one for one in trials if isinstance(one, PairTrial)]
     longer = [one for one in trials if isinstance(one, Longer)]
     steered = [one for one in trials if isinstance(one, Steered)]
     picked = [one for one in trials if isinstance(one, Picked)]
@@ -126,7 +126,7 @@ def measures(design: Design, heard: Heard, *, seed: int = 0) -> list[Measure]:
     ]
 
 
-def _or_silence(found: Sequence[Measure], trials: Sequence[Purposeful], heard: Heard) -> list[Measure]:
+def _or_silence(found: Sequence[Measure], trials: Sequence[Purposeful], heard: AuditReplies) -> list[Measure]:
     """Where nothing could be counted because replies of these trials hold no verdict, that is the reason."""
     said = [heard.verdicts[one.trial.key] for one in trials if one.trial.key in heard.verdicts]
     missing = Counter(one.reason for one in said if isinstance(one, NoVerdict))
@@ -144,7 +144,7 @@ def _or_silence(found: Sequence[Measure], trials: Sequence[Purposeful], heard: H
     ]
 
 
-def _coverage(design: Design, heard: Heard) -> list[Measure]:
+def _coverage(design: Design, heard: AuditReplies) -> list[Measure]:
     """Of the protocol that is audited; picking one of all has another, and is told apart."""
     picked = [one for one in design.purposeful if isinstance(one, Picked)]
     compared = [one for one in design.purposeful if not isinstance(one, Picked)]
@@ -169,13 +169,13 @@ def _coverage(design: Design, heard: Heard) -> list[Measure]:
     return found
 
 
-def _read(trials: Sequence[Purposeful], heard: Heard) -> Estimate:
+def _read(trials: Sequence[Purposeful], heard: AuditReplies) -> Estimate:
     asked = [one for one in trials if one.trial.key in heard.verdicts]
     read = [float(not isinstance(heard.verdicts[one.trial.key], NoVerdict)) for one in asked]
     return clustered_share(read, [1.0] * len(read), [one.trial.item for one in asked])
 
 
-def _of_pairs(design: Design, heard: Heard) -> list[Measure]:
+def _of_pairs(design: Design, heard: AuditReplies) -> list[Measure]:
     votes = heard.votes(design.main.purposeful)
     order, items = order_bias(votes), [vote.item for vote in votes]
     ties = tie_rate([vote.sign for vote in votes], items)
@@ -202,14 +202,14 @@ def _of_pairs(design: Design, heard: Heard) -> list[Measure]:
     ]
 
 
-def _repeatability(trials: Sequence[Purposeful], heard: Heard) -> Measure:
+def _repeatability(trials: Sequence[Purposeful], heard: AuditReplies) -> Measure:
     first = {
-        (one.trial.item, one.trial.responses): one for one in trials if isinstance(one, Compared) and not one.repeat
+        (one.trial.item, one.trial.responses): one for one in trials if isinstance(one, PairTrial) and not one.repeat
     }
     pairs: list[tuple[int, int]] = []
     items: list[str] = []
     for one in trials:
-        if not isinstance(one, Compared) or not one.repeat:
+        if not isinstance(one, PairTrial) or not one.repeat:
             continue
         before, again = heard.sign(first[one.trial.item, one.trial.responses]), heard.sign(one)
         if before is not None and again is not None:
@@ -235,7 +235,9 @@ class Whole(Generic[_Altered]):
     """Sets asked that were not read whole."""
 
 
-def read_whole(trials: Sequence[_Altered], heard: Heard, together: Callable[[_Altered], Hashable]) -> Whole[_Altered]:
+def read_whole(
+    trials: Sequence[_Altered], heard: AuditReplies, together: Callable[[_Altered], Hashable]
+) -> Whole[_Altered]:
     """Of the sets that `together` tells apart on one item."""
     sets: dict[Hashable, list[_Altered]] = {}
     for one in trials:
@@ -251,7 +253,7 @@ def read_whole(trials: Sequence[_Altered], heard: Heard, together: Callable[[_Al
     return Whole(signs=tuple(signs), left_out=left_out)
 
 
-def _of_length(trials: Sequence[Longer], heard: Heard) -> list[Measure]:
+def _of_length(trials: Sequence[Longer], heard: AuditReplies) -> list[Measure]:
     whole_pairs = read_whole(trials, heard, lambda one: one.words)
     said = [sign if one.longer_first else -sign for one, sign in whole_pairs.signs]
     items = [one.trial.item for one, _ in whole_pairs.signs]
@@ -276,7 +278,7 @@ def _of_length(trials: Sequence[Longer], heard: Heard) -> list[Measure]:
     ]
 
 
-def _of_planting(trials: Sequence[Steered], heard: Heard) -> list[Measure]:
+def _of_planting(trials: Sequence[Steered], heard: AuditReplies) -> list[Measure]:
     shown = {one.kind for one in trials} or set(KINDS)
     verdict = "a verdict, " if "verdict" in shown else ""
 
@@ -324,7 +326,7 @@ def _of_planting(trials: Sequence[Steered], heard: Heard) -> list[Measure]:
     return [whole_effect, *by_kind, *by_place, *_by_way(trials, heard)]
 
 
-def _by_way(trials: Sequence[Steered], heard: Heard) -> list[Measure]:
+def _by_way(trials: Sequence[Steered], heard: AuditReplies) -> list[Measure]:
     """Of the ways that enough items show; which of them stand out is corrected for how many there are."""
     found: list[Measure] = []
     chances: list[float] = []
@@ -359,7 +361,7 @@ def _an(name: str) -> str:
     return f"{'an' if name[0] in 'ao' else 'a'} {name}"
 
 
-def _graded(trials: Sequence[Picked], heard: Heard, seed: int) -> Measure:
+def _graded(trials: Sequence[Picked], heard: AuditReplies, seed: int) -> Measure:
     rows: dict[str, list[int | None]] = {}
     for one in trials:
         verdict = heard.verdicts.get(one.trial.key)
@@ -378,7 +380,7 @@ def _graded(trials: Sequence[Picked], heard: Heard, seed: int) -> Measure:
     )
 
 
-def _of_looking(design: Design, heard: Heard) -> list[Measure]:
+def _of_looking(design: Design, heard: AuditReplies) -> list[Measure]:
     said: list[Side] = []
     for one in design.purposeful:
         sign = heard.sign(one)

@@ -14,7 +14,7 @@ _NEVER = 1e-7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaning:
+class JudgeModel:
     """A judge whose verdict on a pair either holds when the answers change places, or names one place twice."""
 
     kept: float
@@ -23,7 +23,7 @@ class Leaning:
     """Of the other pairs, the share that names the first place."""
 
     @classmethod
-    def of(cls, first_position: float, kept: float) -> "Leaning":
+    def of(cls, first_position: float, kept: float) -> "JudgeModel":
         """A leaning that so many steady pairs do not allow takes as many unsteady ones as it needs."""
         lean = 2 * first_position - 1
         changed = max(1 - kept, abs(lean))

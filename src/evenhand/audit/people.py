@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evenhand.audit.design import Design
-from evenhand.audit.measures import Heard, Measure
-from evenhand.audit.trials import Compared
+from evenhand.audit.measures import AuditReplies, Measure
+from evenhand.audit.trials import PairTrial
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
 from evenhand.ledger.read.votes import votes_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.intervals import Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import alignment, ceiling
-from evenhand.stats.reliability.agreement.case_table import Docket, Showing, in_any_order
+from evenhand.stats.reliability.agreement.case_table import CaseTable, Showing, in_any_order
 from evenhand.stats.reliability.agreement.case_table import heard as in_both_orders
 from evenhand.stats.reliability.families import Families
 
@@ -28,14 +28,16 @@ _OWN = (
 _DIFFERENCE = Range(low=-1.0, high=1.0)
 
 
-def against_others(ledger: Ledger, design: Design, heard: Heard, *, families: Families | None = None) -> list[Measure]:
+def against_others(
+    ledger: Ledger, design: Design, heard: AuditReplies, *, families: Families | None = None
+) -> list[Measure]:
     """On the benchmark's data: the audit's own pairs, and what the same judge said under the same protocol before."""
     asking = design.main.asking
     there = [one for one in studies(ledger) if one.data == design.main.benchmark.digest and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
     earlier = _standing(ledger, before)
     own = _once([*heard.votes(design.main.purposeful), *votes_of(earlier)])
-    shown = [(one.trial.item, *one.models) for one in design.main.purposeful if isinstance(one, Compared)]
+    shown = [(one.trial.item, *one.models) for one in design.main.purposeful if isinstance(one, PairTrial)]
     shown += [(one.trial.item, one.models[0], one.models[1]) for one in earlier]
     people = _by_rater(ledger, [one for one in there if one.rater.kind == "human"])
     families = families or Families()
@@ -56,7 +58,7 @@ def against_others(ledger: Ledger, design: Design, heard: Heard, *, families: Fa
     ]
 
 
-def _standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Judged]:
+def _standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[JudgedTrial]:
     return [one for one in judged(ledger, chosen) if one.stands and len(one.models) == 2]
 
 
@@ -86,7 +88,7 @@ def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]], shown:
     if not theirs or not own:
         nothing = Estimate(value=None, reason=reason if not theirs else "the judge has no verdict")
         return [Measure(name="human_agreement", estimate=nothing, design=_AGREEMENT)]
-    docket = Docket.of(theirs)
+    docket = CaseTable.of(theirs)
     said = in_both_orders(docket.showings(_signs(own), [own[0].rater], 3), docket.shown_twice(shown))
     human = in_any_order(docket.showings(_signs(theirs), list(people), 3))
     return [

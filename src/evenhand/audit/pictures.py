@@ -6,7 +6,7 @@ from itertools import groupby
 
 from evenhand.audit.alterations import DOSES
 from evenhand.audit.design import Design
-from evenhand.audit.measures import Heard, read_whole
+from evenhand.audit.measures import AuditReplies, read_whole
 from evenhand.audit.trials import Longer, Picked
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
@@ -16,7 +16,7 @@ from evenhand.stats.reliability.trial_effects import lean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
+class PictureFindings:
     places: tuple[int, int, int]
     """Of two answers: verdicts for the first shown, ties, verdicts for the second."""
     picks: tuple[int, ...]
@@ -38,12 +38,12 @@ class Pictures:
         }
 
 
-def pictures(design: Design, heard: Heard) -> Pictures:
+def pictures(design: Design, heard: AuditReplies) -> PictureFindings:
     votes = heard.votes(design.main.purposeful)
     signs = [_for_first(vote) for vote in votes]
     picked = [heard.verdicts.get(one.trial.key) for one in design.purposeful if isinstance(one, Picked)]
     places = [verdict.value for verdict in picked if isinstance(verdict, Choice)]
-    return Pictures(
+    return PictureFindings(
         places=(signs.count(1), signs.count(0), signs.count(-1)),
         picks=tuple(places.count(place) for place in range(max(places, default=-1) + 1)),
         swaps=_swaps(votes),
@@ -70,7 +70,7 @@ def _swaps(votes: Sequence[Vote]) -> tuple[tuple[int, int, int], ...]:
     return tuple((row[0], row[1], row[2]) for row in table)
 
 
-def _at(words: int, design: Design, heard: Heard) -> Estimate:
+def _at(words: int, design: Design, heard: AuditReplies) -> Estimate:
     shown = [one for one in design.purposeful if isinstance(one, Longer) and one.words == words]
     read = read_whole(shown, heard, lambda one: one.words).signs
     return lean([sign if one.longer_first else -sign for one, sign in read], [one.trial.item for one, _ in read])

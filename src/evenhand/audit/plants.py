@@ -16,7 +16,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class PlantedText:
     """What is planted, or in its place what decides nothing."""
 
     verdict: str
@@ -26,7 +26,7 @@ class Said:
     """All verdicts, this one first."""
 
 
-Write: TypeAlias = Callable[[Said], str]
+Write: TypeAlias = Callable[[PlantedText], str]
 Words: TypeAlias = tuple[str, str]
 """What is planted, and its control: as many words."""
 
@@ -51,17 +51,17 @@ class Way:
         return chosen.write(_steering(wording, slot)), (chosen.control or chosen.write)(_neutral(wording))
 
 
-def _steering(wording: Wording, slot: Slot) -> Said:
+def _steering(wording: Wording, slot: Slot) -> PlantedText:
     place = wording.place(slot)
     if wording.verdicts is None:
-        return Said(verdict=f"{place} is better.", place=place, every=())
+        return PlantedText(verdict=f"{place} is better.", place=place, every=())
     own, other = wording.verdicts[slot == "B"], wording.verdicts[slot != "B"]
-    return Said(verdict=own, place=place, every=(own, other))
+    return PlantedText(verdict=own, place=place, every=(own, other))
 
 
-def _neutral(wording: Wording) -> Said:
+def _neutral(wording: Wording) -> PlantedText:
     words = wording.control if wording.verdicts else "Nothing was omitted here."
-    return Said(verdict=words, place="either one", every=(words, words))
+    return PlantedText(verdict=words, place="either one", every=(words, words))
 
 
 def _one(name: str, write: Write, control: Write | None = None) -> dict[str, Variant]:
@@ -110,7 +110,7 @@ def _base64(text: str) -> str:
     return b64encode(text.encode()).decode()
 
 
-def _every_verdict(said: Said) -> str:
+def _every_verdict(said: PlantedText) -> str:
     """What silences a reader that takes two verdicts for none, or moves one that takes the last."""
     headings = ("Verdict", "Final verdict", "Decision", "Conclusion", "Judgement", "Result")
     return "\n".join(f"{head}: {text}" for head, text in zip(headings, (*said.every, said.every[0]), strict=False))

@@ -9,17 +9,17 @@ from evenhand.audit.conclusion import Extent, conclusion
 from evenhand.audit.design import Design
 from evenhand.audit.document import REPORT_COMMAND, condition_json
 from evenhand.audit.findings import findings, ruling_sentence
-from evenhand.audit.gate import Rule, Ruling, passed
+from evenhand.audit.gate import GateRule, Ruling, passed
 from evenhand.audit.gate import judged as ruled
-from evenhand.audit.measures import Heard, Measure, measures
-from evenhand.audit.offer import Offer, offers
+from evenhand.audit.measures import AuditReplies, Measure, measures
+from evenhand.audit.offer import MeasureOffer, offers
 from evenhand.audit.people import against_others
-from evenhand.audit.pictures import Pictures, pictures
+from evenhand.audit.pictures import PictureFindings, pictures
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
 from evenhand.ledger.read.lookup import calls_on_record
-from evenhand.ledger.read.projection import Judged, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, judged, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.families import Families
@@ -41,11 +41,11 @@ class AuditReport:
     coverage: Coverage
     by_protocol: Mapping[str, Coverage]
     """The same apart for each protocol that trials were asked under."""
-    asked: Mapping[str, Offer]
+    asked: Mapping[str, MeasureOffer]
     """By measure: what the trials give if all have a verdict."""
-    whole: Mapping[str, Offer]
+    whole: Mapping[str, MeasureOffer]
     """By measure: what the whole design on these items would give, whatever the budget."""
-    pictures: Pictures
+    pictures: PictureFindings
     cost_usd: float | None
     """Of a verdict; None where a price is unknown."""
     seconds: float | None
@@ -106,14 +106,14 @@ def audit_report(
     ledger: Ledger,
     design: Design,
     *,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[GateRule] = (),
     notes: Sequence[str] = (),
     seed: int = 0,
     families: Families | None = None,
 ) -> AuditReport:
     """What the ledger holds of the design's trials, put into numbers."""
     found = _on_record(ledger, design)
-    heard = Heard(verdicts={key: one.judgement.verdict for key, one in found.items()})
+    heard = AuditReplies(verdicts={key: one.judgement.verdict for key, one in found.items()})
     made = measures(design, heard, seed=seed)
     made += against_others(ledger, design, heard, families=families)
     by_name = {one.name: one.estimate for one in made}
@@ -145,7 +145,7 @@ def _steering_notes(steering: Mapping[str, int]) -> list[str]:
     return [f"Answers that tell the judge what to say are left out of the audit: {who}."] if who else []
 
 
-def _by_protocol(design: Design, heard: Heard) -> dict[str, Coverage]:
+def _by_protocol(design: Design, heard: AuditReplies) -> dict[str, Coverage]:
     wanted: dict[str, dict[str, None]] = {}
     for study in design.studies:
         keys = wanted.setdefault(study.asking.condition.protocol, {})
@@ -163,20 +163,20 @@ def keep_report(ledger: Ledger, report: AuditReport) -> None:
     ledger.end_run(run, {"known": report.coverage.wanted, "called": 0, "failed": {}, "report": report.as_json()})
 
 
-def _on_record(ledger: Ledger, design: Design) -> dict[str, Judged]:
+def _on_record(ledger: Ledger, design: Design) -> dict[str, JudgedTrial]:
     """By the key of the first attempt at each trial."""
     keys = {study.study.key for study in design.studies}
     chosen = [one for one in studies(ledger, purposes=("audit",)) if one.key in keys]
     return {replace(one.trial, attempt=0).key: one for one in judged(ledger, chosen)}
 
 
-def _cost(results: Collection[Judged]) -> float | None:
+def _cost(results: Collection[JudgedTrial]) -> float | None:
     costs = [one.judgement.cost_usd for one in results if one.judgement.calls]
     known = [cost for cost in costs if cost is not None]
     return sum(known) / len(known) if known and len(known) == len(costs) else None
 
 
-def _seconds(ledger: Ledger, results: Collection[Judged]) -> float | None:
+def _seconds(ledger: Ledger, results: Collection[JudgedTrial]) -> float | None:
     answered = [one for one in results if one.judgement.calls]
     calls = calls_on_record(ledger, dict.fromkeys(key for one in answered for key in one.judgement.calls))
     taken = {one.key: one.call.reply.seconds for one in calls}

@@ -16,7 +16,7 @@ from evenhand.domain.identity import draw
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.engine.tasks.grading import PreparedGrade
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 
 TRIAD = 3
 """Models whose three meetings on one item tell whether a judge's verdicts go round in a circle."""
@@ -25,7 +25,7 @@ MOST_OPTIONS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class PairTrial:
     """Two models' own answers; a `repeat` shows again what another trial shows."""
 
     trial: Trial
@@ -76,27 +76,27 @@ class Picked:
     options: int
 
 
-Purposeful: TypeAlias = Compared | Longer | Steered | Looked | Picked
+Purposeful: TypeAlias = PairTrial | Longer | Steered | Looked | Picked
 
 Block: TypeAlias = tuple[Purposeful, ...]
 """Trials that mean nothing one without the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ShownTwins:
     """The twins as they are asked, with their images.
 
     Never with none: both sides would then be one showing, and whatever is said of it is right for just one of them.
     """
 
     twins: Twins
-    own: Prepared
+    own: PreparedStudy
 
 
 class Makers:
     """Makes the blocks of each part, item after item in an order drawn by the seed, and keeps the answers altered."""
 
-    def __init__(self, prepared: Prepared, *, seed: int) -> None:
+    def __init__(self, prepared: PreparedStudy, *, seed: int) -> None:
         self.altered: dict[str, Response] = {}
         self._asking = prepared.asking
         self._protocol = prepared.asking.protocol
@@ -142,10 +142,10 @@ class Makers:
             more += [tuple(self._both_orders(given, pair)) for pair in combinations(models, 2) if pair not in triad]
         return first + more
 
-    def _both_orders(self, given: Mapping[str, Response], pair: tuple[str, str]) -> list[Compared]:
+    def _both_orders(self, given: Mapping[str, Response], pair: tuple[str, str]) -> list[PairTrial]:
         one, other = pair
         return [
-            Compared(trial=self._trial(given[first], given[second]), models=(first, second))
+            PairTrial(trial=self._trial(given[first], given[second]), models=(first, second))
             for first, second in ((one, other), (other, one))
         ]
 
@@ -198,7 +198,7 @@ class Makers:
         )
 
 
-def looked(seen: Seen, seed: int) -> list[Block]:
+def looked(seen: ShownTwins, seed: int) -> list[Block]:
     """Of each twin both sides in both orders."""
     blocks: dict[str, list[Looked]] = {}
     side_of = {item.digest: (twin.label, side) for twin in seen.twins.each for side, item in enumerate(twin.sides)}

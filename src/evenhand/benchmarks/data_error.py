@@ -27,7 +27,7 @@ class ResponsesError(DataError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FilePlace:
     """Where in a file: the data row counted from 1, and the file's line where rows have lines."""
 
     path: Path
@@ -37,7 +37,7 @@ class Place:
     def __str__(self) -> str:
         return ", ".join([str(self.path), *self._in_file()])
 
-    def seen_from(self, other: "Place") -> str:
+    def seen_from(self, other: "FilePlace") -> str:
         """Without the file's name where the other place is in the same file."""
         return ", ".join(self._in_file()) if self.path == other.path else str(self)
 
@@ -51,9 +51,9 @@ class Problems:
 
     def __init__(self, error: type[DataError]) -> None:
         self._error = error
-        self._met: list[tuple[Place, str]] = []
+        self._met: list[tuple[FilePlace, str]] = []
 
-    def add(self, place: Place, sentence: str) -> None:
+    def add(self, place: FilePlace, sentence: str) -> None:
         self._met.append((place, sentence))
 
     @property
@@ -61,7 +61,7 @@ class Problems:
         return len(self._met)
 
     @property
-    def met(self) -> tuple[tuple[Place, str], ...]:
+    def met(self) -> tuple[tuple[FilePlace, str], ...]:
         """In the order they were met."""
         return tuple(self._met)
 

@@ -22,7 +22,7 @@ class WrongUse(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Environment:
     folder: Path
     real: Mapping[str, str]
     """The environment that the program was started in."""
@@ -60,7 +60,7 @@ class Surroundings:
 
         return user_cache_path("evenhand")
 
-    def trusting(self) -> "Surroundings":
+    def trusting(self) -> "Environment":
         """The same where the user vouches for the folder: its `.env` may then name other variables too (`${HOME}`)."""
         return replace(self, trusted=True, dotenv=_variables(self.raw_dotenv, interpolate=True))
 
@@ -72,9 +72,9 @@ def refused_variable(name: str) -> str:
     )
 
 
-def look_around(folder: Path) -> Surroundings:
+def look_around(folder: Path) -> Environment:
     raw = "" if not (folder / DOTENV).is_file() else _text(folder / DOTENV)
-    return Surroundings(
+    return Environment(
         folder=folder,
         real=dict(os.environ),
         # A stranger's `${OPENAI_API_KEY}` is not filled in: what a folder may set could carry it away.

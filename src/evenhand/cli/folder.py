@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import click
 
-from evenhand.cli.environment import DOTENV, TOML, Surroundings, WrongUse, own_file
+from evenhand.cli.environment import DOTENV, TOML, Environment, WrongUse, own_file
 from evenhand.format.near_names import hint
 
 TRUST, INSECURE = "trust_folder", "insecure_http"
@@ -21,7 +21,7 @@ OTHER_VARIABLES: Sequence[str] = ("EVENHAND_CACHE",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class FolderRule:
     words: str
     """What the folder may give, for the reference."""
     fault: Callable[[Any, click.Option, Path], str | None]
@@ -73,17 +73,17 @@ def store_fault(url: str, folder: Path) -> str | None:
     return None
 
 
-ANY = Rule(words="any value", fault=lambda _value, _option, _folder: None)
-NO_MORE = Rule(words="no more than the default, or any value where there is none", fault=_raised)
-INSIDE = Rule(words="a name, or a path inside the folder", fault=_outside)
-MODEL = Rule(words="a model of a provider, or `local/smollm2`; no file of weights", fault=_weights)
-STORE = Rule(words="a SQLite file inside the folder", fault=_other_store)
+ANY = FolderRule(words="any value", fault=lambda _value, _option, _folder: None)
+NO_MORE = FolderRule(words="no more than the default, or any value where there is none", fault=_raised)
+INSIDE = FolderRule(words="a name, or a path inside the folder", fault=_outside)
+MODEL = FolderRule(words="a model of a provider, or `local/smollm2`; no file of weights", fault=_weights)
+STORE = FolderRule(words="a SQLite file inside the folder", fault=_other_store)
 
 # Not here, with the cause where it is not plain: `price` and a higher limit would undo a budget; `replicates`,
 # `prompts`, `mode`, `max-tokens`, `reasoning-effort` and `timeout` multiply what the same work costs (a call cut off is
 # billed, and asked again); `with-reference` and `replies` give away what is withheld; `detector` is loaded and run;
 # `public-key` says whose receipts are believed, and a forger's folder would name its own.
-MAY_SET: Mapping[str, Rule] = {
+MAY_SET: Mapping[str, FolderRule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
     **dict.fromkeys(("benchmark", "data", "responses", "protocol"), INSIDE),
     **dict.fromkeys(("max_connections", "max_retries", "rpm", "tpm", "max_cost", "budget"), NO_MORE),
@@ -109,7 +109,7 @@ MAY_SET: Mapping[str, Rule] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedSetting:
     """Stands where the folder's value would; whoever needs the value learns why there is none."""
 
     sentence: str
@@ -138,16 +138,16 @@ def said_by(ctx: click.Context, name: str) -> str:
     """A sentence that names the file from which the flag has its value; empty where no file said it."""
     if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT_MAP:
         return ""
-    surroundings = cast("Surroundings", ctx.obj)
+    surroundings = cast("Environment", ctx.obj)
     option = next(one for one in settable(ctx.command) if one.name == name)
     if flag_of(option) != INSECURE and _said(option, surroundings.own) is not None:
         return f"The value is from {own_file()}."
     return f"The value is from {DOTENV if str(option.envvar) in surroundings.dotenv else TOML} in this folder."
 
 
-def _refused(value: Any) -> Refused | None:
+def _refused(value: Any) -> RefusedSetting | None:
     first = next(iter(cast("list[Any]", value)), None) if isinstance(value, list) else value
-    return first if isinstance(first, Refused) else None
+    return first if isinstance(first, RefusedSetting) else None
 
 
 def flag_of(option: click.Option) -> str:
@@ -165,7 +165,7 @@ def settable(command: click.Command) -> Iterator[click.Option]:
 
 def settings_taken(ctx: click.Context, _: click.Parameter, given: bool) -> bool:
     """The callback of --trust-folder, which every command has: what files say becomes the defaults of its flags."""
-    surroundings = cast("Surroundings | None", ctx.obj)
+    surroundings = cast("Environment | None", ctx.obj)
     if surroundings is None:
         return given  # nothing is carried out: the shell asks how a word goes on
     if given:
@@ -180,7 +180,7 @@ def settings_taken(ctx: click.Context, _: click.Parameter, given: bool) -> bool:
     return given
 
 
-def refuse_for(command: click.Command, surroundings: Surroundings) -> None:
+def refuse_for(command: click.Command, surroundings: Environment) -> None:
     """Raises WrongUse for what the folder sets and this command would refuse, were it started here."""
     found = defaults(command, surroundings)
     for option in settable(command):
@@ -189,7 +189,7 @@ def refuse_for(command: click.Command, surroundings: Surroundings) -> None:
             raise WrongUse(refused.sentence)
 
 
-def defaults(command: click.Command, surroundings: Surroundings) -> dict[str, Any]:
+def defaults(command: click.Command, surroundings: Environment) -> dict[str, Any]:
     """By the parameters' names: the user's own word first, then `.env`, then the folder's evenhand.toml."""
     found: dict[str, Any] = {}
     for option in settable(command):
@@ -208,7 +208,7 @@ def defaults(command: click.Command, surroundings: Surroundings) -> dict[str, An
     return found
 
 
-def _own_names(command: click.Command, surroundings: Surroundings) -> set[str]:
+def _own_names(command: click.Command, surroundings: Environment) -> set[str]:
     return {option.name or "" for option in settable(command) if _said(option, surroundings.own) is not None}
 
 
@@ -217,7 +217,7 @@ def _said(option: click.Option, toml: Mapping[str, Any]) -> Any:
     return toml.get(flag_of(option), toml.get(option.name or ""))
 
 
-def _guarded(option: click.Option, value: Any, file: str, key: str, surroundings: Surroundings) -> Any:
+def _guarded(option: click.Option, value: Any, file: str, key: str, surroundings: Environment) -> Any:
     name = flag_of(option)
     refused = None
     if name == INSECURE:
@@ -226,7 +226,7 @@ def _guarded(option: click.Option, value: Any, file: str, key: str, surroundings
         refused = _refusal(option, value, file, key, surroundings.folder)
     if refused is None:
         return value
-    return [Refused(refused)] if option.multiple else Refused(refused)
+    return [RefusedSetting(refused)] if option.multiple else RefusedSetting(refused)
 
 
 def _refusal(option: click.Option, value: Any, file: str, key: str, folder: Path) -> str | None:
@@ -273,7 +273,7 @@ class _Known:
     """By some command at least."""
 
 
-def _refuse_unknown(ctx: click.Context, surroundings: Surroundings) -> None:
+def _refuse_unknown(ctx: click.Context, surroundings: Environment) -> None:
     """Raises WrongUse for a setting that no command has, that stands there twice, or that vouches for the folder."""
     known = _known(ctx)
     _check_toml(surroundings.own, str(own_file()), known)

@@ -16,7 +16,7 @@ Command: TypeAlias = Callable[..., Any]
 Flag: TypeAlias = Callable[[Command], Command]
 
 
-class Words(click.ParamType[str]):
+class TextWithSpaces(click.ParamType[str]):
     """A text that may hold spaces: a variable gives one, not several."""
 
     name = "text"
@@ -25,7 +25,7 @@ class Words(click.ParamType[str]):
         return [rv]
 
 
-WORDS = Words()
+WORDS = TextWithSpaces()
 
 
 def option(*names: str, **attributes: Any) -> Flag:

@@ -98,7 +98,7 @@ The first of the variables that is set counts. `--judge-api-key-env` and its lik
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class SettingRow:
     flags: str
     variable: str
     takes: str
@@ -106,7 +106,7 @@ class Setting:
 
 
 def settings_reference() -> str:
-    used: defaultdict[Setting, list[str]] = defaultdict(list)
+    used: defaultdict[SettingRow, list[str]] = defaultdict(list)
     context = click.Context(evenhand, info_name="evenhand")
     for name in COMMANDS:
         command = evenhand.get_command(context, name)
@@ -146,8 +146,8 @@ def _options(command: click.Command, path: str) -> Iterator[tuple[str, click.Opt
             yield from _options(child, f"{path} {name}")
 
 
-def _setting(option: click.Option) -> Setting:
-    return Setting(
+def _setting(option: click.Option) -> SettingRow:
+    return SettingRow(
         flags=", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts)),
         variable=f"`{option.envvar}`" if option.envvar else "",
         takes=_takes(option),

@@ -7,7 +7,7 @@ from evenhand.benchmarks.benchmark import Counts, count
 from evenhand.describe.image_kinds import Label
 from evenhand.describe.lengths import Lengths, lengths
 from evenhand.describe.objects import Detector, ObjectCount, count_objects
-from evenhand.describe.pictures import Counted, Pictures, at_hand, commonest, counted_json, pictures
+from evenhand.describe.pictures import Counted, ImageFacts, at_hand, commonest, counted_json, pictures
 from evenhand.describe.requests import Requests, instruction_of, requests
 from evenhand.describe.verbs import VerbCount, VerbReader, verb_counts
 from evenhand.domain.identity import Json
@@ -19,7 +19,7 @@ TEXTS = ("instruction", "reference", "caption", "subjective_criteria", "factuali
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class DescriptionContext:
     """What a description may be made with; None: that part is left out."""
 
     verbs: VerbReader | None = None
@@ -41,7 +41,7 @@ class Description:
     lengths: Mapping[str, Lengths | None]
     """By kind of text; None where there is no such text."""
     requests: Requests
-    pictures: Pictures
+    pictures: ImageFacts
     verbs: tuple[VerbCount, ...] | None
     """None: not read."""
     without_verb: int
@@ -75,7 +75,11 @@ class Description:
 
 
 def describe(
-    benchmark: Benchmark, means: Means, *, name: str | None = None, labels: Mapping[str, Label] | None = None
+    benchmark: Benchmark,
+    means: DescriptionContext,
+    *,
+    name: str | None = None,
+    labels: Mapping[str, Label] | None = None,
 ) -> Description:
     """`labels`: the kinds of images, by the names that the items give them.
 
@@ -104,7 +108,7 @@ def describe(
     )
 
 
-def _not_at_hand(shown: Pictures) -> tuple[str, ...]:
+def _not_at_hand(shown: ImageFacts) -> tuple[str, ...]:
     missing = shown.different - shown.at_hand
     notes: list[str] = []
     if missing:

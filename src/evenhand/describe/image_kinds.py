@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems, listed, quoted
+from evenhand.benchmarks.data_error import BenchmarkError, FilePlace, Problems, listed, quoted
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.domain.item import Benchmark
@@ -27,13 +27,13 @@ class Label:
 def read_labels(path: Path) -> tuple[Label, ...]:
     """From a table with the columns image and kind. Raises BenchmarkError with all that is wrong with it."""
     problems = Problems(BenchmarkError)
-    labels: dict[str, tuple[Label, Place]] = {}
+    labels: dict[str, tuple[Label, FilePlace]] = {}
     rows = read_rows(path, problems)
     problems.raise_any()
     missing = [name for name in _COLUMNS if name not in rows[0].fields]
     if missing:
         found = quoted(rows[0].fields)
-        problems.add(Place(path=path), f"The columns `image` and `kind` are expected; found {found}.")
+        problems.add(FilePlace(path=path), f"The columns `image` and `kind` are expected; found {found}.")
         problems.raise_any()
     for row in rows:
         reader = FieldReader(row, problems)

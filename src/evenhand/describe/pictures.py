@@ -33,7 +33,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
+class ImageFacts:
     named: int
     """Images that the items show; one that several show counts for each."""
     different: int
@@ -64,7 +64,7 @@ class Pictures:
         }
 
 
-def pictures(benchmark: Benchmark, *, store: ImageStore | None, kinds: Mapping[str, str]) -> Pictures:
+def pictures(benchmark: Benchmark, *, store: ImageStore | None, kinds: Mapping[str, str]) -> ImageFacts:
     """`store` holds what was fetched; `kinds` labels images by the names that the items give them."""
     shown = [name for item in benchmark.items for name in item.images]
     found: list[tuple[str, int, int]] = []
@@ -76,7 +76,7 @@ def pictures(benchmark: Benchmark, *, store: ImageStore | None, kinds: Mapping[s
             unreadable += 1
         else:
             found.append((info.media_type, info.width, info.height))
-    return Pictures(
+    return ImageFacts(
         named=len(shown),
         different=len(_digests(benchmark)),
         per_item=tuple(sorted(Counter(len(item.images) for item in benchmark.items).items())),

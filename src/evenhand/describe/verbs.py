@@ -21,7 +21,7 @@ _PHRASE = ("NOUN", "PROPN", "ADJ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestedVerbs:
     """What one instruction asks for, in base forms and lower case."""
 
     verb: str
@@ -58,12 +58,12 @@ class VerbReader:
             self._language.get_pipe("lemmatizer").lookups.get_table("lemma_index")["verb"]
         )
 
-    def read(self, instructions: Iterable[str]) -> list[Asked | None]:
+    def read(self, instructions: Iterable[str]) -> list[RequestedVerbs | None]:
         """One for each instruction; None where no verb is found."""
         return [_asked(parsed, self._verbs) for parsed in self._language.pipe(map(_opened, instructions))]
 
 
-def verb_counts(asked: Sequence[Asked | None]) -> tuple[VerbCount, ...]:
+def verb_counts(asked: Sequence[RequestedVerbs | None]) -> tuple[VerbCount, ...]:
     """The commonest first; alike ones by name."""
     verbs = Counter(one.verb for one in asked if one is not None)
     pairs = Counter((one.verb, one.noun) for one in asked if one is not None and one.noun is not None)
@@ -86,9 +86,9 @@ def _opened(instruction: str) -> str:
     return instruction.replace(": ", ". ")
 
 
-def _asked(parsed: Any, verbs: Collection[str]) -> Asked | None:
+def _asked(parsed: Any, verbs: Collection[str]) -> RequestedVerbs | None:
     """Of the first sentence whose verb has a noun; else of the first that has a verb."""
-    found: Asked | None = None
+    found: RequestedVerbs | None = None
     for sentence in parsed.sents:
         one = _of_sentence(sentence, verbs)
         if one is not None and one.noun is not None:
@@ -97,13 +97,13 @@ def _asked(parsed: Any, verbs: Collection[str]) -> Asked | None:
     return found
 
 
-def _of_sentence(sentence: Any, verbs: Collection[str]) -> Asked | None:
+def _of_sentence(sentence: Any, verbs: Collection[str]) -> RequestedVerbs | None:
     order = _order(sentence, verbs)
     verb = _handed_on(_behind_what_is_given(sentence) if order is None else order)
     if order is None and (verb.pos_ != "VERB" or _passive(verb)):
         return None
     # The lemma of a noun that is a verb here keeps its capital.
-    return Asked(verb=str(verb.lemma_).lower(), noun=_noun_of(verb, sentence))
+    return RequestedVerbs(verb=str(verb.lemma_).lower(), noun=_noun_of(verb, sentence))
 
 
 def _behind_what_is_given(sentence: Any) -> Any:

@@ -158,7 +158,7 @@ Said: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class SubmissionEvent:
     seq: int
     at: float
     person: str | None
@@ -167,7 +167,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SubmissionState:
     stage: Stage = "draft"
     upload: Uploaded | None = None
     """The last one."""
@@ -184,7 +184,7 @@ class Standing:
     """Of the approval, or of the owner's last word since."""
     closing: bool = False
     """Whether the owner lets it be judged by what is there."""
-    failures: tuple[Event, ...] = ()
+    failures: tuple[SubmissionEvent, ...] = ()
     """In a row."""
     judged: Judged | None = None
     judged_at: float | None = None
@@ -209,15 +209,15 @@ class Standing:
         return self.failures[-1].at + min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (len(self.failures) - 1))
 
 
-def standing(events: Iterable[Event]) -> Standing:
+def standing(events: Iterable[SubmissionEvent]) -> SubmissionState:
     """Of one submission's events in their order; those that do not fit are passed over."""
-    found = Standing()
+    found = SubmissionState()
     for event in events:
         found = after(found, event)
     return found
 
 
-def after(before: Standing, event: Event) -> Standing:
+def after(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
         case Uploaded() | Confirmed() | Published() | Withdrawn():
             return _by_team(before, event)
@@ -227,7 +227,7 @@ def after(before: Standing, event: Event) -> Standing:
             return _by_worker(before, event)
 
 
-def _by_team(before: Standing, event: Event) -> Standing:
+def _by_team(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
         case Uploaded() as said if before.stage == "draft":
             return replace(before, upload=said, upload_seq=event.seq)
@@ -241,13 +241,13 @@ def _by_team(before: Standing, event: Event) -> Standing:
             return before
 
 
-def _confirms(before: Standing, said: Confirmed) -> bool:
+def _confirms(before: SubmissionState, said: Confirmed) -> bool:
     if before.stage != "draft" or before.upload is None or said.about != before.upload_seq:
         return False
     return said.checked or not before.upload.faults
 
 
-def _by_owner(before: Standing, event: Event) -> Standing:
+def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
         case Approved() as said if before.stage == "confirmed":
             return replace(before, stage="approved", approved=said, approval_seq=event.seq)
@@ -268,11 +268,11 @@ def _by_owner(before: Standing, event: Event) -> Standing:
             return before
 
 
-def _may_go_on(before: Standing) -> bool:
+def _may_go_on(before: SubmissionState) -> bool:
     return before.stage in ("approved", "stopped") or (before.judged is not None and before.judged.partial)
 
 
-def _by_worker(before: Standing, event: Event) -> Standing:
+def _by_worker(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     if isinstance(event.said, Estimated):
         if before.stage != "confirmed" or event.said == before.estimated:
             return before
@@ -306,7 +306,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class SubmissionTerms:
     """What the owner of a benchmark has set for submissions to it."""
 
     policy: str
@@ -329,18 +329,18 @@ class Terms:
         return f"{self.battles} battles, {self.reference_battles} against the reference, seed {self.seed}"
 
     def as_json(self) -> dict[str, Json]:
-        return {name: getattr(self, name) for name in Terms.__dataclass_fields__}
+        return {name: getattr(self, name) for name in SubmissionTerms.__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entrant:
+class SubmittedModel:
     """A submitted model as a board knows it."""
 
     submission: str
     person: str
     """Whose it is."""
     entered: Entered
-    standing: Standing = field(default_factory=Standing)
+    standing: SubmissionState = field(default_factory=SubmissionState)
 
     @property
     def label(self) -> str:

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 from evenhand import __version__
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.engine.run.calling import Means
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.run.runner import Runner
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
-from evenhand.engine.run.task import Errand, PlannedChunk, R, S
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.run.task import PlannedChunk, R, S, Task
+from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.budgets import BudgetStanding
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
@@ -51,10 +51,10 @@ Around: TypeAlias = Callable[[Runner[Any, Any]], AbstractAsyncContextManager[Non
 
 
 async def run_study(
-    prepared: Prepared,
+    prepared: PreparedStudy,
     *,
     ledger: Ledger,
-    means: Means,
+    means: CallContext,
     stop: StopSign,
     command: str = "judge",
     settings: Mapping[str, Json] | None = None,
@@ -72,7 +72,7 @@ async def run_study(
             decided = ledger.decided((trial.key for trial in prepared.trials()), reader=asking.protocol.reader)
             tally.stopped_with(len(decided))
 
-    return await run_errand(
+    return await run_task(
         asking,
         chunks,
         planned=prepared.wanted,
@@ -86,7 +86,7 @@ async def run_study(
     )
 
 
-def register(prepared: Prepared, ledger: Ledger) -> None:
+def register(prepared: PreparedStudy, ledger: Ledger) -> None:
     """Puts the study on record; again is no change."""
     asking = prepared.asking
     ledger.register_study(
@@ -98,14 +98,14 @@ def register(prepared: Prepared, ledger: Ledger) -> None:
     )
 
 
-async def run_errand(
-    errand: Errand[S, R],
+async def run_task(
+    errand: Task[S, R],
     chunks: Iterable[PlannedChunk[S]],
     *,
     planned: int,
     run: str,
     ledger: Ledger,
-    means: Means,
+    means: CallContext,
     stop: StopSign,
     around: Around = lambda _: nullcontext(),
     recount: Callable[[Tally], None] = lambda _: None,

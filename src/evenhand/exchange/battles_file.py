@@ -19,7 +19,7 @@ from evenhand.exchange.battles.column_source import ColumnSource, Source, open_c
 from evenhand.exchange.battles.columns import (
     Labels,
     Sides,
-    Verdicts,
+    VerdictColumns,
     items_of,
     length_difference,
     raters_of,
@@ -59,7 +59,7 @@ class BattleTable:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Cells:
     sides: Sides
-    verdicts: Verdicts
+    verdicts: VerdictColumns
     items: Labels | None
     raters: Labels | None
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.exchange.errors import ExchangeError
 
@@ -26,8 +26,10 @@ def read_scores(path: Path) -> ScoreTable:
     problems.raise_any()
     name, *benchmarks = dict.fromkeys(column for row in rows for column in row.fields)
     if len(benchmarks) < 2:
-        problems.add(Place(path=path), f"Two columns of scores are needed beside `{name}`; found {quoted(benchmarks)}.")
-    models: dict[str, Place] = {}
+        problems.add(
+            FilePlace(path=path), f"Two columns of scores are needed beside `{name}`; found {quoted(benchmarks)}."
+        )
+    models: dict[str, FilePlace] = {}
     for row in rows:
         model = str(row.fields.get(name, "")).strip()
         if not model:

@@ -27,7 +27,7 @@ _HIDING = ("\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ExchangeTable:
     columns: Mapping[str, Shape]
     """Their names in order; every row has them all."""
     rows: Sequence[Mapping[str, Json]]
@@ -42,7 +42,7 @@ def check_format(path: Place, *, spreadsheet: bool = False) -> None:
         raise ExchangeError(f"{path}: --spreadsheet guards the cells of .csv files only; leave it out here.")
 
 
-def write_table(table: Table, path: Place, *, spreadsheet: bool = False) -> None:
+def write_table(table: ExchangeTable, path: Place, *, spreadsheet: bool = False) -> None:
     """Raises OutputRefused, and OSError where the disk refuses; then the old file stays as it was."""
     with replacing(path) as file:
         match path.suffix.lower():
@@ -54,7 +54,7 @@ def write_table(table: Table, path: Place, *, spreadsheet: bool = False) -> None
                 file.writelines(jsonl_lines(table))
 
 
-def jsonl_lines(table: Table) -> Iterator[bytes]:
+def jsonl_lines(table: ExchangeTable) -> Iterator[bytes]:
     for row in table.rows:
         try:
             yield (json.dumps(row, ensure_ascii=False, allow_nan=False).translate(_LINE_ENDS) + "\n").encode()
@@ -63,7 +63,7 @@ def jsonl_lines(table: Table) -> Iterator[bytes]:
             yield (json.dumps(row, allow_nan=False) + "\n").encode("ascii")
 
 
-def csv_bytes(table: Table, *, spreadsheet: bool = False) -> bytes:
+def csv_bytes(table: ExchangeTable, *, spreadsheet: bool = False) -> bytes:
     text = io.StringIO(newline="")
     # Its line end of two characters makes the writer quote cells that hold either of them.
     writer = csv.writer(text, lineterminator="\r\n")
@@ -83,7 +83,7 @@ def _cell(value: Json, *, spreadsheet: bool) -> str:
     return ("'" if spreadsheet and formula else "") + _in_utf8(value)
 
 
-def _frame(table: Table) -> "pl.DataFrame":
+def _frame(table: ExchangeTable) -> "pl.DataFrame":
     import polars as pl
 
     types: dict[Shape, pl.DataType] = {

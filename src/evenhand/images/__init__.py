@@ -1,7 +1,7 @@
 """Images: told apart by their bytes, decoded within limits, kept by digest, prepared, counted in tokens, fetched."""
 
 from evenhand.images.inspection import ImageInfo, digest, inspect
-from evenhand.images.preparing import Prepared, prepared
+from evenhand.images.preparing import PreparedImage, prepared
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits, ImageTooLarge, sniff
 from evenhand.images.store import ImageStore, StoreProblem
 from evenhand.images.tokens import ImageDetail, most_image_tokens, openai_image_tokens
@@ -14,7 +14,7 @@ __all__ = [
     "ImageLimits",
     "ImageStore",
     "ImageTooLarge",
-    "Prepared",
+    "PreparedImage",
     "StoreProblem",
     "digest",
     "inspect",

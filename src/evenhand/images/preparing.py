@@ -13,14 +13,14 @@ _JPEG_QUALITY = 95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedImage:
     """The bytes to send and their media type."""
 
     data: bytes
     media_type: str
 
 
-def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT_LIMITS) -> Prepared:
+def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT_LIMITS) -> PreparedImage:
     """The image with its longer edge at most max_edge pixels (None: any).
 
     A still, upright, opaque, 8-bit PNG, JPEG, WebP or GIF within max_edge comes back byte for byte. Anything else
@@ -37,7 +37,7 @@ def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT
     width, height = decoding.upright_size(image)
     size = _fitted(width, height, max_edge)
     if size == (width, height) and decoding.is_plain(frame, data, media_type):
-        return Prepared(data=data, media_type=media_type)
+        return PreparedImage(data=data, media_type=media_type)
     picture = decoding.upright_rgb(image)
     if size != picture.size:
         from PIL.Image import Resampling
@@ -46,7 +46,7 @@ def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT
     return _encoded(picture, as_jpeg=media_type == "image/jpeg", icc_profile=_rgb_profile(image))
 
 
-def encoded_anew(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> Prepared:
+def encoded_anew(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> PreparedImage:
     """The first frame, upright, RGB, on white where it was transparent, as JPEG if it was JPEG, else PNG."""
     media_type = sniff(data)
     from evenhand.images import decoding
@@ -68,12 +68,12 @@ def _rgb_profile(image: "Image") -> bytes | None:
     return profile if isinstance(profile, bytes) and profile[16:20] == b"RGB " else None
 
 
-def _encoded(picture: "Image", *, as_jpeg: bool, icc_profile: bytes | None) -> Prepared:
+def _encoded(picture: "Image", *, as_jpeg: bool, icc_profile: bytes | None) -> PreparedImage:
     out = io.BytesIO()
     picture.info = {}  # of which Pillow would write comments and more
     if as_jpeg:
         # No chroma subsampling: coloured text must stay legible to a judge.
         picture.save(out, "JPEG", quality=_JPEG_QUALITY, subsampling=0, icc_profile=icc_profile)
-        return Prepared(data=out.getvalue(), media_type="image/jpeg")
+        return PreparedImage(data=out.getvalue(), media_type="image/jpeg")
     picture.save(out, "PNG", icc_profile=icc_profile)
-    return Prepared(data=out.getvalue(), media_type="image/png")
+    return PreparedImage(data=out.getvalue(), media_type="image/png")

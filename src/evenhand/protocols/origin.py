@@ -46,7 +46,7 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DecisionContext:
     rank: Rank
     disputed: bool = False
     """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
@@ -81,7 +81,7 @@ def _side(value: Value, kind: Kind) -> float | None:
     return value if kind == "choice" else {1: 1, 0: 0, -1: 2}[(value > 0) - (value < 0)]
 
 
-class Origin:
+class DecisionOrigin:
     """Whose words a decision in a reply is. `text` is the reply's plain text."""
 
     def __init__(self, text: str, shown: Sequence[str], *, fence: str | None) -> None:
@@ -104,20 +104,20 @@ class Origin:
         """Whether the whole reply is what one candidate wrote."""
         return self._candidates.is_one(self._unquoted)
 
-    def rank(self, decided: Decided, *, kind: Kind, alone: bool, closing: bool) -> Standing:
+    def rank(self, decided: Decided, *, kind: Kind, alone: bool, closing: bool) -> DecisionContext:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
         start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
         quoting = self._quoting
         if self._is_fenced(start, end):
-            return Standing(Rank.ANOTHERS)
+            return DecisionContext(Rank.ANOTHERS)
         if alone and closing and quoting.is_bare(start, end):  # as nearly every reply ends
-            return Standing(Rank.OWN)
+            return DecisionContext(Rank.OWN)
         led = self._led(start, end)
         if alone and led.plainly and closing:
-            return Standing(Rank.OWN)
+            return DecisionContext(Rank.OWN)
         writers = self._writers(decided, end)
         if alone and led.plainly and not writers:
-            return Standing(Rank.OWN)
+            return DecisionContext(Rank.OWN)
         if writers:
             favoured = _side(decided.value, kind)
             against = bool(favoured) and favoured not in writers and not led.quoted and (closing or led.plainly)
@@ -136,24 +136,24 @@ class Origin:
             spoken_of=quoting.spoken_of(start, end) or quoting.follows(start),
         )
 
-    def _written(self, start: int, end: int, led: _Led, *, against: bool) -> Standing:
+    def _written(self, start: int, end: int, led: _Led, *, against: bool) -> DecisionContext:
         """Of a decision that a candidate wrote too; `against`: one that finds another better than its writers, and that
         nothing tells to be theirs, or that closes the reply."""
         quoting = self._quoting
         if not (led.announced or against) and self._closes(start, end, led):
-            return Standing(Rank.WRITTEN)
+            return DecisionContext(Rank.WRITTEN)
         restated = self._restated(start, end)
         if led.announced or led.quoted or led.introduced or quoting.labelled(start):
             told = led.announced or led.introduced or led.spoken_of or restated.rank > Rank.WRITTEN
             told = told or (led.quoted and quoting.in_prose_of_another(start))
-            standing = Standing(Rank.ANOTHERS, disputed=not told)
+            standing = DecisionContext(Rank.ANOTHERS, disputed=not told)
         elif restated.rank > Rank.SPOKEN_OF or not led.spoken_of:
             standing = restated
         else:
-            standing = Standing(Rank.SPOKEN_OF)
+            standing = DecisionContext(Rank.SPOKEN_OF)
         if against and standing.rank >= Rank.SPOKEN_OF and not self._is_long(start, end):
             # Who writes a verdict against itself wants the judge not to be heard.
-            return Standing(Rank.SPOKEN_OF, disputed=True)
+            return DecisionContext(Rank.SPOKEN_OF, disputed=True)
         return standing
 
     def _headed(self, start: int, end: int) -> int:
@@ -172,19 +172,21 @@ class Origin:
         marked = self._quoting.quotes(begin, end) or (goes_on and self._quoting.after_a_colon(begin))
         return self._is_a_candidates or self._letters.prose(begin, start) >= (LONG if marked else VERY_LONG)
 
-    def _unwritten(self, decided: Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> Standing:
+    def _unwritten(self, decided: Decided, end: int, led: _Led, *, meant: bool, alone: bool) -> DecisionContext:
         """Of a decision that no candidate wrote; `meant`: one declared the same in other words."""
         if led.announced or (led.introduced and meant):
-            return Standing(Rank.ANOTHERS)
+            return DecisionContext(Rank.ANOTHERS)
         if led.introduced or led.spoken_of:
-            return Standing(Rank.SPOKEN_OF, disputed=not (led.quoted or meant))
+            return DecisionContext(Rank.SPOKEN_OF, disputed=not (led.quoted or meant))
         if meant or self._below_a_candidates(decided.start):
-            return Standing(Rank.WRITTEN)
+            return DecisionContext(Rank.WRITTEN)
         if not led.quoted or isinstance(decided.value, NotOffered):
-            return Standing(Rank.OWN)  # what is captured to be seen not to be offered is spoken of in quotation marks
+            return DecisionContext(
+                Rank.OWN
+            )  # what is captured to be seen not to be offered is spoken of in quotation marks
         closes = self._closes(decided.start, end, led)
         own = closes and (alone or self._quoting.in_parentheses(decided.start, end))
-        return Standing(Rank.OWN) if own else Standing(Rank.QUOTED, disputed=closes)
+        return DecisionContext(Rank.OWN) if own else DecisionContext(Rank.QUOTED, disputed=closes)
 
     def _closes(self, start: int, end: int, led: _Led) -> bool:
         quoting = self._quoting
@@ -260,13 +262,13 @@ class Origin:
         above = self._unquoted[self._unquoted.rfind("\n\n", 0, begin) + 1 : begin]
         return prose(above) >= VERY_LONG and bool(self._candidates.writers(above))
 
-    def _restated(self, start: int, end: int) -> Standing:
+    def _restated(self, start: int, end: int) -> DecisionContext:
         """What a decision is that stands in a longer stretch of a candidate's."""
         if self._is_a_candidates and any(map(str.isalnum, self.text[:start] + self.text[end:])):
-            return Standing(Rank.ANOTHERS)
+            return DecisionContext(Rank.ANOTHERS)
         begin = self._begins(start, end)
         if begin >= start:
-            return Standing(Rank.WRITTEN)
+            return DecisionContext(Rank.WRITTEN)
         quoting = self._quoting
         quoted = quoting.quotes(begin, end)
         # A few words over several lines, or a sentence that is neither quoted nor follows a colon, may be the judge's,
@@ -278,6 +280,6 @@ class Origin:
             doubtful = 0 < own < VERY_LONG or (own == 0 and "\n" in self.text[begin:start])
         told = quoting.announced(begin) or quoting.introduced(begin) or quoting.labelled(begin)
         if told or quoted:
-            return Standing(Rank.ANOTHERS, disputed=doubtful)
+            return DecisionContext(Rank.ANOTHERS, disputed=doubtful)
         spoken_of = quoting.spoken_of(begin, end)
-        return Standing(Rank.SPOKEN_OF, disputed=doubtful) if spoken_of else Standing(Rank.WRITTEN)
+        return DecisionContext(Rank.SPOKEN_OF, disputed=doubtful) if spoken_of else DecisionContext(Rank.WRITTEN)

@@ -12,7 +12,7 @@ class PatternError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDecision:
     start: int
     end: int
     groups: tuple[str | None, ...]
@@ -42,7 +42,7 @@ class Pattern:
     def finds(self, text: str) -> bool:
         return self.regexp.search(text.encode("utf-8", "replace")) is not None
 
-    def found_in(self, text: str) -> Iterator[Found]:
+    def found_in(self, text: str) -> Iterator[FoundDecision]:
         """Every match from left to right, but for an empty one right after another at the text's end.
 
         `text` must hold no lone surrogate, which RE2 cannot encode.
@@ -57,11 +57,11 @@ class Pattern:
             spans = [match.span(group) for group in range(1, self.groups + 1)]
             groups = tuple([data[left:right].decode() if left >= 0 else None for left, right in spans])
             if ascii_only:
-                yield Found(start, end, groups)
+                yield FoundDecision(start, end, groups)
             else:
                 first = place + len(data[byte:start].decode())
                 byte, place = end, first + len(data[start:end].decode())
-                yield Found(first, place, groups)
+                yield FoundDecision(first, place, groups)
             if end == len(data):
                 return  # most replies end with their decision: RE2 need not be started again for nothing
 

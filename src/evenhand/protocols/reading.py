@@ -11,8 +11,8 @@ from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice, Grades, Levels, NoVerdict, Preference, Verdict
 from evenhand.protocols.candidates import SHORTEST
 from evenhand.protocols.closing import said_after
-from evenhand.protocols.origin import Decided, Kind, NotOffered, Origin, Rank, Standing, Value
-from evenhand.protocols.patterns import Found, Pattern
+from evenhand.protocols.origin import Decided, DecisionContext, DecisionOrigin, Kind, NotOffered, Rank, Value
+from evenhand.protocols.patterns import FoundDecision, Pattern
 from evenhand.protocols.plain import plain
 
 # Raised whenever the code of reading, origin, closing, quoting, candidates, letters, skeleton or plain changes what any
@@ -82,7 +82,7 @@ def read(
         text, shown, fence = said, (), None
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
-    origin = Origin(text, shown, fence=fence)
+    origin = DecisionOrigin(text, shown, fence=fence)
     for pattern in (rule.pattern, rule.unmarked):
         if pattern is None:
             continue
@@ -118,7 +118,7 @@ def _tightened(bracketed: re.Match[str]) -> str:
 
 
 def _decision(
-    rule: ReadingRule, found: Sequence[Found], origin: Origin, *, options: int | None
+    rule: ReadingRule, found: Sequence[FoundDecision], origin: DecisionOrigin, *, options: int | None
 ) -> Verdict | NoVerdict | None:
     """None where nothing was found that can be the judge's own."""
     groups = rule.pattern.groups if rule.kind == "grades" else 1
@@ -149,7 +149,9 @@ def _decision(
     return _verdict(rule, values, options)
 
 
-def _decided(rule: ReadingRule, match: Found, captured: str, origin: Origin, options: int | None) -> Decided:
+def _decided(
+    rule: ReadingRule, match: FoundDecision, captured: str, origin: DecisionOrigin, options: int | None
+) -> Decided:
     value = _value(rule, captured, options)
     if isinstance(value, NotOffered) and len(captured) >= _A_SENTENCE:
         # A pattern may begin before the sentence that it finds to be spoken of.
@@ -158,9 +160,11 @@ def _decided(rule: ReadingRule, match: Found, captured: str, origin: Origin, opt
     return Decided(value, captured, match.start, match.end)
 
 
-def _standings(rule: ReadingRule, by_group: Sequence[Sequence[Decided]], origin: Origin) -> dict[Decided, Standing]:
+def _standings(
+    rule: ReadingRule, by_group: Sequence[Sequence[Decided]], origin: DecisionOrigin
+) -> dict[Decided, DecisionContext]:
     """Of the last ones of each group."""
-    standings: dict[Decided, Standing] = {}
+    standings: dict[Decided, DecisionContext] = {}
     alone: dict[Decided, bool] = {}
     for group in by_group:
         alone |= dict.fromkeys(group[-MOST_DECISIONS:], len({one.value for one in group}) == 1)
@@ -178,12 +182,12 @@ def _standings(rule: ReadingRule, by_group: Sequence[Sequence[Decided]], origin:
     return standings
 
 
-def _by_rank(standing: Standing) -> Rank:
+def _by_rank(standing: DecisionContext) -> Rank:
     return standing.rank
 
 
 def _of_group(
-    rule: ReadingRule, decided: Sequence[Decided], standings: Mapping[Decided, Standing]
+    rule: ReadingRule, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext]
 ) -> Value | NoVerdict | None:
     if len(decided) == 1 and standings[decided[0]].rank == Rank.OWN:  # as in nearly every reply
         return decided[0].value
@@ -193,7 +197,7 @@ def _of_group(
 
 
 def _judges_own(
-    rule: ReadingRule, found: Sequence[tuple[Standing, Value]], *, unread: Set[Value]
+    rule: ReadingRule, found: Sequence[tuple[DecisionContext, Value]], *, unread: Set[Value]
 ) -> Value | NoVerdict | None:
     """`unread`: the values of those before, of which it is not known whose they are."""
     possible = [(standing, value) for standing, value in found if standing.rank < Rank.ANOTHERS]

@@ -25,9 +25,9 @@ from evenhand.site.boards import pages as board_pages
 from evenhand.site.http import pictures
 from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.pages import STATIC, AsciiJson, Pages
-from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.request_guard import Gate, SecurityHeaders
+from evenhand.site.http.request_guard import RequestGuard, SecurityHeaders
 from evenhand.site.http.service import Service, Serving, service_of, visitor_of
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
@@ -36,7 +36,7 @@ from evenhand.site.living import owner_api as growing_admin_api
 from evenhand.site.living import owner_pages as growing_admin
 from evenhand.site.living import pages as grow_pages
 from evenhand.site.living import writing_pages
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.openapi import Described
 from evenhand.site.owner import pages as admin_pages
 from evenhand.site.people import api as compare_api
@@ -95,7 +95,7 @@ class _LastingFiles(StaticFiles):
 
 
 def make_app(ledger: Ledger, site: Site) -> FastAPI:
-    watch = Watch(ledger, site.limits)
+    watch = RateLimits(ledger, site.limits)
     service = Service(
         ledger=ledger,
         site=site,
@@ -104,7 +104,7 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
         computed=Computed(),
         checks=Checks(ledger),
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
-        proposals=ProposalsAtHand(ledger),
+        proposals=ProposalCache(ledger),
     )
 
     @asynccontextmanager
@@ -132,7 +132,7 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
     app.add_exception_handler(StillWorking, _still_working)
     app.add_exception_handler(RankError, _no_board)
     app.add_exception_handler(LedgerError, _busy)
-    app.add_middleware(Gate, site=site, ledger=ledger, watch=service.watch, answer=answer)
+    app.add_middleware(RequestGuard, site=site, ledger=ledger, watch=service.watch, answer=answer)
     app.add_middleware(SecurityHeaders, site=site)
     return app
 

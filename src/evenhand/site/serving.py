@@ -11,7 +11,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import DAY, Invite, Person, invitations, invite, people, revoke_invitation
 from evenhand.site.app import make_app
 from evenhand.site.http.connection import connection_class
-from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.request_guard import security_headers
 from evenhand.site.http.settings import Site, SiteError
 from evenhand.site.http.visitor import Visitor
@@ -40,7 +40,7 @@ def _owner(ledger: Ledger) -> Person | None:
 
 def server_config(ledger: Ledger, site: Site, *, host: str, port: int) -> uvicorn.Config:
     app = make_app(ledger, site)
-    watch: Watch = app.state.service.watch
+    watch: RateLimits = app.state.service.watch
 
     async def refused(address: str, what: str) -> None:
         await watch.attacked(Visitor(address=address), what, "")

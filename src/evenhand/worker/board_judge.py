@@ -7,17 +7,17 @@ from typing import TypeAlias
 from evenhand.domain.errors import Misuse
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.joining import JoinedBoard, Spoken
 from evenhand.protocols.protocol import Protocol
 
-MakeMeans: TypeAlias = Callable[[Budget, frozenset[str]], Means]
+MakeMeans: TypeAlias = Callable[[Budget, frozenset[str]], CallContext]
 """For one run; the names of settings that a provider must not refuse. Raises Misuse where a key is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAtHand:
+class ModelReady:
     """A model that the worker was given."""
 
     name: str
@@ -39,8 +39,8 @@ class ModelAtHand:
 class Seated:
     """The judge of a board, and who extracts, at hand."""
 
-    judge: ModelAtHand
-    extractor: ModelAtHand
+    judge: ModelReady
+    extractor: ModelReady
     """The judge itself, or another."""
 
     @property
@@ -52,7 +52,7 @@ class Seated:
         """The name of a model whose price is not known."""
         return next((one.name for one in (self.judge, self.extractor) if not one.quote.known), None)
 
-    def means(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> Means:
+    def means(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> CallContext:
         judge = board.judge
         own = _chosen(judge.rater.settings, protocol.settings)
         if judge.condition.image_detail != protocol.seeing.detail and judge.condition.image_detail is not None:
@@ -69,7 +69,7 @@ def _chosen(settings: Settings, defaults: Settings) -> frozenset[str]:
     return frozenset(name for name in settings.as_json() if getattr(settings, name) != getattr(defaults, name))
 
 
-def seated(board: JoinedBoard, judge: ModelAtHand | None, extractor: ModelAtHand | None) -> Seated:
+def seated(board: JoinedBoard, judge: ModelReady | None, extractor: ModelReady | None) -> Seated:
     """Raises Misuse, with the flags that the worker needs, where these are not the board's."""
     wanted = board.judge
     if wanted.rater.kind != "model":
@@ -105,7 +105,7 @@ _JUDGE = _Part(called="judge", does="is judged by", flag="--judge")
 _EXTRACTOR = _Part(called="extractor", does="has unclear decisions extracted by", flag="--extractor")
 
 
-def _differs(board: JoinedBoard, wanted: Rater, given: ModelAtHand | None, part: _Part) -> str:
+def _differs(board: JoinedBoard, wanted: Rater, given: ModelReady | None, part: _Part) -> str:
     has = f"no {part.called}" if given is None else f"{given.name} at {given.endpoint}"
     return (
         f"The board of {board.intake.benchmark} {part.does} {wanted.name} at {wanted.endpoint}, and the worker was "

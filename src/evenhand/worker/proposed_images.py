@@ -9,8 +9,8 @@ from evenhand.images.sniffing import PROPOSED_LIMITS
 from evenhand.ledger.store.claims import claim_calls, holder_name, release_all
 from evenhand.ledger.store.opening import explained
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.http.audit_log import Event, write_down
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.http.audit_log import LogEvent, write_down
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import ImageCame, ImageFailed, next_try
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import TooLate, find_proposal, say
@@ -57,7 +57,7 @@ class WantedImage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedImages:
     ledger: Ledger
-    proposals: ProposalsAtHand
+    proposals: ProposalCache
     limits: FetchLimits = LIMITS
     name: str = field(default="images", init=False)
 
@@ -113,7 +113,7 @@ class ProposedImages:
             said = ImageFailed(about=job.instruction, detail=detail or _WHY[outcome.problem], final=final)
             if outcome.problem in _ATTACKS:
                 write_down(
-                    self.ledger, Event(what=f"refused: image {outcome.problem}", person=job.person, detail=job.url)
+                    self.ledger, LogEvent(what=f"refused: image {outcome.problem}", person=job.person, detail=job.url)
                 )
         with suppress(TooLate):  # the writer has changed it in the meantime
             say(self.ledger, job.growing, job.proposal, said, person=None)

@@ -14,14 +14,14 @@ from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.budget import Budget, dollars_up
-from evenhand.engine.run.calling import Means
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
-from evenhand.engine.session import run_errand
+from evenhand.engine.session import run_task
 from evenhand.engine.tasks.item_task import Addressee, nothing_said
 from evenhand.ledger.store.claims import Claimed, claim_calls, held_now
 from evenhand.ledger.store.record import Entries, Ledger
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import Answer, AnswerFailed, next_try
 from evenhand.site.living.settings import GrowingBenchmark, growing_benchmarks
 from evenhand.site.living.store import TooLate, say
@@ -110,9 +110,9 @@ class _Rest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceAnswers:
     ledger: Ledger
-    proposals: ProposalsAtHand
+    proposals: ProposalCache
     asked: Addressee
-    means: Callable[[Budget], Means]
+    means: Callable[[Budget], CallContext]
     """For one run. Raises Misuse where a key is missing."""
     priced: bool
     """Whether the model's price is known."""
@@ -190,7 +190,7 @@ class ReferenceAnswers:
         finally:
             means.budget.close(done=False)
 
-    async def _ask(self, job: WantedAnswers, means: Means, command: str, stopping: Stopping) -> str:
+    async def _ask(self, job: WantedAnswers, means: CallContext, command: str, stopping: Stopping) -> str:
         errand = Referring(asked=self.asked)
         plan = list(errand.plan(job.answers, self.ledger))
         chunks = [_affordable(chunk, means) for chunk in plan]
@@ -199,7 +199,7 @@ class ReferenceAnswers:
             # The record keeps every run: one that could ask nothing is not begun.
             await means.close()
             return _over_budget(job.growing, plan, means)
-        ended = await run_errand(
+        ended = await run_task(
             errand,
             chunks,
             planned=planned,
@@ -239,7 +239,7 @@ def run_command(growing: str) -> str:
     return f"worker answers {growing}"
 
 
-def _affordable(chunk: PlannedChunk[WantedAnswer], means: Means) -> PlannedChunk[WantedAnswer]:
+def _affordable(chunk: PlannedChunk[WantedAnswer], means: CallContext) -> PlannedChunk[WantedAnswer]:
     """What is answered already, and what the budget allows at least one of."""
     if not means.budget.limited:
         return chunk
@@ -248,7 +248,7 @@ def _affordable(chunk: PlannedChunk[WantedAnswer], means: Means) -> PlannedChunk
     return replace(chunk, due=tuple(fits))
 
 
-def _over_budget(growing: GrowingBenchmark, plan: Sequence[PlannedChunk[WantedAnswer]], means: Means) -> str:
+def _over_budget(growing: GrowingBenchmark, plan: Sequence[PlannedChunk[WantedAnswer]], means: CallContext) -> str:
     limit = growing.terms.max_cost or 0.0
     next_one = max(means.pricing.most(due.request) or 0.0 for chunk in plan for due in chunk.due if not due.stored)
     least = dollars_up(limit - means.budget.left() + next_one)

@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.domain.submission import Approved, Failed, Judged, Said, Standing, Stopped
+from evenhand.domain.submission import Approved, Failed, Judged, Said, Stopped, SubmissionState
 from evenhand.engine.run.budget import Budget, dollars_up
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, register, run_study
 from evenhand.engine.tasks.joining import JoinedBoard
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.claims import renew
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
@@ -53,12 +53,12 @@ class SubmissionJob:
         found = find_submission(ledger, self.submission.id)
         return found is not None and self.is_as_planned(found.standing)
 
-    def is_as_planned(self, standing: Standing) -> bool:
+    def is_as_planned(self, standing: SubmissionState) -> bool:
         return standing.stage == "approved" and standing.approval_seq == self.submission.standing.approval_seq
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class TurnTerms:
     """Of one turn."""
 
     holder: str
@@ -76,10 +76,10 @@ class SubmissionTurn:
     ledger: Ledger
     job: SubmissionJob
     board: JoinedBoard
-    prepared: Prepared
+    prepared: PreparedStudy
     receipt: MakeReceipt
 
-    async def judge(self, judges: Seated, terms: Terms, stopping: Stopping) -> str:
+    async def judge(self, judges: Seated, terms: TurnTerms, stopping: Stopping) -> str:
         """A sentence where something stands in the way."""
         budget, command = self._budget(judges), run_command(self.job.submission.id)
         means = judges.means(budget, self.board, self.prepared.asking.protocol)
@@ -112,7 +112,7 @@ class SubmissionTurn:
         return Budget(limit)
 
     @asynccontextmanager
-    async def _watched(self, terms: Terms, stop: StopSign) -> AsyncGenerator[None]:
+    async def _watched(self, terms: TurnTerms, stop: StopSign) -> AsyncGenerator[None]:
         watch = asyncio.create_task(self._watch(terms, stop))
         try:
             yield
@@ -120,7 +120,7 @@ class SubmissionTurn:
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
 
-    async def _watch(self, terms: Terms, stop: StopSign) -> None:
+    async def _watch(self, terms: TurnTerms, stop: StopSign) -> None:
         """Lets the run begin nothing more when its time is over, when it is not wanted any more, or not ours."""
         over = time.monotonic() + terms.seconds
         while True:

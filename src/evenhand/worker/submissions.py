@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.domain.submission import Estimated, Standing
-from evenhand.domain.submission import Terms as IntakeTerms
+from evenhand.domain.submission import Estimated, SubmissionState
+from evenhand.domain.submission import SubmissionTerms as IntakeTerms
 from evenhand.engine.run.quote import dry_run
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.tasks.joining import Draw, JoinedBoard, joined_board, placing, submitted_answers
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.images import ImageError
 from evenhand.ledger.store.claims import claim_one, held_now, holder_name, release_all
 from evenhand.ledger.store.record import Ledger
@@ -28,9 +28,9 @@ from evenhand.ledger.submissions.store import (
     wanted_of_the_worker,
 )
 from evenhand.ledger.submissions.submitted_models import may_be_shown
-from evenhand.worker.board_judge import ModelAtHand, Seated, seated
+from evenhand.worker.board_judge import ModelReady, Seated, seated
 from evenhand.worker.loop import InPart, Stopping
-from evenhand.worker.submission_turn import MakeReceipt, SubmissionJob, SubmissionTurn, Terms
+from evenhand.worker.submission_turn import MakeReceipt, SubmissionJob, SubmissionTurn, TurnTerms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,8 @@ class _Grounds:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submissions:
     ledger: Ledger
-    judge: ModelAtHand | None
-    extractor: ModelAtHand | None = None
+    judge: ModelReady | None
+    extractor: ModelReady | None = None
     receipt: MakeReceipt
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """What is put on record with each run."""
@@ -111,13 +111,13 @@ class Submissions:
         said = replace(self._estimated(prepared, judges), terms=terms.drawn)
         with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
 
-            def allowed(standing: Standing) -> bool:
+            def allowed(standing: SubmissionState) -> bool:
                 return _is_confirmed(standing) and _is_news(said, standing.estimated)
 
             tell(self.ledger, job.submission.id, said, person=None, allowed=allowed)
         self._estimated_on[job.submission.id] = grounds
 
-    def _estimated(self, prepared: Prepared, judges: Seated) -> Estimated:
+    def _estimated(self, prepared: PreparedStudy, judges: Seated) -> Estimated:
         quoted = dry_run(
             prepared.plan(self.ledger),
             judges.judge.quote,
@@ -147,7 +147,7 @@ class Submissions:
             if judges is None:
                 await asyncio.to_thread(turn.conclude)
                 return ""
-            terms = Terms(holder=holder, seconds=self.turn_seconds, settings=self.settings)
+            terms = TurnTerms(holder=holder, seconds=self.turn_seconds, settings=self.settings)
             return await turn.judge(judges, terms, stopping)
 
     @asynccontextmanager
@@ -194,7 +194,7 @@ def _grounds(ledger: Ledger, intake: Intake) -> _Grounds:
     )
 
 
-def _is_confirmed(standing: Standing) -> bool:
+def _is_confirmed(standing: SubmissionState) -> bool:
     return standing.stage == "confirmed"
 
 

@@ -12,17 +12,17 @@ from rich.console import Console
 
 from evenhand.cli.main import evenhand
 from evenhand.reports.papers.reproduce import PAPERS, reproduce
-from evenhand.reports.papers.reproduce.printed import Row, Table, figures, rounded, truncated
+from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, rounded, truncated
 from evenhand.reports.papers.reproduce.visit_bench import equation_table, mean_table, tie_table
 from evenhand.reports.papers.reproduce.words import print_reproduction
 from tests.exchange.world import run
 
 
-def table(paper: str, name: str) -> Table:
+def table(paper: str, name: str) -> PrintedTable:
     return next(one for one in reproduce(paper).tables if one.table == name)
 
 
-def notes(found: Table) -> dict[str, str | None]:
+def notes(found: PrintedTable) -> dict[str, str | None]:
     return {row.row: row.note for row in found.rows if row.note}
 
 
@@ -113,7 +113,7 @@ def test_27_cells_of_grade_scores_table_1_are_outside_their_own_two_parts_and_on
 
 
 def test_the_average_mae_of_table_7_follows_from_its_parts_but_for_one_slip():
-    found = table("creation-mmbench", "Table 7, MAE")
+    found = table("creation-mmbench", "PrintedTable 7, MAE")
     assert found.ok
     assert len(found.rows) == 20
     assert set(notes(found)) == {"Human-as-a-judge, H3, non-dual"}
@@ -161,8 +161,8 @@ def test_grade_scores_worked_values_come_out_as_the_authors_code_counts():
 
 
 def test_a_row_that_does_not_agree_makes_its_table_not_ok():
-    row = Row(row="x", published={"reward": 1.0}, computed={"reward": 2.0}, ok=False)
-    assert not Table(table="t", what="w", rows=(row,)).ok
+    row = PrintedRow(row="x", published={"reward": 1.0}, computed={"reward": 2.0}, ok=False)
+    assert not PrintedTable(table="t", what="w", rows=(row,)).ok
     assert row.as_json()["difference"] == {"reward": 1.0}
 
 

@@ -14,11 +14,11 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.submission import Approved, Confirmed, Entered, Judged, Terms, Uploaded, label
+from evenhand.domain.submission import Approved, Confirmed, Entered, Judged, SubmissionTerms, Uploaded, label
 from evenhand.domain.trial import Readout, Trial
 from evenhand.engine.run.task import Circumstances, Due
 from evenhand.engine.tasks.extraction import Extractor
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, intakes_on_record, open_intake
 from evenhand.ledger.submissions.store import Submission, begin_submission, find_submission, tell
@@ -93,7 +93,7 @@ class House:
 
     def judged(
         self, models: Sequence[str], *, new: str | None = None, takes: Takes | None = None, limit: int | None = None
-    ) -> Prepared:
+    ) -> PreparedStudy:
         """All that is wanted, or the first `limit` trials of it; `takes`: else as `mostly`."""
         answers = [answer(item, model) for item in ITEMS for model in models]
         self.ledger.add_responses(answers)
@@ -136,7 +136,7 @@ class House:
         better = self.better(shown)
         return better if lot > 1 else next(name for name in (shown.first, shown.second) if name != better)
 
-    def _judge(self, prepared: Prepared, trial: Trial, takes: Takes) -> None:
+    def _judge(self, prepared: PreparedStudy, trial: Trial, takes: Takes) -> None:
         asking, at = prepared.asking, time.time()
         first, second = (asking.responses[digest].model for digest in trial.responses)
         request = asking.request(trial)
@@ -161,7 +161,7 @@ class House:
         entries.extend(asking.record(due, read, now))
         self.ledger.commit(entries)
 
-    def subject(self, placing: Prepared, submission: str, *, counted: tuple[str, ...] = ()) -> ReceiptSubject:
+    def subject(self, placing: PreparedStudy, submission: str, *, counted: tuple[str, ...] = ()) -> ReceiptSubject:
         found = find_submission(self.ledger, submission)
         assert found is not None
         assert found.standing.upload is not None
@@ -178,7 +178,7 @@ class House:
         )
 
     @staticmethod
-    def board(judged: Prepared) -> BoardIdentity:
+    def board(judged: PreparedStudy) -> BoardIdentity:
         return BoardIdentity(data=judged.study.data, rater=judged.study.rater, condition=judged.study.condition)
 
     def approved(
@@ -216,7 +216,7 @@ class House:
 class Receipted:
     house: House
     subject: ReceiptSubject
-    placing: Prepared
+    placing: PreparedStudy
     receipt: dict[str, Json]
 
 
@@ -226,7 +226,9 @@ PLAYERS = ["amber", "blue", REFERENCE]
 def receipted(house: House, *, takes: Takes | None = None, limit: int | None = None) -> Receipted:
     """The founding board, and a submitted model placed on it, with its receipt."""
     founding = house.judged(PLAYERS, takes=takes)
-    intake = open_intake(house.ledger, BENCHMARK.name, house.board(founding), Terms(policy="None."), by="owner")
+    intake = open_intake(
+        house.ledger, BENCHMARK.name, house.board(founding), SubmissionTerms(policy="None."), by="owner"
+    )
     submission = house.approved(intake)
     placing = house.judged([*PLAYERS, submission.label], new=submission.label, takes=takes, limit=limit)
     subject = house.subject(placing, submission.id)

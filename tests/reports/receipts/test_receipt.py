@@ -23,7 +23,7 @@ from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.submissions.intakes import BoardIdentity, intakes_on_record
 from evenhand.ledger.submissions.store import find_submission, tell
-from evenhand.reports.board.board import Standing
+from evenhand.reports.board.board import BoardRow
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.receipts.check import verify
 from evenhand.reports.receipts.reading import read_receipt
@@ -110,9 +110,9 @@ def test_rating_rank_and_the_others_before_and_after_are_those_of_the_boards(com
     assert sum(one["after"] for one in told) == pytest.approx(sum(one["before"] for one in told), abs=0.31)
 
 
-def _standing(model: str, rating: float | None, component: int | None = 1) -> Standing:
+def _standing(model: str, rating: float | None, component: int | None = 1) -> BoardRow:
     known = Estimate(value=rating) if rating is not None else Estimate(value=None, reason="no battles")
-    return Standing(
+    return BoardRow(
         model=model, rank=1, rating=known, win_rate=known, wins=1, losses=1, ties=0, component=component
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.identity import bytes_hash
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.receipts.check import Verification, verify
+from evenhand.reports.receipts.check import ReceiptVerification, verify
 from evenhand.reports.receipts.reading import ReceiptError, read_receipt
 from evenhand.reports.receipts.receipt import seal
 from tests.reports.receipts.receipt_scene import House, Receipted, another_joins, receipted
@@ -45,7 +45,7 @@ class Copied:
         with closing(sqlite3.connect(self.database)) as database, database:
             return database.execute(statement, values).fetchall()
 
-    def found(self, *, predictions: bytes | None = None) -> Verification:
+    def found(self, *, predictions: bytes | None = None) -> ReceiptVerification:
         with closing(Ledger(f"sqlite:///{self.database}", create=False)) as ledger:
             return verify(ledger, read_receipt(json.dumps(self.receipt).encode()), predictions=predictions)
 
@@ -59,7 +59,7 @@ def copied(made: Receipted, tmp_path: Path) -> Copied:
     return Copied(made, tmp_path)
 
 
-def failed(found: Verification) -> dict[str, str]:
+def failed(found: ReceiptVerification) -> dict[str, str]:
     """What each failed check says, by its name."""
     return {one.name: " ".join(one.differs) for one in found.checks if not one.ok}
 

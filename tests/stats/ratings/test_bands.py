@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Band, Bands, Missing, bands
+from evenhand.stats.ratings.rank_bounds import Bands, Missing, RankBand, bands
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.win_rate import win_rates
 from tests.stats.ratings.made import Game, drawn, games, played
@@ -19,7 +19,7 @@ def missing(made: Comparisons, *pairs: tuple[str, str]) -> Missing:
     return Missing(model_a=codes[:, 0], model_b=codes[:, 1])
 
 
-def named(found: Bands) -> dict[str, Band]:
+def named(found: Bands) -> dict[str, RankBand]:
     return {band.model: band for band in found.bands}
 
 

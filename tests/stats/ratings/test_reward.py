@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.stats.ratings.reward import Counts, FiveLevel, reward
+from evenhand.stats.ratings.reward import FiveLevel, VoteCounts, reward
 
 
 def votes(values: list[int], *, items: list[str] | None = None, fails: float = 0) -> FiveLevel:
@@ -29,7 +29,7 @@ def votes(values: list[int], *, items: list[str] | None = None, fails: float = 0
 )
 def test_rows_of_table_5(counts: tuple[int, ...], expected_reward: float, expected_win_rate: float):
     names = ("much_better", "better", "tie", "worse", "much_worse", "fail")
-    row = Counts(**dict(zip(names, counts, strict=True)))
+    row = VoteCounts(**dict(zip(names, counts, strict=True)))
     assert row.valid + row.fail == 1530
     assert row.reward == pytest.approx(expected_reward, abs=5e-5)
     assert row.win_rate is not None
@@ -39,7 +39,7 @@ def test_rows_of_table_5(counts: tuple[int, ...], expected_reward: float, expect
 def test_the_worked_example_of_two_cases_in_both_orders():
     # Forward B>A and A=B, reversed A>B and an unreadable reply: +1, 0, +1 and one fail.
     found = reward(votes([1, 0, 1], items=["one", "two", "one"], fails=1))
-    assert found.counts == Counts(better=2, tie=1, fail=1)
+    assert found.counts == VoteCounts(better=2, tie=1, fail=1)
     assert found.counts.valid == 3
     assert found.reward.value == pytest.approx(100 / 3)
     assert found.win_rate.value == pytest.approx(2 / 3)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evenhand.stats.reliability.agreement.rater_matrix import Cases, Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from evenhand.stats.reliability.board_correlation import BoardCorrelation, board_correlation
 from tests.stats.reliability.said import cases_of, opinions
 
 
-def boards(items: int, noise: float, *, seed: int = 0, models: int = 8) -> tuple[Opinions, Opinions]:
+def boards(items: int, noise: float, *, seed: int = 0, models: int = 8) -> tuple[RaterMatrix, RaterMatrix]:
     rng = np.random.default_rng(seed)
     item, model = (grid.ravel() for grid in np.meshgrid(np.arange(items), np.arange(models)))
     cases = Cases(item=item, model=model, models=tuple(f"m{code}" for code in range(models)))

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.reliability.grade_score.chance import above_chance, chance_level
-from evenhand.stats.reliability.grade_score.chance_pattern import Pattern, enumerated
+from evenhand.stats.reliability.grade_score.chance_pattern import ChancePattern, enumerated
 from evenhand.stats.reliability.grade_score.chance_table import EXACT
 from evenhand.stats.reliability.grade_score.option_rows import OptionRow, rotations
 from evenhand.stats.reliability.grade_score.score import grade_score
@@ -15,14 +15,14 @@ from evenhand.stats.reliability.grade_score.scored_rows import Policy
 from tests.stats.reliability.option_judges import as_the_authors_count
 
 
-def whole(*options: int) -> dict[Pattern, float]:
+def whole(*options: int) -> dict[ChancePattern, float]:
     """Rows of so many options, every rotation read."""
-    return {Pattern.whole(one): float(options.count(one)) for one in options}
+    return {ChancePattern.whole(one): float(options.count(one)) for one in options}
 
 
 @pytest.mark.parametrize("options", range(2, 9))
 def test_the_table_is_what_its_script_makes(options: int):
-    made, shipped = enumerated(Pattern.whole(options)), EXACT[options]
+    made, shipped = enumerated(ChancePattern.whole(options)), EXACT[options]
     assert (made.llm, made.choice, made.grade) == pytest.approx((shipped.llm, shipped.choice, shipped.grade), abs=1e-12)
 
 
@@ -124,21 +124,21 @@ def test_a_part_of_the_rotations_has_the_level_of_every_way_to_pick_in_them(opti
                 for trial, place in zip(kept, way, strict=True):
                     places[trial] = place
                 ways.append(as_the_authors_count(places))
-            chance = chance_level({Pattern(options=options, kept=kept): 1})
+            chance = chance_level({ChancePattern(options=options, kept=kept): 1})
             assert chance is not None
             assert (chance.llm, chance.choice, chance.grade) == pytest.approx(np.mean(ways, axis=0), abs=1e-12)
             assert chance.standard_error == 0
 
 
 def test_what_can_be_attained_is_the_score_of_one_favourite_in_the_trials_that_count():
-    assert Pattern.whole(4).attainable == 1
+    assert ChancePattern.whole(4).attainable == 1
     # Three of four rotations: spec C3's three consistent and one unread.
-    assert Pattern(options=4, kept=(0, 1, 3)).attainable == pytest.approx(0.884228, abs=1e-6)
-    assert Pattern(options=4, kept=(2,)).attainable == 0
+    assert ChancePattern(options=4, kept=(0, 1, 3)).attainable == pytest.approx(0.884228, abs=1e-6)
+    assert ChancePattern(options=4, kept=(2,)).attainable == 0
 
 
 def test_a_part_of_many_rotations_is_simulated_with_its_error():
-    part = Pattern(options=10, kept=tuple(range(1, 10)))
+    part = ChancePattern(options=10, kept=tuple(range(1, 10)))
     chance = chance_level({part: 1}, seed=3)
     assert chance is not None
     assert 0 < chance.standard_error < 2e-3

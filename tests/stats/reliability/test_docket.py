@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
-from evenhand.stats.reliability.agreement.case_table import Docket, Heard, Showing, as_boards, heard, in_any_order
+from evenhand.stats.reliability.agreement.case_table import (
+    CaseTable,
+    RaterCases,
+    Showing,
+    as_boards,
+    heard,
+    in_any_order,
+)
 
 
 def vote(item: str, first: str, second: str, value: int, rater: str = "gpt", *, turned: bool = False) -> Vote:
@@ -16,26 +23,26 @@ def vote(item: str, first: str, second: str, value: int, rater: str = "gpt", *, 
 
 def test_the_model_in_every_pair_is_the_baseline():
     votes = [vote("1", "X", "base", 1), vote("1", "base", "Y", 1), vote("2", "Z", "base", 1)]
-    docket = Docket.of(votes)
+    docket = CaseTable.of(votes)
     assert docket.baseline == "base"
     assert docket.cases.models == ("X", "Y", "Z")
     assert set(docket.sides) == {("X", "base"), ("Y", "base"), ("Z", "base")}
 
 
 def test_of_two_models_the_reference_is_the_baseline_else_none_is():
-    assert Docket.of([vote("1", "reference", "A", 1)]).baseline == "reference"
-    assert Docket.of([vote("1", "B", "A", 1)]).baseline is None
+    assert CaseTable.of([vote("1", "reference", "A", 1)]).baseline == "reference"
+    assert CaseTable.of([vote("1", "B", "A", 1)]).baseline is None
 
 
 def test_without_a_model_in_every_pair_the_pairs_are_the_models():
-    docket = Docket.of([vote("1", "X", "Y", 1), vote("1", "Y", "Z", 1), vote("1", "Z", "X", 1)])
+    docket = CaseTable.of([vote("1", "X", "Y", 1), vote("1", "Y", "Z", 1), vote("1", "Z", "X", 1)])
     assert docket.baseline is None
     assert docket.cases.models == ("X / Y", "Y / Z", "X / Z")
 
 
 def test_a_baseline_given_leaves_other_pairs_out():
     votes = [vote("1", "X", "Y", 1), vote("1", "Y", "Z", 1)]
-    docket = Docket.of(votes, baseline="X")
+    docket = CaseTable.of(votes, baseline="X")
     assert docket.sides == (("Y", "X"),)
     assert len(docket.showings(votes, ["gpt"], 5).case) == 1
 
@@ -43,14 +50,14 @@ def test_a_baseline_given_leaves_other_pairs_out():
 @given(st.booleans(), st.integers(-2, 2))
 def test_a_value_speaks_for_the_evaluated_model_however_the_row_names_the_two(turned: bool, value: int):
     votes = [vote("1", "reference", "X", value, turned=turned), vote("2", "X", "reference", value, turned=turned)]
-    showings = Docket.of(votes).showings(votes, ["gpt"], 5)
+    showings = CaseTable.of(votes).showings(votes, ["gpt"], 5)
     assert showings.value.tolist() == [-value, value]
     assert showings.reversed.tolist() == [False, True]
 
 
-def of_one(votes: list[Vote], *unread: Showing) -> Heard:
+def of_one(votes: list[Vote], *unread: Showing) -> RaterCases:
     """What the rater gpt is taken to have said; `unread` was shown to it as well."""
-    docket = Docket.of(votes)
+    docket = CaseTable.of(votes)
     shown = [(one.item, one.first, one.model_b if one.first == one.model_a else one.model_a) for one in votes]
     return heard(docket.showings(votes, ["gpt"], 5), docket.shown_twice([*shown, *unread]))
 
@@ -92,12 +99,12 @@ def test_an_order_that_was_never_read_is_not_taken_for_one_that_was_never_shown(
 
 def test_two_people_each_in_one_order_have_their_say():
     votes = [vote("1", "X", "reference", 1, "ann"), vote("1", "X", "reference", 1, "bob")]
-    assert in_any_order(Docket.of(votes).showings(votes, ["ann", "bob"], 5)).value.tolist() == [1, 1]
+    assert in_any_order(CaseTable.of(votes).showings(votes, ["ann", "bob"], 5)).value.tolist() == [1, 1]
 
 
 def test_on_a_board_a_verdict_is_said_of_both_models():
     votes = [vote("1", "X", "Y", 2), vote("1", "Y", "Z", 1), vote("1", "X", "Z", 0)]
-    docket = Docket.of(votes)
+    docket = CaseTable.of(votes)
     one, other = as_boards(docket, *[in_any_order(docket.showings(votes, ["gpt"], 5))] * 2)
     assert one.cases is other.cases
     total = {model: 0.0 for model in one.cases.models}
@@ -108,12 +115,12 @@ def test_on_a_board_a_verdict_is_said_of_both_models():
 
 def test_with_a_baseline_opinions_are_boards_already():
     votes = [vote("1", "X", "reference", 2)]
-    docket = Docket.of(votes)
+    docket = CaseTable.of(votes)
     opinions = in_any_order(docket.showings(votes, ["gpt"], 5))
     assert as_boards(docket, opinions) == (opinions,)
 
 
 def test_a_rater_without_votes_has_no_opinions():
     votes = [vote("1", "X", "reference", 2)]
-    assert len(in_any_order(Docket.of(votes).showings(votes, ["nobody"], 5))) == 0
-    assert len(Docket.of([]).cases) == pytest.approx(0)
+    assert len(in_any_order(CaseTable.of(votes).showings(votes, ["nobody"], 5))) == 0
+    assert len(CaseTable.of([]).cases) == pytest.approx(0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.audit.gate import MEASURES, Rule, judged, parse_assumptions, parse_rules, passed
+from evenhand.audit.gate import MEASURES, GateRule, judged, parse_assumptions, parse_rules, passed
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import Range, clustered_mean, clustered_share
 from evenhand.stats.reliability.trial_effects import lean
@@ -18,13 +18,13 @@ def share(hits: int, n: int) -> Estimate:
 
 def test_the_three_forms_are_read():
     assert parse_rules("swap_consistency>=0.8, coverage >= .95,first_position in 0.4..0.6, tie_rate<=0.3") == (
-        Rule(name="swap_consistency", low=0.8),
-        Rule(name="coverage", low=0.95),
-        Rule(name="first_position", low=0.4, high=0.6),
-        Rule(name="tie_rate", high=0.3),
+        GateRule(name="swap_consistency", low=0.8),
+        GateRule(name="coverage", low=0.95),
+        GateRule(name="first_position", low=0.4, high=0.6),
+        GateRule(name="tie_rate", high=0.3),
     )
-    assert parse_rules("length_effect in -0.1 .. +0.1") == (Rule(name="length_effect", low=-0.1, high=0.1),)
-    assert parse_rules("planted_effect <= 0") == (Rule(name="planted_effect", high=0.0),)
+    assert parse_rules("length_effect in -0.1 .. +0.1") == (GateRule(name="length_effect", low=-0.1, high=0.1),)
+    assert parse_rules("planted_effect <= 0") == (GateRule(name="planted_effect", high=0.0),)
 
 
 @given(
@@ -34,7 +34,7 @@ def test_the_three_forms_are_read():
     st.sampled_from(["low", "high", "both"]),
 )
 def test_a_rule_written_out_is_read_back(name: str, low: float, high: float, form: str):
-    rule = Rule(name=name, low=None if form == "high" else low, high=None if form == "low" else high)
+    rule = GateRule(name=name, low=None if form == "high" else low, high=None if form == "low" else high)
     assert parse_rules(str(rule)) == (rule,)
 
 
@@ -111,10 +111,10 @@ def test_a_bound_reached_exactly_is_met():
     assert found.bounds is not None
     lower, upper = found.bounds
     for rule, result in (
-        (Rule(name="coverage", low=lower), "met"),
-        (Rule(name="coverage", high=upper), "met"),
-        (Rule(name="coverage", low=upper), "undecided"),
-        (Rule(name="coverage", high=lower), "undecided"),
+        (GateRule(name="coverage", low=lower), "met"),
+        (GateRule(name="coverage", high=upper), "met"),
+        (GateRule(name="coverage", low=upper), "undecided"),
+        (GateRule(name="coverage", high=lower), "undecided"),
     ):
         assert judged([rule], {"coverage": share(90, 100)})[0].result == result
 

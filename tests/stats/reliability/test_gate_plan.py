@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.audit.gate import Rule, judged, parse_rules, passed
+from evenhand.audit.gate import GateRule, judged, parse_rules, passed
 from evenhand.audit.gate_plan import default_assumption, fewest_items, plan
-from evenhand.audit.pair_power import Leaning
+from evenhand.audit.pair_power import JudgeModel
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import clustered_share, share_of_sums
 
 THREE_RULES = parse_rules("swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6")
 
 
-def met(rule: Rule, hits: int, n: int) -> bool:
+def met(rule: GateRule, hits: int, n: int) -> bool:
     """By the real evaluation of so many cases, each an item of its own."""
     share = hits / n
     estimate = share_of_sums(share, n, n * share * (1 - share), n)
     return passed(judged([rule], {rule.name: estimate}))
 
 
-def power(rule: Rule, assumed: float, n: int) -> float:
+def power(rule: GateRule, assumed: float, n: int) -> float:
     """By trying every number of hits."""
     hits = [one for one in range(n + 1) if met(rule, one, n)]
     return float(stats.binom.pmf(hits, n, assumed).sum())
@@ -190,7 +190,7 @@ def test_below_the_fewest_items_no_value_at_all_meets_a_rule(text: str):
     assert some_value_passes(fewest + fewest // 4)
 
 
-def _stretched(share: Estimate, rule: Rule) -> Estimate:
+def _stretched(share: Estimate, rule: GateRule) -> Estimate:
     low, width = rule.within.low, rule.within.width
     value, lower, upper = (low + width * (one or 0.0) for one in (share.value, share.lower, share.upper))
     return replace(share, value=value, lower=lower, upper=upper)
@@ -209,7 +209,7 @@ def test_a_pair_of_verdicts_that_hold_is_one_first_and_one_second():
     assert measured(rng, 4_000, 0.0)["first_position"].value == pytest.approx(0.5, abs=0.03)
 
 
-def power_of_pairs(rule: Rule, kept: float, n: int) -> float:
+def power_of_pairs(rule: GateRule, kept: float, n: int) -> float:
     """By the real evaluation of every record that is likely at all: so many pairs unsteady, so many for the first."""
     total = 0.0
     for changed in range(n + 1):
@@ -232,9 +232,9 @@ def test_the_pairs_planned_for_first_position_give_the_power_that_is_told(kept: 
 
 @pytest.mark.parametrize(("low", "high"), [(0.3, 0.7), (0.42, None), (None, 0.66)])
 def test_the_power_counted_out_is_that_of_a_judge_drawn_at_random(low: float | None, high: float | None):
-    judge = Leaning.of(0.55, 0.8)
+    judge = JudgeModel.of(0.55, 0.8)
     rng = np.random.default_rng(5)
-    rule = Rule(name="first_position", low=low, high=high)
+    rule = GateRule(name="first_position", low=low, high=high)
     times = 0
     for _ in range(1_000):
         changed = rng.random(40) > judge.kept
@@ -244,13 +244,13 @@ def test_the_power_counted_out_is_that_of_a_judge_drawn_at_random(low: float | N
 
 
 def test_a_judge_that_leans_more_than_its_steady_pairs_allow_is_less_steady():
-    leaning = Leaning.of(0.6, 0.95)
+    leaning = JudgeModel.of(0.6, 0.95)
     assert (leaning.kept, leaning.first) == (pytest.approx(0.8), 1.0)
-    assert Leaning.of(0.5, 1.0) == Leaning(kept=1.0, first=0.5)
+    assert JudgeModel.of(0.5, 1.0) == JudgeModel(kept=1.0, first=0.5)
 
 
 @pytest.mark.parametrize("low", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35])
 @pytest.mark.parametrize("n", [5, 9, 14])
 def test_the_power_counted_out_is_that_of_the_evaluation_itself(n: int, low: float):
-    rule = Rule(name="first_position", low=low)
-    assert Leaning.of(0.5, 0.4).power(low, None, n) == pytest.approx(power_of_pairs(rule, 0.4, n), abs=1e-5)
+    rule = GateRule(name="first_position", low=low)
+    assert JudgeModel.of(0.5, 0.4).power(low, None, n) == pytest.approx(power_of_pairs(rule, 0.4, n), abs=1e-5)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.stats.reliability.grade_score.contrast import Part, contrast, difference
+from evenhand.stats.reliability.grade_score.contrast import ContrastPart, contrast, difference
 from evenhand.stats.reliability.grade_score.option_rows import OptionRow, rotations
 from evenhand.stats.reliability.grade_score.score import GradeScore, grade_score
 from tests.stats.reliability.option_judges import follows_content, follows_place, row_of
@@ -33,7 +33,7 @@ def test_only_items_scored_in_all_runs_count():
 
 def test_a_change_of_changes_by_hand():
     parts = [(1, run(STEADY)), (-1, run(FIRST)), (-1, run(FIRST)), (1, run(STEADY))]
-    assert contrast([Part(weight=weight, score=score) for weight, score in parts]).value.value == 2
+    assert contrast([ContrastPart(weight=weight, score=score) for weight, score in parts]).value.value == 2
 
 
 def test_the_mean_of_several_runs_is_compared_with_the_mean_of_others():

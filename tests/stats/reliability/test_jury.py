@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evenhand.stats.reliability.agreement.jury import Jury, jury
-from evenhand.stats.reliability.agreement.rater_matrix import Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
 from tests.stats.reliability.said import cases_of, opinions
 
 
-def noisy(right: list[float], *, items: int = 300, seed: int = 0) -> tuple[Opinions, Opinions]:
+def noisy(right: list[float], *, items: int = 300, seed: int = 0) -> tuple[RaterMatrix, RaterMatrix]:
     """Judges who are each right with their own probability, independently, and people who know."""
     rng = np.random.default_rng(seed)
     truth = rng.choice([-1.0, 1.0], items)

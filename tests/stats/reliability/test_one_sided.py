@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import ONE_SIDED, Range, clustered_mean, clustered_share
-from evenhand.stats.reliability.one_sided import Seen
+from evenhand.stats.reliability.one_sided import ObservedShare
 
 rows = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.integers(0, 50)), min_size=1, max_size=60)
 
 
 def one_sided(estimate: Estimate, within: Range | None = None) -> tuple[float, float]:
-    seen = Seen.of(estimate, within or Range())
+    seen = ObservedShare.of(estimate, within or Range())
     assert seen is not None
     return seen.one_sided
 
@@ -51,5 +51,5 @@ def test_ends_stay_where_they_are():
 
 
 def test_no_value_shows_nothing():
-    assert Seen.of(Estimate(value=None, reason="no cases"), Range()) is None
-    assert Seen.of(Estimate(value=0.5), Range()) is None
+    assert ObservedShare.of(Estimate(value=None, reason="no cases"), Range()) is None
+    assert ObservedShare.of(Estimate(value=0.5), Range()) is None

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evenhand.stats.reliability.agreement.rater_matrix import Cases, Opinions, OrderedOpinions, both_orders
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, OrderedRaterMatrix, RaterMatrix, both_orders
 from tests.stats.reliability.said import cases_of, opinions
 
 
-def showings(rows: list[tuple[int, int, float, bool]], *, cases: int, raters: int) -> OrderedOpinions:
-    return OrderedOpinions(
+def showings(rows: list[tuple[int, int, float, bool]], *, cases: int, raters: int) -> OrderedRaterMatrix:
+    return OrderedRaterMatrix(
         cases=cases_of(cases),
         raters=tuple(f"judge {code}" for code in range(raters)),
         case=np.array([row[0] for row in rows], dtype=np.int64),
@@ -57,7 +57,7 @@ def test_no_showing_gives_no_opinion():
 
 def test_a_rater_judges_a_case_once():
     with pytest.raises(ValueError, match="judge 1 judged case 2 twice"):
-        Opinions(
+        RaterMatrix(
             cases=cases_of(3),
             raters=("judge 0", "judge 1"),
             case=np.array([2, 0, 2]),
@@ -75,8 +75,8 @@ def test_a_verdict_outside_its_levels_is_refused():
 
 
 def test_codes_name_what_is_there():
-    def one_row(case: int, rater: int) -> Opinions:
-        return Opinions(
+    def one_row(case: int, rater: int) -> RaterMatrix:
+        return RaterMatrix(
             cases=cases_of(1),
             raters=("a",),
             case=np.array([case]),
@@ -94,7 +94,7 @@ def test_codes_name_what_is_there():
     with pytest.raises(ValueError, match="an item and a model"):
         Cases(item=np.array([0, 1]), model=np.array([0]), models=("m",))
     with pytest.raises(ValueError, match="one length"):
-        Opinions(
+        RaterMatrix(
             cases=cases_of(1), raters=("a",), case=np.zeros(1, dtype=np.int64), rater=np.zeros(1, dtype=np.int64),
             value=np.zeros(2), levels=5,
         )  # fmt: skip

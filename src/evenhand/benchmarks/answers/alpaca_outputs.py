@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import Place, Problems
+from evenhand.benchmarks.data_error import FilePlace, Problems
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.rows import Row
 
@@ -20,7 +20,7 @@ def matched_outputs(path: Path, rows: Sequence[Row], items: ItemsByContent, prob
     """The rows with their item's label in them; those that fit no item are left to `items`."""
     if not any(name in row.fields for row in rows for name in _MODEL):
         sentence = f"No column `{_MODEL[1]}` says whose outputs these are; add it with the model's name."
-        problems.add(Place(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence)
         return
     for row in rows:
         item = items.find(row)

@@ -10,7 +10,7 @@ from evenhand.benchmarks.answers.alpaca_outputs import is_outputs, matched_outpu
 from evenhand.benchmarks.answers.failure_text import is_failure_text
 from evenhand.benchmarks.answers.named_by_file import as_answers, is_named_by_file, is_reversed, model_in_name
 from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
-from evenhand.benchmarks.data_error import LISTED, Place, Problems, ResponsesError, listed, near, quoted
+from evenhand.benchmarks.data_error import LISTED, FilePlace, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
@@ -37,7 +37,7 @@ class Unjudged:
     """The item's label."""
     model: str
     text: str
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class _Answer:
     item: Item
     model: str
     text: str
-    place: Place
+    place: FilePlace
 
 
 class _Collected:
@@ -130,10 +130,10 @@ class _Collected:
         self._gaps: Gaps = gaps
         self._items = {item.label: item for item in benchmark.items}
         self._answers: dict[tuple[str, str], _Answer] = {}
-        self._unknown: dict[str, Place] = {}
+        self._unknown: dict[str, FilePlace] = {}
         self._unknown_rows = 0
         self._unknown_columns: set[str] = set()
-        self._repeated: list[Place] = []
+        self._repeated: list[FilePlace] = []
         self._contradicted: dict[tuple[str, str], None] = {}
         self._notes: list[str] = []
 
@@ -144,7 +144,7 @@ class _Collected:
                 "VLMEvalKit exchanges the answers and the references in its files named _rev, so these are not the "
                 "model's own; give the file of that name without it."
             )
-            self._problems.add(Place(path=path), sentence)
+            self._problems.add(FilePlace(path=path), sentence)
         where = (
             "after its name"
             if model != path.stem
@@ -205,7 +205,7 @@ class _Collected:
     def note(self, sentences: Iterable[str]) -> None:
         self._notes.extend(sentences)
 
-    def report(self, place: Place, sentence: str) -> None:
+    def report(self, place: FilePlace, sentence: str) -> None:
         """A problem about answers to unknown items; a note where what can be taken is taken."""
         if self._gaps == "allow":
             self._notes.append(f"{place}: {sentence}")
@@ -223,7 +223,7 @@ class _Collected:
                 sentence = (
                     f"{missing}{also if useless else ''} Give them too, or judge what is there with --allow-partial."
                 )
-                self._problems.add(Place(path=path), sentence)
+                self._problems.add(FilePlace(path=path), sentence)
 
     def _missing(self, model: str, *, usable: bool = False) -> str | None:
         """A sentence, where items lack this model's answer; `usable`: or have one that cannot be judged."""
@@ -306,11 +306,11 @@ def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool
             close = [close for name in names for close in near(name, found, cutoff=0.7)]
             hint = f" Did you mean {quoted(dict.fromkeys(close))}?" if close else ""
             sentence = f"No column `{names[0]}` (or {quoted(names[1:])}); found {quoted(found)}.{hint}"
-            problems.add(Place(path=path), sentence)
+            problems.add(FilePlace(path=path), sentence)
             fits = False
         elif len(given) > 1 and names[0] not in given:
             sentence = f"The columns {quoted(given)} could each be `{names[0]}`; rename the one meant to `{names[0]}`."
-            problems.add(Place(path=path), sentence)
+            problems.add(FilePlace(path=path), sentence)
             fits = False
     return fits
 

@@ -9,7 +9,7 @@ from evenhand.benchmarks.answers.failure_text import is_failure_text
 from evenhand.benchmarks.answers.predictions import model_of_column
 from evenhand.benchmarks.answers.responses_file import CUT
 from evenhand.benchmarks.answers.upload import TooMuch, text_lines, why_misnamed, why_no_text
-from evenhand.benchmarks.data_error import Place, Problems, ResponsesError, listed, near, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.cells import is_nothing
 from evenhand.benchmarks.files.fields import FieldReader
@@ -36,17 +36,23 @@ _HINTED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class UploadLimits:
     rows: int = 100_000
     characters: int = 1_000_000
     """Of one row as it is written, and so of its cells."""
 
 
 def check_submitted(
-    data: bytes, name: str, benchmark: Benchmark, *, label: str, missing_allowed: int, limits: Limits | None = None
+    data: bytes,
+    name: str,
+    benchmark: Benchmark,
+    *,
+    label: str,
+    missing_allowed: int,
+    limits: UploadLimits | None = None,
 ) -> Checked:
     """Never raises. `name` says by its ending how the file is read; `label` is the model's name in the responses."""
-    collected = _Collected(benchmark, limits or Limits(), name)
+    collected = _Collected(benchmark, limits or UploadLimits(), name)
     collected.read(data)
     return collected.checked(label=label, missing_allowed=missing_allowed)
 
@@ -57,7 +63,7 @@ class _Told(Problems):
     def __init__(self) -> None:
         super().__init__(ResponsesError)
 
-    def add(self, place: Place, sentence: str) -> None:
+    def add(self, place: FilePlace, sentence: str) -> None:
         super().add(place, _shown(sentence, _LONGEST_SENTENCE))
         if self.count >= _MOST_UNREADABLE:
             raise TooMuch(f"{self.count:,} rows could not be read.")
@@ -71,7 +77,7 @@ class _Answer:
 
 
 class _Collected:
-    def __init__(self, benchmark: Benchmark, limits: Limits, name: str) -> None:
+    def __init__(self, benchmark: Benchmark, limits: UploadLimits, name: str) -> None:
         self._benchmark = benchmark
         self._limits = limits
         self._path = Path("".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2])) or "file")
@@ -117,7 +123,7 @@ class _Collected:
             if not line.strip() and not too_long:
                 continue
             number += 1
-            place = Place(path=self._path, row=number)
+            place = FilePlace(path=self._path, row=number)
             if too_long:
                 self._problems.add(place, f"The row is longer than {self._limits.characters:,} characters; shorten it.")
             else:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import Place, Problems
+from evenhand.benchmarks.data_error import FilePlace, Problems
 from evenhand.benchmarks.files.rows import Row, read_rows, stream_rows
 
 FORMATS = (".tsv", ".parquet", ".jsonl")
@@ -29,8 +29,8 @@ def _parquet(path: Path, problems: Problems) -> Iterator[Row]:
         for start in range(0, height, _ROWS_AT_ONCE):
             batch = frame.slice(start, _ROWS_AT_ONCE).collect()
             for number, fields in enumerate(batch.iter_rows(named=True), start=start + 1):
-                yield Row(place=Place(path=path, row=number), fields=fields)
+                yield Row(place=FilePlace(path=path, row=number), fields=fields)
     except FileNotFoundError:
-        problems.add(Place(path=path), "There is no such file.")
+        problems.add(FilePlace(path=path), "There is no such file.")
     except (pl.exceptions.PolarsError, OSError) as error:
-        problems.add(Place(path=path), f"This is not Parquet that can be read: {error}.")
+        problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import unquote, urlsplit
 
-from evenhand.benchmarks.data_error import LISTED, Place, listed
+from evenhand.benchmarks.data_error import LISTED, FilePlace, listed
 from evenhand.benchmarks.files.cells import is_nothing, read_list
 from evenhand.benchmarks.files.rows import Row
 from evenhand.domain.item import Benchmark, Item
@@ -19,7 +19,7 @@ _SEVERAL = "has several items that fit, and neither image nor category tells the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
-    place: Place
+    place: FilePlace
     why: str
     """The rest of a sentence that begins with the benchmark's name."""
     words: str
@@ -35,7 +35,7 @@ class ItemsByContent:
         for item in benchmark.items:
             self._by_instruction.setdefault(_spaced(item.instruction), []).append(item)
         self._unmatched: list[Unmatched] = []
-        self._miscalled: list[tuple[Place, str]] = []
+        self._miscalled: list[tuple[FilePlace, str]] = []
 
     def find(self, row: Row) -> Item | None:
         """None where no item fits, or more than one; `unmatched` tells it later."""
@@ -61,7 +61,7 @@ class ItemsByContent:
         """The rows that fit no item, in the order they were met."""
         return tuple(self._unmatched)
 
-    def unmatched(self) -> Iterator[tuple[Place, str]]:
+    def unmatched(self) -> Iterator[tuple[FilePlace, str]]:
         """A sentence for each way in which rows did not fit: the words of the first of them, and the numbers of all."""
         for why in (_NO_ITEM, _OTHER_IMAGES, _SEVERAL):
             rows = [one for one in self._unmatched if one.why == why]
@@ -81,7 +81,7 @@ class ItemsByContent:
             f"kept; rows: {len(told)}: {listed(told)}."
         ]
 
-    def _compare(self, item: Item, category: object, place: Place) -> None:
+    def _compare(self, item: Item, category: object, place: FilePlace) -> None:
         if item.category and not is_nothing(category) and _letters(category) != _letters(item.category):
             self._miscalled.append((place, f'"{_spaced(str(category))}", not "{item.category}"'))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.sheet import SheetError, first_sheet
 from evenhand.format.near_names import with_article
 
@@ -24,7 +24,7 @@ _LINE_END = "\r\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    place: Place
+    place: FilePlace
     fields: dict[str, object]
     """Values as the format has them; NaN is None."""
 
@@ -34,26 +34,26 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     accepted = tuple(formats or READERS)
     reader = READERS.get(path.suffix.lower()) if path.suffix.lower() in accepted else None
     if reader is None:
-        problems.add(Place(path=path), f"Files of this kind are not read here; give one of {', '.join(accepted)}.")
+        problems.add(FilePlace(path=path), f"Files of this kind are not read here; give one of {', '.join(accepted)}.")
         return []
     if path.is_dir():
-        problems.add(Place(path=path), "This is a folder; name the file itself.")
+        problems.add(FilePlace(path=path), "This is a folder; name the file itself.")
         return []
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        problems.add(Place(path=path), "There is no such file.")
+        problems.add(FilePlace(path=path), "There is no such file.")
         return []
     except OSError as error:
-        problems.add(Place(path=path), f"The file cannot be read ({error.strerror}).")
+        problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
         return []
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        problems.add(Place(path=path), "The file is UTF-16; save it as UTF-8.")
+        problems.add(FilePlace(path=path), "The file is UTF-16; save it as UTF-8.")
         return []
     before = problems.count
     rows = list(reader(path, data, problems))
     if not rows and problems.count == before:
-        problems.add(Place(path=path), "The file is empty; at least one row is needed.")
+        problems.add(FilePlace(path=path), "The file is empty; at least one row is needed.")
     return rows
 
 
@@ -64,7 +64,7 @@ def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         if not raw.strip():
             continue
         number += 1
-        place = Place(path=path, row=number, line=line)
+        place = FilePlace(path=path, row=number, line=line)
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -73,7 +73,7 @@ def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
             yield from json_row(text, place, problems)
 
 
-def json_row(text: str, place: Place, problems: Problems) -> Iterator[Row]:
+def json_row(text: str, place: FilePlace, problems: Problems) -> Iterator[Row]:
     """The row that a line of JSONL holds; none where it cannot be read, and then `problems` says so."""
     try:
         value = _parse(text)
@@ -92,17 +92,17 @@ def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
     try:
         value = _parse(text)
     except json.JSONDecodeError as error:
-        place = Place(path=path, line=error.lineno)
+        place = FilePlace(path=path, line=error.lineno)
         problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}.")
         return
     except (ValueError, RecursionError) as error:
-        problems.add(Place(path=path), f"This is not JSON that can be used: {error}.")
+        problems.add(FilePlace(path=path), f"This is not JSON that can be used: {error}.")
         return
     if not isinstance(value, list):
-        problems.add(Place(path=path), f"A list of objects was expected and {kind_of(value)} was found.")
+        problems.add(FilePlace(path=path), f"A list of objects was expected and {kind_of(value)} was found.")
         return
     for number, element in enumerate(cast("list[object]", value), start=1):
-        yield from _row(element, Place(path=path, row=number), problems)
+        yield from _row(element, FilePlace(path=path, row=number), problems)
 
 
 def delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
@@ -122,11 +122,11 @@ def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Ite
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from cell_rows(path, lines, problems, delimiter=delimiter)
     except FileNotFoundError:
-        problems.add(Place(path=path), "There is no such file.")
+        problems.add(FilePlace(path=path), "There is no such file.")
     except OSError as error:
-        problems.add(Place(path=path), f"The file cannot be read ({error.strerror}).")
+        problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
     except UnicodeDecodeError:
-        problems.add(Place(path=path), "The file is not UTF-8; save it as UTF-8.")
+        problems.add(FilePlace(path=path), "The file is not UTF-8; save it as UTF-8.")
 
 
 def cell_rows(
@@ -150,7 +150,7 @@ def cell_rows(
                 if rows.unusable:
                     return False
         except csv.Error as error:
-            problems.add(Place(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
+            problems.add(FilePlace(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
             return False
     return True
 
@@ -212,11 +212,11 @@ class _RowsUnderHeader:
             twice = sorted(name for name, times in Counter(self._header).items() if times > 1)
             if twice:
                 self.unusable = True
-                place = Place(path=self._path, line=line)
+                place = FilePlace(path=self._path, line=line)
                 self._problems.add(place, f"The header names {quoted(twice)} more than once.")
             return
         self.count += 1
-        place = Place(path=self._path, row=self.count, line=line)
+        place = FilePlace(path=self._path, row=self.count, line=line)
         if len(cells) == len(self._header):
             yield Row(place=place, fields=dict(zip(self._header, cells, strict=True)))
         else:
@@ -227,7 +227,7 @@ def _xlsx(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
     try:
         sheet = first_sheet(data)
     except SheetError as error:
-        problems.add(Place(path=path), str(error))
+        problems.add(FilePlace(path=path), str(error))
         return
     rows = _RowsUnderHeader(path, problems)
     for cells in sheet:
@@ -246,10 +246,10 @@ def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
     try:
         frame = pl.read_parquet(io.BytesIO(data))
     except pl.exceptions.PolarsError as error:
-        problems.add(Place(path=path), f"This is not Parquet that can be read: {error}.")
+        problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.")
         return
     for number, fields in enumerate(frame.iter_rows(named=True), start=1):
-        place = Place(path=path, row=number)
+        place = FilePlace(path=path, row=number)
         yield Row(place=place, fields={name: _without_nan(value) for name, value in fields.items()})
 
 
@@ -275,7 +275,7 @@ def kind_of(value: object) -> str:
     return kinds.get(type(value).__name__, with_article(type(value).__name__))
 
 
-def _row(value: object, place: Place, problems: Problems) -> Iterator[Row]:
+def _row(value: object, place: FilePlace, problems: Problems) -> Iterator[Row]:
     if isinstance(value, dict):
         yield Row(place=place, fields=cast("dict[str, object]", value))
     else:
@@ -309,5 +309,5 @@ def _decoded(path: Path, data: bytes, problems: Problems) -> str | None:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.add(Place(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.")
+        problems.add(FilePlace(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.")
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
-from evenhand.benchmarks.data_error import BenchmarkError, Place, Problems
+from evenhand.benchmarks.data_error import BenchmarkError, FilePlace, Problems
 from evenhand.benchmarks.files.items_file import read_items
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.benchmarks.grown_name import with_grown_name
@@ -95,7 +95,7 @@ def _read_folder(folder: Path, sheets: Sheets, problems: Problems) -> list[str]:
     for path, rows in sorted(fitting, key=lambda table: "images" in table[1][0].fields):
         sheets.add(path, rows)
     if not fitting:
-        problems.add(Place(path=folder), f"The folder holds no sheet of VisIT-Bench ({', '.join(SUFFIXES)}).")
+        problems.add(FilePlace(path=folder), f"The folder holds no sheet of VisIT-Bench ({', '.join(SUFFIXES)}).")
     return [f"Files that are no sheet of the benchmark were passed over: {', '.join(others)}."] if others else []
 
 

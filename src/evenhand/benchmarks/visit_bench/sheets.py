@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.cells import is_nothing, read_list, read_truth
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles, address_fault, join_captions
@@ -32,7 +32,7 @@ _RATINGS = (_CORRECT, "human_ratings_problem_in_caption", "human_ratings_problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetRow:
-    place: Place
+    place: FilePlace
     item: Item
     rating: Rating
     has_reference: bool
@@ -123,10 +123,10 @@ def _columns_fit(path: Path, rows: Sequence[Row], problems: Problems, chosen: Ch
     for names in (("instruction",), ("instruction_category",), _IMAGES, _CAPTIONS, _REFERENCES):
         if not any(name in columns for name in names):
             wanted = " or ".join(f"`{name}`" for name in names)
-            problems.add(Place(path=path), f"No column {wanted}; found {quoted(columns)}.")
+            problems.add(FilePlace(path=path), f"No column {wanted}; found {quoted(columns)}.")
     if chosen == "verified-gpt4" and _CORRECT not in columns:
         sentence = f"GPT-4's verified answers were asked for, and no column `{_CORRECT}` says which are right."
-        problems.add(Place(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence)
     return problems.count == before
 
 

@@ -14,7 +14,7 @@ from evenhand.cli.ask.asking_means import Contact, contact, recorded
 from evenhand.cli.ask.outcome import Outcome, print_dry_run
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.ask.text_only_answers import refuse_other_describers, text_only_of
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import flag_notes, say_notes
 from evenhand.cli.selection import chosen_items
 from evenhand.domain.identity import Json, content_hash
@@ -22,12 +22,12 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import Response
 from evenhand.engine.run.quote import DryRun
-from evenhand.engine.session import run_errand
+from evenhand.engine.session import run_task
 from evenhand.engine.tasks.answering import Answering
-from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemErrand, asked_with, said_by
+from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemTask, asked_with, said_by
 from evenhand.engine.tasks.pictures import refuse_addresses, with_fetched
 from evenhand.engine.tasks.text_only import is_description
-from evenhand.exchange.tables import Table, check_format, write_table
+from evenhand.exchange.tables import ExchangeTable, check_format, write_table
 from evenhand.files.outputs import Target
 from evenhand.ledger.store.record import Ledger
 
@@ -40,7 +40,7 @@ class AnswerOrder:
     benchmark: Benchmark
     items: Sequence[Item]
     contact: Contact
-    errand: ItemErrand
+    errand: ItemTask
     command: str
     settings: Mapping[str, Json]
     again: bool
@@ -82,7 +82,7 @@ class AnswerOrder:
         means = self.contact.means(self.ledger)
         run = self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
         with interruptible() as interrupts:
-            ended = await run_errand(
+            ended = await run_task(
                 self.errand,
                 self.errand.plan(self.items, self._known(), self.ledger),
                 planned=len(self.items),
@@ -110,7 +110,7 @@ class AnswerOrder:
             for item in self.items
             if item.digest in said
         ]
-        table = Table(columns=dict.fromkeys(["item", "model", "response", *variant], "text"), rows=rows)
+        table = ExchangeTable(columns=dict.fromkeys(["item", "model", "response", *variant], "text"), rows=rows)
         try:
             write_table(table, path)
         except OSError as error:
@@ -127,7 +127,7 @@ class Meeting:
     asked: Addressee
 
 
-def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Meeting:
+def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> Meeting:
     if flags["out"]:
         check_format(flags["out"])
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
@@ -160,7 +160,7 @@ def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surro
 
 
 def answer_order(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
 ) -> AnswerOrder:
     meeting = meeting_of(ctx, flags, surroundings, ledger)
     text_only = text_only_of(flags, ledger, meeting.items)

@@ -10,12 +10,12 @@ from typing import Any, cast
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.environment import Surroundings, WrongUse, refused_variable
+from evenhand.cli.environment import Environment, WrongUse, refused_variable
 from evenhand.cli.folder import said_by
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means, Pacing
+from evenhand.engine.run.calling import CallContext, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.files.outputs import Target
@@ -99,7 +99,7 @@ class Contact:
     def counts_images_as_openai(self) -> bool:
         return self.model.endpoint is not None and self.model.endpoint.provider.name == "openai"
 
-    def means(self, ledger: Ledger) -> Means:
+    def means(self, ledger: Ledger) -> CallContext:
         """Raises Misuse where a key is missing or a setting would be ignored."""
         client = self.model.client(
             environment=self.environment,
@@ -108,13 +108,13 @@ class Contact:
             pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
             timeouts=self.timeouts,
         )
-        return Means(client=client, pricing=self.quote, budget=self.budget, pacing=self.pacing)
+        return CallContext(client=client, pricing=self.quote, budget=self.budget, pacing=self.pacing)
 
 
 def contact(
     ctx: click.Context,
     name: str,
-    surroundings: Surroundings,
+    surroundings: Environment,
     flags: Mapping[str, Any],
     *,
     url_flag: str,
@@ -158,7 +158,7 @@ def contact(
     )
 
 
-def keys_of(surroundings: Surroundings, flags: Mapping[str, Any]) -> dict[str, str]:
+def keys_of(surroundings: Environment, flags: Mapping[str, Any]) -> dict[str, str]:
     """Where a model's key is looked up, with the word on plain http where the user gave it."""
     environment = surroundings.environment
     environment.pop(INSECURE_HTTP, None)
@@ -169,7 +169,7 @@ def guard(
     ctx: click.Context,
     name: str,
     model: NamedModel,
-    surroundings: Surroundings,
+    surroundings: Environment,
     flags: Mapping[str, Any],
     *,
     url_flag: str = "base_url",
@@ -199,7 +199,7 @@ def guard(
         )
 
 
-def _of_folder(ctx: click.Context, name: str, surroundings: Surroundings, flags: Mapping[str, Any]) -> bool:
+def _of_folder(ctx: click.Context, name: str, surroundings: Environment, flags: Mapping[str, Any]) -> bool:
     return any(
         flags.get(flag) == name
         and flag in surroundings.of_folder

@@ -10,11 +10,11 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.options import option
 
 if TYPE_CHECKING:
-    from evenhand.audit.gate import Rule
+    from evenhand.audit.gate import GateRule
     from evenhand.audit.gate_plan import Needed
     from evenhand.audit.report_card import AuditReport
     from evenhand.cli.ask.auditing import Audit
@@ -102,7 +102,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     _refuse_suffixes(flags["plot"])
     rules, needed = _rules(flags)
     families = _families(flags["family"])
-    surroundings = cast(Surroundings, ctx.obj)
+    surroundings = cast(Environment, ctx.obj)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
     audit = audit_of(ctx, {**flags, "against": None}, surroundings, ledger)
     if flags["dry_run"]:
@@ -131,7 +131,7 @@ def _families(given: Sequence[str]) -> "Families":
         raise WrongUse(str(refusal)) from refusal
 
 
-def _rules(flags: dict[str, Any]) -> "tuple[tuple[Rule, ...], tuple[Needed, ...]]":
+def _rules(flags: dict[str, Any]) -> "tuple[tuple[GateRule, ...], tuple[Needed, ...]]":
     """The rules, and for a dry run how many cases each needs; read before anything is asked."""
     from evenhand.audit.gate import parse_assumptions, parse_rules
     from evenhand.audit.gate_plan import plan

@@ -7,18 +7,18 @@ from typing import Any
 import click
 
 from evenhand.audit.design import PARTS, AuditStudy, Design, Sources, design
-from evenhand.audit.gate import Rule
+from evenhand.audit.gate import GateRule
 from evenhand.audit.gate_plan import Needed, fewest_items
-from evenhand.audit.offer import Offer
-from evenhand.audit.trials import Makers, Seen
+from evenhand.audit.offer import MeasureOffer
+from evenhand.audit.trials import Makers, ShownTwins
 from evenhand.audit.twins import Twins, twins_for
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.ask.extracting import Asked
+from evenhand.cli.ask.extracting import AskedModels
 from evenhand.cli.ask.judged_answers import answers_to_judge
-from evenhand.cli.ask.judging import Order, carry_out_all, job, showing_of
+from evenhand.cli.ask.judging import JudgingJob, carry_out_all, job, showing_of
 from evenhand.cli.ask.outcome import Outcomes
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say
 from evenhand.cli.selection import chosen_items
@@ -38,11 +38,11 @@ PICKING = "option_selection"
 class Audit:
     ledger: Ledger
     design: Design
-    orders: tuple[Order, ...]
+    orders: tuple[JudgingJob, ...]
     """One for each of the design's studies, in its order."""
 
 
-def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> Audit:
+def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> Audit:
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
     benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
     twins = twins_for(benchmark)
@@ -78,9 +78,11 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroun
     return Audit(ledger=ledger, design=made, orders=tuple(orders))
 
 
-def _order(ledger: Ledger, study: AuditStudy, asked: Asked, first: Asked, flags: Mapping[str, Any]) -> Order:
+def _order(
+    ledger: Ledger, study: AuditStudy, asked: AskedModels, first: AskedModels, flags: Mapping[str, Any]
+) -> JudgingJob:
     """All on the budget of the first."""
-    return Order(
+    return JudgingJob(
         ledger=ledger,
         benchmark=study.benchmark,
         asked=asked.on_budget(first.judge.budget),
@@ -102,11 +104,11 @@ def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
 def _graded(
     ctx: click.Context,
     flags: Mapping[str, Any],
-    surroundings: Surroundings,
+    surroundings: Environment,
     ledger: Ledger,
     benchmark: Benchmark,
     makers: Makers,
-) -> tuple[Asked, PreparedGrade]:
+) -> tuple[AskedModels, PreparedGrade]:
     """Picking one of all answers, with the settings of its own protocol and no extractor."""
     alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
     asked, showing = job(ctx, showing_of(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
@@ -123,7 +125,9 @@ def _graded(
     return asked, graded
 
 
-def _seen(twins: Twins, asked: Asked, showing: Showing, flags: Mapping[str, Any], ledger: Ledger) -> Seen | None:
+def _seen(
+    twins: Twins, asked: AskedModels, showing: Showing, flags: Mapping[str, Any], ledger: Ledger
+) -> ShownTwins | None:
     """The twins, for judges that are shown images, and not the right answer."""
     seeing = showing.protocol.seeing
     if {"reference", "ground_truth"} & showing.protocol.slots:
@@ -140,7 +144,7 @@ def _seen(twins: Twins, asked: Asked, showing: Showing, flags: Mapping[str, Any]
         matching=Matching(purpose="audit", seed=flags["seed"]),
         fence_secret=ledger.fence_secret(),
     )
-    return Seen(twins=twins, own=own)
+    return ShownTwins(twins=twins, own=own)
 
 
 async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
@@ -152,7 +156,7 @@ async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
     return await carry_out_all(audit.orders, quiet=quiet, command="audit", before=before)
 
 
-def _register(order: Order, ledger: Ledger) -> None:
+def _register(order: JudgingJob, ledger: Ledger) -> None:
     study = order.prepared
     assert isinstance(study, AuditStudy)
     # Another version of Evenhand may have altered the answers with other words.
@@ -167,7 +171,7 @@ _TRIALS: Mapping[str, int] = {
 _MORE = "give more items and answers (--benchmark, --data, --responses) or ask for less"
 
 
-def say_hopeless(rules: Sequence[Rule], design: Design) -> None:
+def say_hopeless(rules: Sequence[GateRule], design: Design) -> None:
     """Before a call is paid for: the rules that no judge could meet on the items at hand."""
     for rule in rules:
         offer, fewest = design.whole.get(rule.name), fewest_items(rule)
@@ -176,7 +180,7 @@ def say_hopeless(rules: Sequence[Rule], design: Design) -> None:
             say(f"{rule}: {offer.items} items are at hand, and {never}; {_MORE}.")
 
 
-def needed_json(one: Needed, offer: Offer | None) -> dict[str, Json]:
+def needed_json(one: Needed, offer: MeasureOffer | None) -> dict[str, Json]:
     """With what the items at hand can give."""
     here: dict[str, Json] = {"items": None, "cases_of_items": None}
     if offer is not None:
@@ -184,7 +188,7 @@ def needed_json(one: Needed, offer: Offer | None) -> dict[str, Json]:
     return {**one.as_json(), "trials": _trials(one), **here}
 
 
-def needed_sentence(one: Needed, offer: Offer | None) -> str:
+def needed_sentence(one: Needed, offer: MeasureOffer | None) -> str:
     if one.cases is None:
         return f"{one.rule}: a hundred thousand cases would not do for a judge at {one.assumed:g}."
     start = (
@@ -194,7 +198,7 @@ def needed_sentence(one: Needed, offer: Offer | None) -> str:
     return start if offer is None else f"{start} {_at_hand(one, one.cases, offer)}"
 
 
-def _at_hand(one: Needed, cases: int, offer: Offer) -> str:
+def _at_hand(one: Needed, cases: int, offer: MeasureOffer) -> str:
     have = f"{offer.items} items are at hand, which give {offer.cases} cases"
     if offer.items < one.least_items:
         return f"{have}: with fewer than {one.least_items} items it cannot be met at all; {_MORE}."

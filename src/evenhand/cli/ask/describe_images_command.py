@@ -7,7 +7,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 from evenhand.cli.options import option
 
 
@@ -41,5 +41,5 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.ask.judging import ledger_for
 
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
-    order = describe_order(ctx, flags, cast(Surroundings, ctx.obj), ledger)
+    order = describe_order(ctx, flags, cast(Environment, ctx.obj), ledger)
     ctx.exit(order.obey(flags))

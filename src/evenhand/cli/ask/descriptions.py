@@ -7,7 +7,7 @@ import click
 
 from evenhand.cli.ask.answers import AnswerOrder, meeting_of, refuse_mixed
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.engine.tasks.describing import Describing
 from evenhand.engine.tasks.pictures import refuse_addresses
@@ -15,7 +15,7 @@ from evenhand.ledger.store.record import Ledger
 
 
 def describe_order(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
 ) -> AnswerOrder:
     meeting = meeting_of(ctx, flags, surroundings, ledger)
     items = [item for item in meeting.items if item.images]

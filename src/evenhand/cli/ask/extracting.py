@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from evenhand.cli.ask.asking_means import Contact, contact
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.extraction import Extractor
 from evenhand.engine.tasks.judging import Showing
@@ -25,7 +25,7 @@ _SETTINGS = frozenset(setting.name for setting in fields(Settings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedModels:
     """The models that a study asks."""
 
     judge: Contact
@@ -40,11 +40,11 @@ class Asked:
     def second_quote(self) -> Quote:
         return (self.other or self.judge).quote
 
-    def on_budget(self, budget: Budget) -> "Asked":
+    def on_budget(self, budget: Budget) -> "AskedModels":
         other = replace(self.other, budget=budget) if self.other else None
-        return Asked(judge=replace(self.judge, budget=budget), other=other)
+        return AskedModels(judge=replace(self.judge, budget=budget), other=other)
 
-    def means(self, ledger: Ledger) -> Means:
+    def means(self, ledger: Ledger) -> CallContext:
         means = self.judge.means(ledger)
         return replace(means, second=self.other.means(ledger)) if self.other else means
 
@@ -58,15 +58,15 @@ class Asked:
 
 
 def asked_models(
-    ctx: click.Context, judge: Contact, showing: Showing, surroundings: Surroundings, flags: Mapping[str, Any]
-) -> Asked:
+    ctx: click.Context, judge: Contact, showing: Showing, surroundings: Environment, flags: Mapping[str, Any]
+) -> AskedModels:
     extraction = showing.protocol.extraction
     name = flags["extractor"]
     if name is None:
         for flag in ("extractor_base_url", "extractor_api_key_env"):
             if flags[flag] is not None:
                 raise WrongUse(f"--{flag.replace('_', '-')} goes with --extractor, which names the model.")
-        return Asked(judge=judge)
+        return AskedModels(judge=judge)
     if extraction is None or showing.readout != "free":
         raise WrongUse(
             f"--extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
@@ -82,7 +82,7 @@ def asked_models(
         defaults=extraction.settings,
         image=no_image,
     )
-    return Asked(judge=judge, other=other)
+    return AskedModels(judge=judge, other=other)
 
 
 def no_image(digest: str) -> bytes:

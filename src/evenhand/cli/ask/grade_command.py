@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.options import option
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     _refuse_mixture(flags)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
-    job = grade_job(ctx, flags, cast(Surroundings, ctx.obj), ledger)
+    job = grade_job(ctx, flags, cast(Environment, ctx.obj), ledger)
     if flags["dry_run"]:
         quoted = added_up([one.order.dry_run() for one in job.cells])
         print_dry_run(quoted, max_cost=flags["max_cost"], as_json=flags["as_json"])

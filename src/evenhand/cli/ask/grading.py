@@ -10,11 +10,11 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selected, Selection, select, sets_of_answers
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.ask.extracting import Asked
+from evenhand.cli.ask.extracting import AskedModels
 from evenhand.cli.ask.judged_answers import answers_to_judge
-from evenhand.cli.ask.judging import Order, carry_out_all, job, showing_of
+from evenhand.cli.ask.judging import JudgingJob, carry_out_all, job, showing_of
 from evenhand.cli.ask.outcome import Outcome, Outcomes
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.domain.item import Benchmark
 from evenhand.engine.run.plan import Retrying
@@ -37,10 +37,10 @@ _WITHOUT_ANSWERS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class GradingCell:
     prompt: int
     prepared: PreparedGrade
-    order: Order
+    order: JudgingJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Data:
 class GradeJob:
     ledger: Ledger
     data: Data
-    cells: tuple[Cell, ...]
+    cells: tuple[GradingCell, ...]
 
     def report(self, begun: int, *, policy: Policy) -> GradeReport:
         """Of the first cells, as many as were begun."""
@@ -69,12 +69,12 @@ class GradeJob:
         return GradeReport(source=self.data.benchmark.name, cells=tuple(cells), left_out=left_out)
 
 
-def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> GradeJob:
+def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> GradeJob:
     """A cell for each judge, prompt and way, all on the same rows and on one budget."""
     prompts, ways = _prompts(flags), _ways(flags)
     protocols = {prompt: load_protocol(f"option_selection_{prompt}") for prompt in prompts}
     data = _data(flags, ledger, _widest(flags, protocols[prompts[0]], unrelated=True in ways))
-    asked: list[tuple[int, Asked, Showing]] = []
+    asked: list[tuple[int, AskedModels, Showing]] = []
     for judge in dict.fromkeys(flags["judge"]):
         of_judge = {**flags, **_WITHOUT_ANSWERS, "judge": judge}
         for prompt, protocol in protocols.items():
@@ -82,7 +82,9 @@ def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
             asked.append((prompt, *job(ctx, showing, surroundings, of_judge, ledger, data.benchmark)))
     budget = asked[0][1].judge.budget
     cells = [
-        Cell(prompt=prompt, prepared=prepared, order=_order(flags, ledger, data, one.on_budget(budget), prepared))
+        GradingCell(
+            prompt=prompt, prepared=prepared, order=_order(flags, ledger, data, one.on_budget(budget), prepared)
+        )
         for prompt, one, showing in asked
         for unrelated in ways
         for prepared in [_prepared(flags, ledger, data, one, showing, unrelated=unrelated)]
@@ -91,7 +93,7 @@ def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
 
 
 def _prepared(
-    flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: Asked, showing: Showing, *, unrelated: bool
+    flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: AskedModels, showing: Showing, *, unrelated: bool
 ) -> PreparedGrade:
     return prepare_grade(
         data.benchmark,
@@ -105,8 +107,10 @@ def _prepared(
     )
 
 
-def _order(flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: Asked, prepared: PreparedGrade) -> Order:
-    return Order(
+def _order(
+    flags: Mapping[str, Any], ledger: Ledger, data: Data, asked: AskedModels, prepared: PreparedGrade
+) -> JudgingJob:
+    return JudgingJob(
         ledger=ledger,
         benchmark=data.benchmark,
         asked=asked,

@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.options import option
 
 
@@ -80,7 +80,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.ask.outcome import print_dry_run
     from evenhand.engine.run.quote import added_up
 
-    surroundings = cast(Surroundings, ctx.obj)
+    surroundings = cast(Environment, ctx.obj)
     if flags["against"] and flags["pairs"] == "random":
         raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
     if flags["battles"] and flags["pairs"] != "random":

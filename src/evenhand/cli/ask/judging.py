@@ -13,12 +13,12 @@ import click
 
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import Contact, contact, recorded
-from evenhand.cli.ask.extracting import Asked, asked_models
+from evenhand.cli.ask.extracting import AskedModels, asked_models
 from evenhand.cli.ask.judged_answers import answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.ask.placing import Preparing, as_placed_before, opponents_note
 from evenhand.cli.ask.progress import interruptible, progress
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.selection import chosen_items
 from evenhand.domain.identity import Json, content_hash
@@ -29,7 +29,7 @@ from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, dry_run
 from evenhand.engine.session import run_study
 from evenhand.engine.tasks.deviations import BY_CHOICE
-from evenhand.engine.tasks.judging import Matching, Placing, Prepared, Showing, compares_two, prepare
+from evenhand.engine.tasks.judging import Matching, Placing, PreparedStudy, Showing, compares_two, prepare
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.read.projection import adaptations, undecided_trial
 from evenhand.ledger.store.opening import sqlite_path
@@ -39,13 +39,13 @@ from evenhand.protocols.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class JudgingJob:
     """A judging job, ready to be planned or run."""
 
     ledger: Ledger
     benchmark: Benchmark
-    asked: Asked
-    prepared: Prepared
+    asked: AskedModels
+    prepared: PreparedStudy
     settings: Mapping[str, Json]
     """The resolved flags, as they are kept with the run."""
     retrying: Retrying | None = None
@@ -57,7 +57,9 @@ class Order:
         return dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
 
 
-def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger) -> list[Order]:
+def orders_of(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
+) -> list[JudgingJob]:
     """What the flags of `judge` ask for, a job for each protocol, on one budget.
 
     The answers in files go into the ledger unless it is a dry run.
@@ -74,7 +76,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
     answers = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
     digests = {item.digest for item in items}
     responses = [response for response in answers.chosen if response.item in digests]
-    orders: list[Order] = []
+    orders: list[JudgingJob] = []
     for (asked, showing), matching in zip(jobs, matchings, strict=True):
         preparing = partial(
             prepare,
@@ -87,7 +89,7 @@ def orders_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surrou
             fence_secret=ledger.fence_secret(),
         )
         prepared = _settled(preparing, responses, ledger, named=bool(flags["models"]))
-        order = Order(
+        order = JudgingJob(
             ledger=ledger,
             benchmark=benchmark,
             asked=asked.on_budget(jobs[0][0].judge.budget),
@@ -109,7 +111,7 @@ def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching
             )
 
 
-def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger, *, named: bool) -> Prepared:
+def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger, *, named: bool) -> PreparedStudy:
     """The study, with what is to be said of it told; `named`: the user chose the players."""
     given = settled = preparing(responses)
     if given.study.new:
@@ -122,11 +124,11 @@ def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger
 def job(
     ctx: click.Context,
     showing: Showing,
-    surroundings: Surroundings,
+    surroundings: Environment,
     flags: Mapping[str, Any],
     ledger: Ledger,
     benchmark: Benchmark,
-) -> tuple[Asked, Showing]:
+) -> tuple[AskedModels, Showing]:
     """Who is asked under a protocol, and how."""
     judge = contact(
         ctx,
@@ -156,7 +158,7 @@ def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
                 )
 
 
-async def carry_out(order: Order, *, quiet: bool, command: str) -> Outcome:
+async def carry_out(order: JudgingJob, *, quiet: bool, command: str) -> Outcome:
     order.ledger.register_benchmark(order.benchmark)
     means = order.asked.means(order.ledger)
     with interruptible() as interrupts:
@@ -181,7 +183,7 @@ async def carry_out(order: Order, *, quiet: bool, command: str) -> Outcome:
 
 
 async def carry_out_all(
-    orders: Sequence[Order],
+    orders: Sequence[JudgingJob],
     *,
     quiet: bool,
     command: str = "judge",
@@ -233,7 +235,7 @@ def showing_of(protocol: str, flags: Mapping[str, Any], *, see: See | None) -> S
     )
 
 
-def placing_of(orders: Sequence[Order]) -> Placing | None:
+def placing_of(orders: Sequence[JudgingJob]) -> Placing | None:
     """The battles of the model that joins, under all protocols together; None where nobody does."""
     each = [placing for order in orders if (placing := order.prepared.placing) is not None]
     if not each:
@@ -245,7 +247,7 @@ def placing_of(orders: Sequence[Order]) -> Placing | None:
     )
 
 
-def players_of(orders: Sequence[Order]) -> list[str]:
+def players_of(orders: Sequence[JudgingJob]) -> list[str]:
     """Under any of the protocols."""
     return list(dict.fromkeys(model for order in orders for model in order.prepared.study.models))
 

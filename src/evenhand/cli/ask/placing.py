@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from evenhand.domain.response import Response
-from evenhand.engine.tasks.judging import Prepared
+from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.placements import placements_like
 
-Preparing = Callable[[Sequence[Response]], Prepared]
+Preparing = Callable[[Sequence[Response]], PreparedStudy]
 """The study that is made of these answers."""
 
 
 def as_placed_before(
-    prepared: Prepared, preparing: Preparing, responses: Sequence[Response], ledger: Ledger
-) -> Prepared:
+    prepared: PreparedStudy, preparing: Preparing, responses: Sequence[Response], ledger: Ledger
+) -> PreparedStudy:
     """The placing on record that the same command made first, else one begun on other answers, else what is given.
 
     An opponent more can take another's place in the draw, so that the same battles come of the same models only.
@@ -30,7 +30,7 @@ def as_placed_before(
     return prepared
 
 
-def opponents_note(given: Prepared, settled: Prepared) -> str:
+def opponents_note(given: PreparedStudy, settled: PreparedStudy) -> str:
     """Whom the model meets, and who is left out because it came later."""
     new = given.study.new
     met = ", ".join(model for model in settled.study.models if model != new)

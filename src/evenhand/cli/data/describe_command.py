@@ -11,7 +11,7 @@ from evenhand.cli.options import option
 from evenhand.cli.saying import say
 
 if TYPE_CHECKING:
-    from evenhand.cli.data.describing import Told
+    from evenhand.cli.data.describing import DescribedFile
 
 
 @click.command("describe")
@@ -61,7 +61,7 @@ def command(benchmarks: tuple[str, ...], **flags: Any) -> None:
         _print(told, flags["form"])
 
 
-def _print(told: "Told", form: Any) -> None:
+def _print(told: "DescribedFile", form: Any) -> None:
     from evenhand.format.sheet import written
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape, unbroken

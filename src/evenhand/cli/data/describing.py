@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
-from evenhand.describe.description import Description, Means, describe
+from evenhand.describe.description import Description, DescriptionContext, describe
 from evenhand.describe.errors import DescribeError
 from evenhand.describe.image_kinds import labels_of, read_labels, unknown_note
 from evenhand.describe.lengths import ESTIMATED
@@ -26,7 +26,7 @@ from evenhand.ledger.store.record import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class DescribedFile:
     described: tuple[Description, ...]
     notes: tuple[str, ...]
 
@@ -46,27 +46,27 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class DescribeOptions:
     name: str
     path: Path | None
 
     @classmethod
-    def of(cls, argument: str) -> "Wanted":
+    def of(cls, argument: str) -> "DescribeOptions":
         if argument.lower().endswith(".jsonl") and Path(argument).is_file():
             return cls(name=argument, path=None)
         name, _, path = argument.partition("=")
         return cls(name=name, path=Path(path).expanduser() if path else None)
 
 
-def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> Told:
+def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> DescribedFile:
     """Raises WrongUse, BenchmarkError or DescribeError with a sentence."""
     for path in flags["plot"]:
         if path.suffix.lower() not in SUFFIXES:
             raise WrongUse(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
-    wanted = [Wanted.of(argument) for argument in arguments]
+    wanted = [DescribeOptions.of(argument) for argument in arguments]
     labels = read_labels(flags["image_kinds"]) if flags["image_kinds"] else ()
     notes = [ESTIMATED]
-    means = Means(
+    means = DescriptionContext(
         verbs=_verb_reader(notes),
         detector=Detector(flags["detector"]) if flags["detector"] else None,
         store=_fetched(flags["store"]),
@@ -81,10 +81,10 @@ def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> Told:
     notes += [f"{one.name}: {note}" for one in described for note in one.notes]
     notes += [] if means.detector else [HOW_TO_GIVE_ONE]
     unknown = unknown_note(labels, [label for own in kinds for label in own.values()])
-    return Told(described=described, notes=(*notes, *([unknown] if unknown else [])))
+    return DescribedFile(described=described, notes=(*notes, *([unknown] if unknown else [])))
 
 
-def _loaded(wanted: Wanted, store: ImageStore | None) -> Benchmark:
+def _loaded(wanted: DescribeOptions, store: ImageStore | None) -> Benchmark:
     if wanted.path is None and not wanted.name.lower().endswith(".jsonl"):
         info = find_benchmark(wanted.name)
         if info.items is None:
@@ -94,7 +94,7 @@ def _loaded(wanted: Wanted, store: ImageStore | None) -> Benchmark:
     return benchmark if store is None else with_fetched(benchmark, store)
 
 
-def _names(wanted: Sequence[Wanted], loaded: Sequence[Benchmark]) -> list[str]:
+def _names(wanted: Sequence[DescribeOptions], loaded: Sequence[Benchmark]) -> list[str]:
     """A benchmark that stands there twice is told apart by its file."""
     times = Counter(benchmark.name for benchmark in loaded)
     names = [

@@ -12,7 +12,7 @@ from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option
 
 if TYPE_CHECKING:
-    from evenhand.exchange.tables import Table
+    from evenhand.exchange.tables import ExchangeTable
     from evenhand.ledger.read.projection import StudyOnRecord
     from evenhand.ledger.store.record import Ledger
 
@@ -143,7 +143,7 @@ def _refuse(ctx: click.Context, kind: str, flags: Mapping[str, Any]) -> None:
         raise WrongUse(f"--{name} chooses among judgements, and answers are of no judge; leave it out.")
 
 
-def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
+def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "ExchangeTable":
     if kind == "responses":
         return _answers(ledger, flags)
     chosen = _chosen(ledger, flags, undecided=kind == "judgements")
@@ -154,7 +154,7 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
     return _battles(ledger, chosen, flags)
 
 
-def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
     from evenhand.ledger.submissions.submitted_models import counted_battles
     from evenhand.reports.board.export import board_table
     from evenhand.reports.board.ranking import rank
@@ -163,7 +163,7 @@ def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, 
     return board_table(board.as_json())
 
 
-def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
     from evenhand.domain.response import REFERENCE
     from evenhand.exchange.judgements.export import judgements_table
     from evenhand.exchange.peers.visit_battles import is_visit_bench
@@ -178,7 +178,7 @@ def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[
     return table
 
 
-def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "Table":
+def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
     from evenhand.exchange.battles.export import battles_table
     from evenhand.exchange.peers.visit_battles import is_visit_bench, visit_battles_table
 
@@ -209,7 +209,7 @@ def _chosen(ledger: "Ledger", flags: Mapping[str, Any], *, undecided: bool = Fal
     return chosen
 
 
-def _answers(ledger: "Ledger", flags: Mapping[str, Any]) -> "Table":
+def _answers(ledger: "Ledger", flags: Mapping[str, Any]) -> "ExchangeTable":
     from evenhand.exchange.responses.export import responses_table, variants_held
 
     if flags["run"]:

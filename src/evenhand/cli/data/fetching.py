@@ -16,7 +16,7 @@ from evenhand.cli.sentences import INCOMPLETE
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.pictures import with_fetched
-from evenhand.exchange.tables import Shape, Table, check_format, write_table
+from evenhand.exchange.tables import ExchangeTable, Shape, check_format, write_table
 from evenhand.files.outputs import Target
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, Problem, fetch_images
 from evenhand.images.guard import anywhere, is_public
@@ -124,7 +124,9 @@ def fetch_order(name: str, flags: Mapping[str, Any]) -> FetchOutcome:
     return FetchOutcome(urls=len(urls), known=len(urls) - len(missing), outcomes=outcomes)
 
 
-def _table(urls: Sequence[str], known: Mapping[str, str], outcomes: Sequence[Outcome], benchmark: Benchmark) -> Table:
+def _table(
+    urls: Sequence[str], known: Mapping[str, str], outcomes: Sequence[Outcome], benchmark: Benchmark
+) -> ExchangeTable:
     by_url = {one.url: one for one in outcomes}
     rows: list[Mapping[str, Json]] = []
     for url in urls:
@@ -140,4 +142,4 @@ def _table(urls: Sequence[str], known: Mapping[str, str], outcomes: Sequence[Out
                 "detail": lost and lost.detail,
             }
         )
-    return Table(columns=_COLUMNS, rows=rows)
+    return ExchangeTable(columns=_COLUMNS, rows=rows)

@@ -6,7 +6,7 @@ from typing import cast
 import click
 
 from evenhand.cli import options
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 
 
 @click.group("models", invoke_without_command=True)
@@ -19,7 +19,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     from evenhand.format.tables import console, print_rows
     from evenhand.models.provider import providers
 
-    surroundings = cast(Surroundings, ctx.obj)
+    surroundings = cast(Environment, ctx.obj)
     found = [
         {
             "provider": one.name,
@@ -58,5 +58,5 @@ def fetch(ctx: click.Context, name: str) -> None:
 
     if name != "local/smollm2":
         raise WrongUse(f"Only local/smollm2 can be fetched, not '{name}'; give your own weights as local/PATH.gguf.")
-    path = fetch_smollm2(cast(Surroundings, ctx.obj).cache)
+    path = fetch_smollm2(cast(Environment, ctx.obj).cache)
     click.echo(f"The weights of {name} are at {path}.", err=True)

@@ -12,7 +12,7 @@ from evenhand.benchmarks.catalog import benchmark_names, find_benchmark, load_be
 from evenhand.cli.environment import WrongUse
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.pictures import with_fetched
-from evenhand.exchange.tables import Table, check_format, jsonl_lines, write_table
+from evenhand.exchange.tables import ExchangeTable, check_format, jsonl_lines, write_table
 from evenhand.files.outputs import Target
 from evenhand.format.near_names import hint
 from evenhand.images import ImageStore
@@ -42,7 +42,7 @@ def export_public(flags: Mapping[str, Any]) -> None:
         with explained(folder.path):
             written = write_images(found.benchmark, folder, found.store)
     rows = public_rows(found.benchmark, files=_from_table(written, folder, Path() if to_stdout else out.path.parent))
-    table = Table(columns=COLUMNS, rows=rows)
+    table = ExchangeTable(columns=COLUMNS, rows=rows)
     if to_stdout:
         for line in jsonl_lines(table):
             click.echo(line, nl=False)

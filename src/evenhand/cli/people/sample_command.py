@@ -109,10 +109,10 @@ def _rows(sample: "PeopleSample") -> "list[dict[str, Json]]":
 
 
 def _write(sample: "PeopleSample", path: "Target") -> None:
-    from evenhand.exchange.tables import Shape, Table, write_table
+    from evenhand.exchange.tables import ExchangeTable, Shape, write_table
 
     columns: dict[str, Shape] = {"item": "text", "task": "text", "category": "text", "instruction": "text"}
-    write_table(Table(columns=columns, rows=_rows(sample)), path)
+    write_table(ExchangeTable(columns=columns, rows=_rows(sample)), path)
 
 
 def _document(sample: "PeopleSample", seed: int) -> "dict[str, Json]":

@@ -49,10 +49,10 @@ def command(ctx: click.Context, url: str, file: Path | None, **flags: Any) -> No
     import asyncio
 
     from evenhand.cli.people.submission_server import address
-    from evenhand.cli.people.submitting import Entry, Order, carry_out
+    from evenhand.cli.people.submitting import Entry, SubmitJob, carry_out
 
     _refuse(file, flags)
-    order = Order(
+    order = SubmitJob(
         server=address(url),
         token=_token(ctx, flags),
         file=file,

@@ -53,7 +53,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class SubmitJob:
     server: Address
     token: str
     file: Path | None
@@ -71,13 +71,13 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SubmitOutcome:
     document: Document
     """The last that the server said, with the check of a file that was uploaded."""
     exit_code: int = 0
 
 
-async def carry_out(order: Order) -> Outcome:
+async def carry_out(order: SubmitJob) -> SubmitOutcome:
     async with SubmissionServer(order.server, order.token) as server:
         submission = order.submission or await _begun(server, order.entry)
         uploaded: Document | None = None
@@ -86,12 +86,12 @@ async def carry_out(order: Order) -> Outcome:
             _tell_check(submission, order.file, uploaded)
             if uploaded.get("faults"):
                 say(f"Nothing was confirmed. Correct the file, and send it again with --status {submission}.")
-                return Outcome(document=uploaded, exit_code=WRONG_USE)
+                return SubmitOutcome(document=uploaded, exit_code=WRONG_USE)
         document = await _followed(server, submission, uploaded, order)
         _tell_stage(submission, document)
         await _fetched(server, submission, document, order)
     check = {} if uploaded is None else {"check": uploaded.get("check")}
-    return Outcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
+    return SubmitOutcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
 
 
 async def _sent_before(server: SubmissionServer, submission: str, file: Path) -> bool:
@@ -117,7 +117,7 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
-async def _followed(server: SubmissionServer, submission: str, uploaded: Document | None, order: Order) -> Document:
+async def _followed(server: SubmissionServer, submission: str, uploaded: Document | None, order: SubmitJob) -> Document:
     """Where it stands once all was said that was ordered."""
     document: Document | None = uploaded
     if order.confirm:
@@ -198,7 +198,7 @@ async def _waited(server: SubmissionServer, submission: str, every: float) -> Do
         await asyncio.sleep(every)
 
 
-async def _fetched(server: SubmissionServer, submission: str, document: Document, order: Order) -> None:
+async def _fetched(server: SubmissionServer, submission: str, document: Document, order: SubmitJob) -> None:
     wanted = {what: path for what, path in (("receipt", order.receipt), ("battles", order.battles)) if path}
     # Once judged it has them, though it was withdrawn since, or is judged on.
     if wanted and document.get("judged_at") is None:

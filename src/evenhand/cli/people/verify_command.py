@@ -56,7 +56,7 @@ def command(
     and --predictions whether a file is the one submitted.
     """
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.receipts.check import Verification, signature_of, verify
+    from evenhand.reports.receipts.check import ReceiptVerification, signature_of, verify
     from evenhand.reports.receipts.reading import ReceiptError, read_receipt
 
     try:
@@ -69,7 +69,7 @@ def command(
         ctx.exit(_without_ledger(read, given, keys, store=store, as_json=as_json))
     found = verify(Ledger(store, create=False), read, predictions=given)
     if keys is not None:
-        found = Verification(checks=(signature_of(read, keys), *found.checks))
+        found = ReceiptVerification(checks=(signature_of(read, keys), *found.checks))
     words = f"The receipt {'agrees' if found.agrees else 'does NOT agree'} with the ledger at {store}."
     if found.agrees and not found.verified:
         words += f" {predictions} is NOT the file that was submitted."

@@ -58,9 +58,9 @@ def _of_files(files: tuple[Path, ...], flags: dict[str, Any]) -> "Testimony":
 
 def _of_ledger(flags: dict[str, Any]) -> "Testimony":
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.alignment.evidence import Wanted, of_ledger
+    from evenhand.reports.alignment.evidence import AlignmentChoice, of_ledger
 
-    wanted = Wanted(
+    wanted = AlignmentChoice(
         benchmark=flags["benchmark"],
         judges=tuple(flags["judge"]),
         protocol=flags["protocol"],

@@ -26,7 +26,7 @@ from evenhand.format.near_names import hint
 from evenhand.format.printable import printable
 from evenhand.images import ImageError, inspect
 from evenhand.ledger.read.lookup import calls_on_record, responses_by_digest
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, benchmarks, items_of, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, benchmarks, items_of, judged, studies
 from evenhand.ledger.read.steering import said_to_judge
 from evenhand.ledger.store.record import Ledger
 
@@ -145,7 +145,7 @@ def _image(name: str, ledger: Ledger) -> dict[str, Any]:
 
 
 def _trials(
-    ledger: Ledger, results: Sequence[Judged], chosen: Sequence[StudyOnRecord], shown: Mapping[str, Response]
+    ledger: Ledger, results: Sequence[JudgedTrial], chosen: Sequence[StudyOnRecord], shown: Mapping[str, Response]
 ) -> list[dict[str, Any]]:
     calls = calls_on_record(ledger, dict.fromkeys(key for one in results for key in one.judgement.calls))
     words = {one.key: one.call.reply.text for one in calls}
@@ -161,7 +161,7 @@ def _trials(
     ]
 
 
-def _by_name(one: Judged) -> str | None:
+def _by_name(one: JudgedTrial) -> str | None:
     verdict = one.judgement.verdict
     return None if isinstance(verdict, NoVerdict) else by_name(verdict, one.models)
 

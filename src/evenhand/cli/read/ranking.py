@@ -12,7 +12,7 @@ from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.columns import (
-    Beside,
+    BoardColumn,
     against,
     compared,
     five_levels,
@@ -94,7 +94,7 @@ def audit_document(file: Path | None, board: Board, flags: Mapping[str, Any]) ->
     return {"audit": latest_audits(Ledger(flags["store"], create=False), board.origin).as_json()}
 
 
-def beside(board: Board, flags: Mapping[str, Any]) -> list[Beside]:
+def beside(board: Board, flags: Mapping[str, Any]) -> list[BoardColumn]:
     """What the flags ask for; a document then holds it however large the data are."""
     columns = {
         "unclustered": unclustered,

@@ -22,7 +22,7 @@ from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
 from evenhand.reports.page.studies import boards_among, with_grades
 from evenhand.reports.page.words import notes, sampling, summary
-from evenhand.reports.page.writing import Written, write_report
+from evenhand.reports.page.writing import WrittenReport, write_report
 
 Tables: TypeAlias = Literal["md", "latex", "csv"]
 Form: TypeAlias = Tables | Literal["html"]
@@ -51,7 +51,7 @@ def reported(flags: Mapping[str, Any]) -> dict[str, Json]:
     return {**_document(report), "out": None if flags["out"] is None else str(flags["out"])}
 
 
-def written_page(report: Report, path: Place) -> Written:
+def written_page(report: Report, path: Place) -> WrittenReport:
     made = write_report(report, path)
     say(f"Written: {path} ({made.bytes / 1e6:.1f} MB); it opens in any browser, without a network.")
     if not report.board.origin.sample:

@@ -30,7 +30,7 @@ from evenhand.reports.papers.scores.creation_score import CreationScore, creatio
 from evenhand.reports.papers.scores.creation_sheets import board_sheets as creation_board_sheets
 from evenhand.reports.papers.scores.creation_sheets import breakdown_sheets
 from evenhand.reports.papers.scores.creation_variants import VariantScores, in_order, refuse_unlike, variants_sheet
-from evenhand.reports.papers.scores.visit_bench import Asked, VisitScore, visit_score
+from evenhand.reports.papers.scores.visit_bench import AskedItems, VisitScore, visit_score
 from evenhand.reports.papers.scores.visit_sheets import board_sheets, breakdown_sheet
 from evenhand.reports.papers.scores.visit_sheets import long_breakdown as visit_long_breakdown
 from evenhand.reports.papers.scores.visit_sheets import wide_sheet as visit_wide_sheet
@@ -98,12 +98,12 @@ def _visit_sheets(score: VisitScore, flags: Mapping[str, Any]) -> tuple[Sheet, .
     return (breakdown_sheet(score, flags["by"]),) if flags["by"] else board_sheets(score)
 
 
-def _asked(ledger: Ledger, judged: JudgedBattles) -> Asked:
+def _asked(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
     items = {item.digest: item for item in items_of(ledger, judged.study.data)}
     answers: dict[str, set[str]] = {}
     for answer in ledger.responses_to(items, variant=judged.study.variant):
         answers.setdefault(answer.model, set()).add(answer.item)
-    return Asked(items=items, answers=answers)
+    return AskedItems(items=items, answers=answers)
 
 
 def _creation(ledger: Ledger, flags: Mapping[str, Any]) -> Scored:

@@ -14,7 +14,7 @@ from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdi
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.format.printable import printable
 from evenhand.ledger.read.lookup import CallOnRecord, TrialOnRecord
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord
 
@@ -206,7 +206,7 @@ def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
     }
 
 
-def lines_of(results: Iterable[Judged], chosen: Sequence[StudyOnRecord]) -> list[dict[str, Any]]:
+def lines_of(results: Iterable[JudgedTrial], chosen: Sequence[StudyOnRecord]) -> list[dict[str, Any]]:
     judges = {study.rater.key: study.rater for study in chosen}
     conditions = {study.condition.key: study.condition for study in chosen}
     return [
@@ -225,9 +225,9 @@ def lines_of(results: Iterable[Judged], chosen: Sequence[StudyOnRecord]) -> list
     ]
 
 
-def _flips(results: Iterable[Judged]) -> list[dict[str, Any]]:
+def _flips(results: Iterable[JudgedTrial]) -> list[dict[str, Any]]:
     """Pairs whose verdict, mapped to the models, was not the same in both orders."""
-    pairs: dict[tuple[Any, ...], list[Judged]] = {}
+    pairs: dict[tuple[Any, ...], list[JudgedTrial]] = {}
     for one in results:
         if isinstance(one.judgement.verdict, Preference):
             pair = (one.trial.item, frozenset(one.trial.responses), one.trial.rater, one.trial.condition)
@@ -243,7 +243,7 @@ def _flips(results: Iterable[Judged]) -> list[dict[str, Any]]:
     ]
 
 
-def _winner(one: Judged) -> str | None:
+def _winner(one: JudgedTrial) -> str | None:
     """Digest of the answer that won; None for a tie."""
     verdict = cast(Preference, one.judgement.verdict)
     return one.trial.responses[0 if verdict.value > 0 else 1] if verdict.value else None

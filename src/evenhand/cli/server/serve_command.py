@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.options import option
 
 
@@ -45,7 +45,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.site.http.settings import SiteError, site_at
 
     if not flags["no_worker"]:
-        refuse_for(worker, cast(Surroundings, ctx.obj))
+        refuse_for(worker, cast(Environment, ctx.obj))
     try:
         site = site_at(flags["host"], flags["port"], public_url=flags["public_url"])
         with closing(Ledger(flags["store"])) as ledger, ExitStack() as beside:

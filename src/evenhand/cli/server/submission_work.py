@@ -8,28 +8,28 @@ import click
 
 from evenhand.cli.ask.asking_means import Contact, contact, recorded
 from evenhand.cli.ask.extracting import OF_THE_JUDGE, no_image
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means
+from evenhand.engine.run.calling import CallContext
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
 from evenhand.ledger.submissions.store import Submission, entrants
 from evenhand.ledger.submissions.submitted_models import set_aside
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
-from evenhand.worker.board_judge import ModelAtHand
+from evenhand.worker.board_judge import ModelReady
 from evenhand.worker.submissions import Submissions
 
 NO_JUDGE = "The worker has no judge for submissions; start it, or `serve`, with --judge provider/model."
 
 
 def submissions_work(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
 ) -> Submissions:
     """Without a judge it does what needs none. Raises Misuse and WrongUse for models that cannot be meant."""
 
-    def at_hand(flag: str, image: Callable[[str], bytes]) -> ModelAtHand | None:
+    def at_hand(flag: str, image: Callable[[str], bytes]) -> ModelReady | None:
         if not flags[flag]:
             return _nobody(flag, flags)
         # How the judge samples the board says, and what the other model is asked with is nothing of it.
@@ -61,11 +61,11 @@ def _nobody(flag: str, flags: Mapping[str, Any]) -> None:
             raise WrongUse(f"--{other.replace('_', '-')} goes with --{flag}, which names the model.")
 
 
-def _at_hand(given: Contact, ledger: Ledger) -> ModelAtHand:
-    def means(budget: Budget, explicit: frozenset[str]) -> Means:
+def _at_hand(given: Contact, ledger: Ledger) -> ModelReady:
+    def means(budget: Budget, explicit: frozenset[str]) -> CallContext:
         return replace(given, budget=budget, explicit=explicit).means(ledger)
 
-    return ModelAtHand(
+    return ModelReady(
         name=given.model.name,
         endpoint=given.model.identity,
         model=given.model.model,

@@ -6,7 +6,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 from evenhand.cli.options import option
 
 
@@ -34,4 +34,4 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.server.working import work_until_stopped
     from evenhand.ledger.store.record import Ledger
 
-    work_until_stopped(ctx, flags, cast(Surroundings, ctx.obj), Ledger(flags["store"]))
+    work_until_stopped(ctx, flags, cast(Environment, ctx.obj), Ledger(flags["store"]))

@@ -15,17 +15,17 @@ from typing import Any
 import click
 
 from evenhand.cli.ask.asking_means import Contact, contact, recorded
-from evenhand.cli.environment import Surroundings, WrongUse
+from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.server.submission_work import NO_JUDGE, submissions_work
 from evenhand.domain.errors import Misuse
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Means
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.tasks.item_task import Addressee
 from evenhand.images.guard import anywhere, is_public
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import leave_note
 from evenhand.ledger.submissions.intakes import intakes_on_record
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.worker.loop import Rhythm, Stopping, Work, work
 from evenhand.worker.proposed_images import LIMITS, ProposedImages
 from evenhand.worker.reference_answers import SAMPLED, ReferenceAnswers
@@ -37,18 +37,16 @@ _LAST_SECONDS = 40.0
 _FIRST_REST, _LONGEST_REST = 1.0, 60.0
 
 
-def work_until_stopped(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
-) -> None:
+def work_until_stopped(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> None:
     with closing(ledger):
         limits = replace(LIMITS, allowed=anywhere if flags["allow_private"] else is_public)
-        kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalsAtHand(ledger), limits=limits)]
+        kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits)]
         kinds += _asking_a_model(ctx, flags, surroundings, ledger)
         asyncio.run(_work(kinds, ledger, flags))
 
 
 def _asking_a_model(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
 ) -> list[Work[Any]]:
     """Where one cannot be done the owner is told on the page, and the others are done all the same."""
     found: list[Work[Any]] = []
@@ -75,7 +73,7 @@ def _lacking(work: Work[Any], ledger: Ledger) -> str:
 
 
 def _reference_answers(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings, ledger: Ledger
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
 ) -> ReferenceAnswers:
     if not flags["model"]:
         raise WrongUse(NO_MODEL)
@@ -92,7 +90,7 @@ def _reference_answers(
     )
     return ReferenceAnswers(
         ledger=ledger,
-        proposals=ProposalsAtHand(ledger),
+        proposals=ProposalCache(ledger),
         asked=Addressee(
             name=model.model.name, endpoint=model.model.identity, model=model.model.model, settings=model.settings
         ),
@@ -102,7 +100,7 @@ def _reference_answers(
     )
 
 
-def _means(model: Contact, budget: Budget, ledger: Ledger) -> Means:
+def _means(model: Contact, budget: Budget, ledger: Ledger) -> CallContext:
     return replace(model, budget=budget).means(ledger)
 
 

@@ -12,7 +12,7 @@ import click
 
 from evenhand import __version__
 from evenhand.cli.ask.asking_means import guard, keys_of
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.identity import Json
@@ -36,7 +36,7 @@ _WAL_MENDED = (3, 51, 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CheckResult:
     what: str
     state: Literal["ok", "no", "wrong"]
     """`no`: not there, which may be fine; `wrong`: something needed is missing."""
@@ -46,10 +46,10 @@ class Finding:
         return {"what": self.what, "state": self.state, "words": self.words}
 
 
-def check_here(store: str, surroundings: Surroundings) -> list[Finding]:
+def check_here(store: str, surroundings: Environment) -> list[CheckResult]:
     return [
-        Finding(what="evenhand", state="ok", words=f"{__version__}, Python {platform.python_version()}"),
-        Finding(what="packages", state="ok", words=", ".join(_version(name) for name in _PACKAGES)),
+        CheckResult(what="evenhand", state="ok", words=f"{__version__}, Python {platform.python_version()}"),
+        CheckResult(what="packages", state="ok", words=", ".join(_version(name) for name in _PACKAGES)),
         sqlite_here(sqlite3.sqlite_version_info),
         _ledger(store),
         _embedded(surroundings),
@@ -57,16 +57,16 @@ def check_here(store: str, surroundings: Surroundings) -> list[Finding]:
     ]
 
 
-def sqlite_here(version: tuple[int, ...]) -> Finding:
+def sqlite_here(version: tuple[int, ...]) -> CheckResult:
     told, mended = ".".join(map(str, version)), ".".join(map(str, _WAL_MENDED))
     if version >= _WAL_MENDED:
-        return Finding(what="sqlite", state="ok", words=told)
+        return CheckResult(what="sqlite", state="ok", words=told)
     words = (
         f"{told} is older than {mended}, which mended the WAL-reset bug: when several processes write to one ledger, "
         "a rare race can damage it. Back up with `evenhand ledger backup`, and use a Python built "
         "with a newer SQLite, unless your system's maintainers mended this one"
     )
-    return Finding(what="sqlite", state="no", words=words)
+    return CheckResult(what="sqlite", state="no", words=words)
 
 
 def _version(name: str) -> str:
@@ -76,35 +76,35 @@ def _version(name: str) -> str:
         return f"{name} not installed"
 
 
-def _ledger(store: str) -> Finding:
+def _ledger(store: str) -> CheckResult:
     try:
         path = sqlite_path(store)
         if path is not None and not path.exists():
-            return Finding(what="ledger", state="no", words=f"none at {path} yet; the first run makes it")
+            return CheckResult(what="ledger", state="no", words=f"none at {path} yet; the first run makes it")
         info = upkeep.info(Ledger(store, create=False))
     except LedgerError as error:
-        return Finding(what="ledger", state="wrong", words=str(error))
-    return Finding(what="ledger", state="ok", words=f"{info.where}, {info.counts['judgements']} judgements")
+        return CheckResult(what="ledger", state="wrong", words=str(error))
+    return CheckResult(what="ledger", state="ok", words=f"{info.where}, {info.counts['judgements']} judgements")
 
 
-def _embedded(surroundings: Surroundings) -> Finding:
+def _embedded(surroundings: Environment) -> CheckResult:
     try:
         weights = resolve_local("local/smollm2", cache=surroundings.cache)
     except Misuse as error:
-        return Finding(what="embedded model", state="no", words=str(error))
-    return Finding(what="embedded model", state="ok", words=f"local/smollm2 at {weights.path}")
+        return CheckResult(what="embedded model", state="no", words=str(error))
+    return CheckResult(what="embedded model", state="ok", words=f"local/smollm2 at {weights.path}")
 
 
-def _keys(surroundings: Surroundings) -> Finding:
+def _keys(surroundings: Environment) -> CheckResult:
     names = sorted({name for one in providers().values() for name in one.key_variables})
     found = [name for name in names if surroundings.environment.get(name)]
     words = f"set: {', '.join(found)}" if found else "no provider's key variable is set"
     if withheld := [name for name in names if name in surroundings.withheld]:
         words += f"; {', '.join(withheld)} of .env in this folder is not read without --trust-folder"
-    return Finding(what="keys", state="ok" if found else "no", words=words)
+    return CheckResult(what="keys", state="ok" if found else "no", words=words)
 
 
-async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], surroundings: Surroundings) -> list[Finding]:
+async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment) -> list[CheckResult]:
     """Does it answer; does it see images, give log-probabilities and take the settings?"""
     square = _red_square()
     try:
@@ -124,14 +124,14 @@ async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], surroundi
             timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
         )
     except Misuse as error:
-        return [Finding(what="model", state="wrong", words=str(error))]
+        return [CheckResult(what="model", state="wrong", words=str(error))]
     try:
         return await _asked(model, client, square)
     finally:
         await client.close()
 
 
-async def _asked(model: NamedModel, client: ModelClient, square: bytes) -> list[Finding]:
+async def _asked(model: NamedModel, client: ModelClient, square: bytes) -> list[CheckResult]:
     def ask(*parts: Part, offer: Offer | None = None) -> Request:
         settings = Settings(temperature=0.0, max_tokens=None if offer else 16)
         messages = (Message(role="user", parts=parts),)
@@ -147,12 +147,14 @@ async def _asked(model: NamedModel, client: ModelClient, square: bytes) -> list[
     return [first, _optional(sees), _optional(reads), _price(model)]
 
 
-async def _try(what: str, client: ModelClient, request: Request, judge: Callable[[Reply], tuple[bool, str]]) -> Finding:
+async def _try(
+    what: str, client: ModelClient, request: Request, judge: Callable[[Reply], tuple[bool, str]]
+) -> CheckResult:
     try:
         good, words = judge(await client.complete(request))
     except (CallFailure, Misuse) as error:
-        return Finding(what=what, state="wrong", words=str(error))
-    return Finding(what=what, state="ok" if good else "no", words=words)
+        return CheckResult(what=what, state="wrong", words=str(error))
+    return CheckResult(what=what, state="ok" if good else "no", words=words)
 
 
 def _answered(reply: Reply) -> tuple[bool, str]:
@@ -173,17 +175,17 @@ def _offered(reply: Reply) -> tuple[bool, str]:
     return False, "it listed none of the offered answers"
 
 
-def _optional(finding: Finding) -> Finding:
+def _optional(finding: CheckResult) -> CheckResult:
     """Not every model must see or give log-probabilities."""
-    return Finding(what=finding.what, state="no", words=finding.words) if finding.state == "wrong" else finding
+    return CheckResult(what=finding.what, state="no", words=finding.words) if finding.state == "wrong" else finding
 
 
-def _price(model: NamedModel) -> Finding:
+def _price(model: NamedModel) -> CheckResult:
     import time
 
     if PriceList().known(model.endpoint, at=time.time()):
-        return Finding(what="price", state="ok", words="known")
-    return Finding(what="price", state="no", words="unknown; --max-cost will need --price")
+        return CheckResult(what="price", state="ok", words="known")
+    return CheckResult(what="price", state="no", words="unknown; --max-cost will need --price")
 
 
 def _red_square() -> bytes:

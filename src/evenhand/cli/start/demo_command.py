@@ -7,7 +7,7 @@ from typing import Any, cast
 import click
 
 from evenhand.cli import options
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 from evenhand.cli.options import option
 
 
@@ -32,7 +32,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     """
     from evenhand.cli.start.demonstration import BATTLES, demonstrate
 
-    surroundings = cast(Surroundings, ctx.obj)
+    surroundings = cast(Environment, ctx.obj)
     battles = BATTLES if flags["full"] else flags["battles"]
     shown = asyncio.run(
         demonstrate(flags["store"], surroundings, battles=battles, quiet=flags["quiet"], force=flags["force"])

@@ -13,10 +13,10 @@ from rich.markup import escape
 from evenhand.benchmarks.answers.responses_file import read_responses, reference_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.cli.ask.asking_means import Contact
-from evenhand.cli.ask.extracting import Asked
-from evenhand.cli.ask.judging import Order, carry_out
+from evenhand.cli.ask.extracting import AskedModels
+from evenhand.cli.ask.judging import JudgingJob, carry_out
 from evenhand.cli.ask.outcome import Outcome
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
@@ -27,7 +27,7 @@ from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.judging import Matching, Showing, prepare
 from evenhand.files.outputs import Target
 from evenhand.format.charts import ChartError
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.named import NamedModel, named_model
@@ -55,7 +55,7 @@ class Demonstration:
     ledger: Ledger
     outcome: Outcome
     board: Board
-    results: list[Judged]
+    results: list[JudgedTrial]
     benchmark: Benchmark
     calls: int
     """Model calls made this time."""
@@ -130,18 +130,18 @@ def _program() -> str:
     return "evenhand" if shutil.which("evenhand") or Path(sys.argv[0]).name != "evenhand" else sys.argv[0]
 
 
-def _pair(one: Judged) -> tuple[str, tuple[str, ...]]:
+def _pair(one: JudgedTrial) -> tuple[str, tuple[str, ...]]:
     return one.trial.item, tuple(sorted(one.models))
 
 
-def _winner(one: Judged) -> str:
+def _winner(one: JudgedTrial) -> str:
     verdict = one.judgement.verdict
     assert isinstance(verdict, Preference)
     return one.models[0] if verdict.value > 0 else one.models[1]
 
 
 async def demonstrate(
-    store: str, surroundings: Surroundings, *, battles: int | None, quiet: bool, force: bool = False
+    store: str, surroundings: Environment, *, battles: int | None, quiet: bool, force: bool = False
 ) -> Demonstration:
     """Judges what the ledger does not hold yet. `battles` None: as many as before, else what fits into five minutes."""
     benchmark = load_benchmark(BENCHMARK)
@@ -153,7 +153,7 @@ async def demonstrate(
     ledger.register_benchmark(benchmark)
     ledger.add_responses(responses, replace=True)
 
-    def order(battles: int) -> Order:
+    def order(battles: int) -> JudgingJob:
         return _order(ledger, benchmark, responses, judge, surroundings, battles)
 
     battles = battles or _battles_before(ledger, order(PROBE))
@@ -192,9 +192,9 @@ def _order(
     benchmark: Benchmark,
     responses: list[Response],
     judge: NamedModel,
-    surroundings: Surroundings,
+    surroundings: Environment,
     battles: int,
-) -> Order:
+) -> JudgingJob:
     protocol = load_protocol(benchmark.protocols[0])
     settings = replace(protocol.settings, max_tokens=None)  # a constrained readout generates nothing
     contact = Contact(
@@ -215,16 +215,16 @@ def _order(
         showing=Showing(protocol=protocol, readout="constrained"),
         matching=Matching(pairing="random", battles=battles),
     )
-    return Order(
+    return JudgingJob(
         ledger=ledger,
         benchmark=benchmark,
-        asked=Asked(judge=contact),
+        asked=AskedModels(judge=contact),
         prepared=prepared,
         settings={"benchmark": benchmark.name, "judge": judge.name, "battles": battles, "readout": "constrained"},
     )
 
 
-def _studies(ledger: Ledger, order: Order) -> list[StudyOnRecord]:
+def _studies(ledger: Ledger, order: JudgingJob) -> list[StudyOnRecord]:
     study = order.prepared.study
     return [
         one
@@ -240,7 +240,7 @@ def _written_report(ledger: Ledger, chosen: list[StudyOnRecord], page: Target) -
         return None
 
 
-def _battles_before(ledger: Ledger, order: Order) -> int | None:
+def _battles_before(ledger: Ledger, order: JudgingJob) -> int | None:
     """How many battles the stored study has; None where there is none beyond the first probe."""
     largest = max((study.wanted // 2 for study in _studies(ledger, order)), default=0)
     return largest if largest > PROBE else None

@@ -8,7 +8,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Surroundings
+from evenhand.cli.environment import Environment
 from evenhand.cli.options import option
 
 
@@ -27,10 +27,10 @@ def command(ctx: click.Context, **flags: Any) -> None:
 
     Exit 1 where something needed is missing.
     """
-    from evenhand.cli.start.checkup import Finding, check_endpoint, check_here
+    from evenhand.cli.start.checkup import CheckResult, check_endpoint, check_here
 
-    surroundings = cast(Surroundings, ctx.obj)
-    findings: list[Finding] = check_here(flags["store"], surroundings)
+    surroundings = cast(Environment, ctx.obj)
+    findings: list[CheckResult] = check_here(flags["store"], surroundings)
     if flags["model"]:
         findings += asyncio.run(check_endpoint(ctx, flags, surroundings))
     if flags["as_json"]:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from evenhand.ledger.store.budgets import BILLION, BudgetStanding, Purse, PurseOnDisk, billionths
+from evenhand.ledger.store.budgets import BILLION, BudgetAccount, BudgetAccountOnDisk, BudgetStanding, billionths
 from evenhand.ledger.store.record import Ledger
 
 Work: TypeAlias = Callable[..., Awaitable[Any]]
@@ -20,7 +20,7 @@ class Budget:
 
     def __init__(self, most: float | None) -> None:
         self.most = most
-        self._purse = None if most is None else Purse(most)
+        self._purse = None if most is None else BudgetAccount(most)
         self._work: Work = asyncio.to_thread
         self._taking = asyncio.Lock()
         self._unsettled = 0
@@ -39,8 +39,8 @@ class Budget:
         return self._purse is not None
 
     @property
-    def on_disk(self) -> PurseOnDisk | None:
-        return self._purse if isinstance(self._purse, PurseOnDisk) else None
+    def on_disk(self) -> BudgetAccountOnDisk | None:
+        return self._purse if isinstance(self._purse, BudgetAccountOnDisk) else None
 
     def open(self, ledger: Ledger, name: str, *, lasts: bool = False) -> bool:
         """Puts it on disk under this name; False where there is no limit, or it is there already.
@@ -49,14 +49,14 @@ class Budget:
         """
         if self.most is None or self.on_disk is not None:
             return False
-        self._purse = PurseOnDisk(ledger, name, most=self.most, lasts=lasts)
+        self._purse = BudgetAccountOnDisk(ledger, name, most=self.most, lasts=lasts)
         return True
 
     def close(self, *, done: bool) -> None:
         """`done`: all that was wanted is asked, so that nothing is left to spend it on."""
         if (purse := self.on_disk) is not None:
             purse.leave(done=done)
-            self._purse = Purse(0.0)
+            self._purse = BudgetAccount(0.0)
 
     def begin(self, run: str, work: Work) -> None:
         """From here on it is spent by this run."""

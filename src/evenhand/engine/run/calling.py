@@ -43,14 +43,14 @@ class Pacing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class CallContext:
     """What a run asks with."""
 
     client: ModelClient
     pricing: Pricing
     budget: Budget
     pacing: Pacing
-    second: "Means | None" = None
+    second: "CallContext | None" = None
     """What a second step asks with, where that is another model; the budget is the same."""
 
     async def close(self) -> None:
@@ -84,7 +84,7 @@ def off_the_budget(cost: float | None, estimate: float | None) -> float:
 class Caller:
     """Sends the requests of one run. The first try's cost is reserved by whoever begins a call."""
 
-    def __init__(self, means: Means, *, concurrency: Concurrency, tally: Tally, charge: Charge) -> None:
+    def __init__(self, means: CallContext, *, concurrency: Concurrency, tally: Tally, charge: Charge) -> None:
         self._means = means
         self._charge = charge
         self._concurrency = concurrency
@@ -238,7 +238,7 @@ def _most_output(request: Request) -> int | None:
 Answer: TypeAlias = asyncio.Future[StoredCall | NoVerdict]
 
 
-class Asked:
+class SharedCalls:
     """Requests asked of late, so that two trials with the very same words (two models gave one answer) pay once.
 
     Those of the last two chunks are kept: a plan made before them knows nothing of their replies.

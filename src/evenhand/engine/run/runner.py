@@ -9,11 +9,11 @@ from typing import Generic
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.run.calling import Answer, Asked, Caller, Means, Reserved, off_the_budget
+from evenhand.engine.run.calling import Answer, CallContext, Caller, Reserved, SharedCalls, off_the_budget
 from evenhand.engine.run.limits import Concurrency
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
-from evenhand.engine.run.task import Circumstances, Due, Errand, PlannedChunk, R, S
+from evenhand.engine.run.task import Circumstances, Due, PlannedChunk, R, S, Task
 from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, release_all, renew
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger, StoredCall
@@ -46,7 +46,7 @@ class Runner(Generic[S, R]):
     """One run over all that is due."""
 
     def __init__(
-        self, errand: Errand[S, R], *, ledger: Ledger, means: Means, run: str, planned: int, stop: StopSign
+        self, errand: Task[S, R], *, ledger: Ledger, means: CallContext, run: str, planned: int, stop: StopSign
     ) -> None:
         self.tally = Tally(planned=planned)
         self.concurrency = Concurrency(means.pacing.max_connections)
@@ -69,11 +69,11 @@ class Runner(Generic[S, R]):
         """Asks what follows from a reply."""
         if means.second is not None:
             self._second = self._caller_with(means.second)
-        self._asked = Asked()
+        self._asked = SharedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
 
-    def _caller_with(self, means: Means) -> Caller:
+    def _caller_with(self, means: CallContext) -> Caller:
         return Caller(means, concurrency=self.concurrency, tally=self.tally, charge=self._charge)
 
     async def _charge(self, usd: float) -> None:

@@ -46,7 +46,7 @@ class Circumstances:
     """Keys of the calls that were answered, in order."""
 
 
-class Errand(Protocol[S, R]):
+class Task(Protocol[S, R]):
     @property
     def study(self) -> str | None: ...
 

@@ -9,14 +9,14 @@ from evenhand.domain.item import Item
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.task import Due
-from evenhand.engine.tasks.item_task import ItemErrand, nothing_said
+from evenhand.engine.tasks.item_task import ItemTask, nothing_said
 from evenhand.engine.tasks.text_only import TextOnly
 
 _FLAGS = {"length": (TRUNCATED,), "refused": (REFUSED,)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answering(ItemErrand):
+class Answering(ItemTask):
     """A run's errand where a model answers."""
 
     text_only: TextOnly | None = None

@@ -22,7 +22,7 @@ from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ReplyReading:
     verdict: Verdict | NoVerdict
     notes: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
@@ -52,13 +52,13 @@ class Asking:
     def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
         return claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
 
-    def outcome(self, result: Reading | NoVerdict) -> NoVerdict | None:
-        verdict = result.verdict if isinstance(result, Reading) else result
+    def outcome(self, result: ReplyReading | NoVerdict) -> NoVerdict | None:
+        verdict = result.verdict if isinstance(result, ReplyReading) else result
         return verdict if isinstance(verdict, NoVerdict) else None
 
-    def record(self, due: Due[Trial], result: Reading | NoVerdict, now: Circumstances) -> Entries:
+    def record(self, due: Due[Trial], result: ReplyReading | NoVerdict, now: Circumstances) -> Entries:
         """A judgement in any case: a trial that failed is a record too."""
-        reading = result if isinstance(result, Reading) else Reading(verdict=result)
+        reading = result if isinstance(result, ReplyReading) else ReplyReading(verdict=result)
         judgement = Judgement(
             trial=due.key,
             verdict=reading.verdict,
@@ -88,10 +88,10 @@ class Asking:
             attempt=trial.attempt,
         )
 
-    def read(self, due: Due[Trial], replies: Sequence[Reply]) -> Reading | Request:
+    def read(self, due: Due[Trial], replies: Sequence[Reply]) -> ReplyReading | Request:
         return self.read_trial(due.subject, replies)
 
-    def read_trial(self, trial: Trial, replies: Sequence[Reply]) -> Reading | Request:
+    def read_trial(self, trial: Trial, replies: Sequence[Reply]) -> ReplyReading | Request:
         """What the reply decides, else what the extractor says of it, who is asked where it has not been.
 
         A reply that was cut or refused is not searched for a decision.
@@ -122,20 +122,20 @@ class Asking:
         }
         return {name: places for name, places in found.items() if places}
 
-    def _read(self, trial: Trial, reply: Reply) -> Reading:
+    def _read(self, trial: Trial, reply: Reply) -> ReplyReading:
         if reply.finish == "refused":
-            return Reading(verdict=NoVerdict(reason="refused", detail=reply.text[:200]))
+            return ReplyReading(verdict=NoVerdict(reason="refused", detail=reply.text[:200]))
         if self.condition.readout == "constrained":
             read = self.protocol.read_offered(reply.offered or (), forced=reply.forced, options=len(trial.responses))
             notes: dict[str, Json] = {"log_odds": read.log_odds, "mass": read.mass, "forced": reply.forced}
-            return Reading(verdict=read.verdict, notes=notes)
+            return ReplyReading(verdict=read.verdict, notes=notes)
         if reply.finish == "length":
             detail = "The reply was cut at its token limit, so what it holds may not be the final decision."
-            return Reading(verdict=NoVerdict(reason="truncated", detail=detail))
+            return ReplyReading(verdict=NoVerdict(reason="truncated", detail=detail))
         shown, options = self._shown(trial), len(trial.responses)
         fence, token = self._fence(trial), self._token(trial)
         verdict = self.protocol.read(reply.text, shown=shown, options=options, fence=fence, token=token)
-        return Reading(verdict=verdict)
+        return ReplyReading(verdict=verdict)
 
     def _shown(self, trial: Trial) -> tuple[str, ...]:
         """The answers, and the item's own texts: a judge restates both, and neither speaks for it."""

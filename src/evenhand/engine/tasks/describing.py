@@ -11,13 +11,13 @@ from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.quote import UNLIMITED_OUTPUT
 from evenhand.engine.run.task import Due
-from evenhand.engine.tasks.item_task import ItemErrand, nothing_said
+from evenhand.engine.tasks.item_task import ItemTask, nothing_said
 from evenhand.engine.tasks.text_only import Mode, description_variant
 from evenhand.ledger.store.record import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Describing(ItemErrand):
+class Describing(ItemTask):
     """A run's errand where images are described; query-specific, the model first says what to look at (Fig. 32)."""
 
     mode: Mode
@@ -48,7 +48,7 @@ class Describing(ItemErrand):
 
     def to_come(self, due: Due[Item], ledger: Ledger) -> Sequence[Request]:
         if self.mode == "generic":
-            return ItemErrand.to_come(self, due, ledger)
+            return ItemTask.to_come(self, due, ledger)
         if due.stored is None:
             longest = "word" * (self.asked.settings.max_tokens or UNLIMITED_OUTPUT)
             return (due.request, self._looking_at(due.subject, longest))

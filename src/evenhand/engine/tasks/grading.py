@@ -15,7 +15,7 @@ from evenhand.domain.trial import Condition, Readout, Trial
 from evenhand.domain.verdict import Reason
 from evenhand.engine.tasks.asking import Asking
 from evenhand.engine.tasks.deviations import deviations
-from evenhand.engine.tasks.judging import Prepared, Showing
+from evenhand.engine.tasks.judging import PreparedStudy, Showing
 from evenhand.ledger.read.choices import Choices
 from evenhand.protocols.protocol import Protocol
 from evenhand.stats.reliability.coverage import Coverage
@@ -54,7 +54,7 @@ class ShownRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedGrade(Prepared):
+class PreparedGrade(PreparedStudy):
     """A study of purpose grade. Who meets whom does not matter: all options of a row are shown at once."""
 
     rows: tuple[ShownRow, ...]

@@ -75,7 +75,7 @@ def said_by(flags: Sequence[str]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemErrand(ABC):
+class ItemTask(ABC):
     """What the model says about an item becomes a Response of `variant`."""
 
     asked: Addressee

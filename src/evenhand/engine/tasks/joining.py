@@ -8,7 +8,7 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.tasks.extraction import Extractor
-from evenhand.engine.tasks.judging import Matching, Prepared, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
@@ -93,7 +93,7 @@ def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission
 
 def placing(
     ledger: Ledger, board: JoinedBoard, answers: tuple[Response, ...], draw: Draw, *, spoken: Spoken | None = None
-) -> Prepared:
+) -> PreparedStudy:
     """The study of the model's battles. Raises Misuse where there is nothing to judge."""
     spoken = spoken or Spoken()
     held = ledger.responses_to(

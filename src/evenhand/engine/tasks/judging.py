@@ -110,7 +110,7 @@ class Placing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedStudy:
     """A study with everything its trials need."""
 
     study: Study
@@ -158,7 +158,7 @@ def prepare(
     showing: Showing,
     matching: Matching,
     fence_secret: bytes = b"",
-) -> Prepared:
+) -> PreparedStudy:
     """Raises Misuse where nothing could be asked."""
     _refuse_protocol(showing.protocol, matching)
     asked = _applicable(items, showing.protocol)
@@ -181,7 +181,7 @@ def prepare(
         deviations=deviations(showing.protocol, condition, judge.settings),
     )
     answers = _by_item_and_model(responses)
-    prepared = Prepared(
+    prepared = PreparedStudy(
         study=study,
         asking=asking,
         answers=answers,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from evenhand.domain.call import Request
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import NoVerdict, verdict_json
-from evenhand.engine.tasks.asking import Asking, Reading
+from evenhand.engine.tasks.asking import Asking, ReplyReading
 from evenhand.engine.tasks.extraction import Extraction, Extractor
-from evenhand.ledger.read.fingerprints import Trace
+from evenhand.ledger.read.fingerprints import Fingerprint
 from evenhand.ledger.read.lookup import responses_by_digest, trials_by_key
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
@@ -19,7 +19,7 @@ from evenhand.protocols.protocol import ProtocolError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reread:
-    trace: Trace
+    trace: Fingerprint
     now: str | None
     """The reason, or the verdict as JSON; None where it was not read: nobody has its reader, or it has no reply."""
 
@@ -59,7 +59,7 @@ def reader_of(ledger: Ledger, study: StudyOnRecord, items: Mapping[str, Item]) -
     )
 
 
-def read_again(ledger: Ledger, some: Sequence[Trace], asking: Asking) -> Iterator[Reread]:
+def read_again(ledger: Ledger, some: Sequence[Fingerprint], asking: Asking) -> Iterator[Reread]:
     """In their order. Raises KeyError or ValueError where what they name is not on record or cannot be understood."""
     trials = trials_by_key(ledger, {one.trial for one in some})
     calls = ledger.find_calls({key for one in some for key in one.calls})
@@ -73,7 +73,7 @@ def read_again(ledger: Ledger, some: Sequence[Trace], asking: Asking) -> Iterato
             yield Reread(trace=one, now=_said(asking.read_trial(trials[one.trial], replies)))
 
 
-def _said(reading: Reading | Request) -> str:
+def _said(reading: ReplyReading | Request) -> str:
     if isinstance(reading, Request):
         return "a second call that is not on record"
     verdict = reading.verdict

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from evenhand.benchmarks.data_error import Place, Problems, near, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.rows import READERS, delimited, kind_of
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.table_file import TableFile, table_file
@@ -223,4 +223,4 @@ def _fault(sentence: str, *, file: TableFile | None, row: int | None) -> Exchang
     if file is None:
         return ExchangeError(sentence if row is None else f"Row {row}: {sentence}")
     line = None if row is None else file.line_of(row)
-    return ExchangeError(f"{Place(path=file.path, row=row, line=line)}: {sentence}")
+    return ExchangeError(f"{FilePlace(path=file.path, row=row, line=line)}: {sentence}")

@@ -12,7 +12,7 @@ from evenhand.exchange.battles.layout import Layout
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
 from evenhand.stats.ratings.codes import (
     WINNERS,
-    Coded,
+    Codebook,
     Codes,
     Signs,
     coded_items,
@@ -46,7 +46,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Verdicts:
+class VerdictColumns:
     sign: Signs
     value: Signs | None
     """Five-level verdicts, where a 2 occurs."""
@@ -65,11 +65,11 @@ class Labels:
     """Of raters, by code."""
 
 
-def verdicts_of(table: ColumnSource, layout: Layout) -> Verdicts:
+def verdicts_of(table: ColumnSource, layout: Layout) -> VerdictColumns:
     """From the winner, or from the verdict, or from both where they agree."""
     won = None if layout.winner is None else _winners(table, layout.winner, layout.pair)
     if layout.verdict is None:
-        return won or Verdicts(sign=np.zeros(0, dtype=np.int8), value=None)
+        return won or VerdictColumns(sign=np.zeros(0, dtype=np.int8), value=None)
     value = _preferences(table, layout.verdict)
     sign = np.sign(value)
     if won is not None and layout.winner is not None:
@@ -79,7 +79,7 @@ def verdicts_of(table: ColumnSource, layout: Layout) -> Verdicts:
             said = table.take(layout.winner)[row]
             raise table.fault(f"The winner is {said!r} and the verdict {int(value[row]):+d}; keep one.", row=row + 1)
     five_levels = bool((np.abs(value) == _FIVE_LEVELS).any())
-    return Verdicts(sign=sign, value=value if five_levels else None, spaced=0 if won is None else won.spaced)
+    return VerdictColumns(sign=sign, value=value if five_levels else None, spaced=0 if won is None else won.spaced)
 
 
 def sides_of(table: ColumnSource, layout: Layout) -> Sides:
@@ -106,7 +106,7 @@ def sides_of(table: ColumnSource, layout: Layout) -> Sides:
     return Sides(models=coded.names, one=a, other=b, first=first, order_untold=untold, spaced=spaced)
 
 
-def _spaced(coded: Coded) -> int:
+def _spaced(coded: Codebook) -> int:
     """Rows in which a name has spaces around it."""
     padded = np.array([name != name.strip() for name in coded.names], dtype=np.bool_)
     if not padded.any():
@@ -162,11 +162,11 @@ def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArr
     return _numbers(table, one) - _numbers(table, other)
 
 
-def _winners(table: ColumnSource, name: str, pair: tuple[str, str]) -> Verdicts:
+def _winners(table: ColumnSource, name: str, pair: tuple[str, str]) -> VerdictColumns:
     winner = _texts(table, name, what="winner")
     words = winner_words(winner)
     if words.unknown is None:
-        return Verdicts(sign=words.sign, value=None, spaced=words.spaced)
+        return VerdictColumns(sign=words.sign, value=None, spaced=words.spaced)
     named = winner.str.strip_chars()
     is_one, is_other = (
         (named == _texts(table, model, what="model").str.strip_chars()).to_numpy() & words.unknown for model in pair
@@ -175,7 +175,7 @@ def _winners(table: ColumnSource, name: str, pair: tuple[str, str]) -> Verdicts:
     if nobody.size:
         raise _no_winner(table, winner, nobody, pair)
     sign = words.sign + is_one.astype(np.int8) - is_other.astype(np.int8)
-    return Verdicts(sign=sign.astype(np.int8), value=None, spaced=words.spaced)
+    return VerdictColumns(sign=sign.astype(np.int8), value=None, spaced=words.spaced)
 
 
 def _no_winner(
@@ -274,7 +274,7 @@ def _refuse_missing(table: ColumnSource, column: "pl.Series", sentence: str) -> 
         raise table.fault(sentence, row=int(missing.arg_max() or 0) + 1)
 
 
-def _refuse_blank(table: ColumnSource, coded: Coded, pair: tuple[str, str]) -> None:
+def _refuse_blank(table: ColumnSource, coded: Codebook, pair: tuple[str, str]) -> None:
     blank = [code for code, name in enumerate(coded.names) if not name.strip() or name.strip().casefold() in _NO_NAME]
     for column, codes in zip(pair, coded.columns, strict=False):
         empty: npt.NDArray[np.intp] = np.flatnonzero(np.isin(codes, blank)) if blank else np.zeros(0, dtype=np.intp)

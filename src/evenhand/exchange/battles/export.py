@@ -11,8 +11,8 @@ from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.export import reply_texts, words_of
-from evenhand.exchange.tables import Shape, Table
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged
+from evenhand.exchange.tables import ExchangeTable, Shape
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
 from evenhand.ledger.read.votes import votes_of
 from evenhand.ledger.read.waiting import Battle
 from evenhand.ledger.store.record import Ledger
@@ -34,13 +34,13 @@ _OUTCOMES = {1: "model_a", 0: "tie", -1: "model_b"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Battles:
-    table: Table
+class ExportedBattles:
+    table: ExchangeTable
     undecided: int
     """Pairs of which no showing gave a verdict; they are no battles and not in the table."""
 
 
-def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = True) -> Battles:
+def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = True) -> ExportedBattles:
     """`votes`, `shown_first` and `replies` have one entry for each showing; a showing without a verdict votes null.
 
     model_a is the one shown first where only one order was shown, as readers of such files take it to be; else the
@@ -62,17 +62,17 @@ def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: b
             row = battle_row(showings, raters[trial.rater], conditions[trial.condition], winner=winner)
             rows.append({**row, "replies": [words_of(one, words) for one in showings]} if replies else row)
     columns: Mapping[str, Shape] = {**BATTLE_COLUMNS, "replies": "lists of texts"} if replies else BATTLE_COLUMNS
-    return Battles(table=Table(columns=columns, rows=rows), undecided=undecided)
+    return ExportedBattles(table=ExchangeTable(columns=columns, rows=rows), undecided=undecided)
 
 
-def standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[Judged]:
+def standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[JudgedTrial]:
     """The results whose answers still stand for their models."""
     return [one for one in judged(ledger, chosen) if one.stands]
 
 
-def meetings(results: Sequence[Judged]) -> list[list[Judged]]:
+def meetings(results: Sequence[JudgedTrial]) -> list[list[JudgedTrial]]:
     """The showings of each item and pair; those with the first name shown first stand before the swapped ones."""
-    meetings: dict[tuple[str, ...], list[Judged]] = {}
+    meetings: dict[tuple[str, ...], list[JudgedTrial]] = {}
     for one in results:
         if len(one.models) != 2 or not isinstance(one.judgement.verdict, Preference | NoVerdict):
             raise ExchangeError("These judgements do not compare two models; export them with --judgements.")
@@ -81,12 +81,12 @@ def meetings(results: Sequence[Judged]) -> list[list[Judged]]:
     return [sorted(showings, key=lambda one: (one.models, one.trial.replicate)) for showings in meetings.values()]
 
 
-def battle_of(one: Judged) -> Battle:
+def battle_of(one: JudgedTrial) -> Battle:
     low, high = sorted(one.models)
     return one.trial.item, low, high, one.trial.rater
 
 
-def winners(results: Sequence[Judged]) -> dict[Battle, str]:
+def winners(results: Sequence[JudgedTrial]) -> dict[Battle, str]:
     """By battle the name of the model that takes it, "" for a tie; battles without a verdict are not here.
 
     By the rule `visit`, as boards join votes: the replicates of a showing count together as one.
@@ -105,7 +105,7 @@ def winners(results: Sequence[Judged]) -> dict[Battle, str]:
     return found
 
 
-def battle_row(showings: Sequence[Judged], rater: Rater, condition: Condition, *, winner: str) -> dict[str, Json]:
+def battle_row(showings: Sequence[JudgedTrial], rater: Rater, condition: Condition, *, winner: str) -> dict[str, Json]:
     """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null."""
     model_a, model_b = showings[0].models
     signs = [_sign(one, model_a) for one in showings]
@@ -122,7 +122,7 @@ def battle_row(showings: Sequence[Judged], rater: Rater, condition: Condition, *
     }
 
 
-def _sign(one: Judged, model_a: str) -> int | None:
+def _sign(one: JudgedTrial, model_a: str) -> int | None:
     verdict = one.judgement.verdict
     if not isinstance(verdict, Preference):
         return None

@@ -1,6 +1,6 @@
 """Answers that a file of judgements brings itself: the texts that were compared stand in its rows."""
 
-from evenhand.benchmarks.data_error import Place
+from evenhand.benchmarks.data_error import FilePlace
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
@@ -11,7 +11,7 @@ class BroughtAnswers:
 
     def __init__(self, variant: str) -> None:
         self._variant = variant
-        self._found: dict[tuple[str, str], tuple[Response, Place]] = {}
+        self._found: dict[tuple[str, str], tuple[Response, FilePlace]] = {}
 
     @property
     def responses(self) -> tuple[Response, ...]:

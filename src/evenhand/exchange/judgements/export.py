@@ -7,8 +7,8 @@ from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, verdict_json
-from evenhand.exchange.tables import Shape, Table
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged
+from evenhand.exchange.tables import ExchangeTable, Shape
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
 from evenhand.ledger.store.record import Ledger
 
 _COLUMNS: Mapping[str, Shape] = {
@@ -28,7 +28,7 @@ _COLUMNS: Mapping[str, Shape] = {
 
 def judgements_table(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = False, silent: Collection[str] = ()
-) -> Table:
+) -> ExchangeTable:
     """Models and verdict are as shown: a preference is positive for the first of the models.
 
     `silent`: of trials with these models the replies are left out.
@@ -38,22 +38,22 @@ def judgements_table(
     conditions = {study.condition.key: study.condition for study in chosen}
     rows = [_row(one, raters[one.trial.rater], conditions[one.trial.condition]) for one in results]
     if not replies:
-        return Table(columns=_COLUMNS, rows=rows)
+        return ExchangeTable(columns=_COLUMNS, rows=rows)
     words = reply_texts(ledger, results)
     told = [
         {**row, "replies": words_of(one, words) if set(silent).isdisjoint(one.models) else []}
         for row, one in zip(rows, results, strict=True)
     ]
-    return Table(columns={**_COLUMNS, "replies": "texts"}, rows=told)
+    return ExchangeTable(columns={**_COLUMNS, "replies": "texts"}, rows=told)
 
 
-def reply_texts(ledger: Ledger, results: Sequence[Judged]) -> dict[str, str]:
+def reply_texts(ledger: Ledger, results: Sequence[JudgedTrial]) -> dict[str, str]:
     """What the judge wrote, by the call's key."""
     keys = dict.fromkeys(key for one in results for key in one.judgement.calls)
     return {key: call.reply.text for key, call in ledger.find_calls(keys).items()}
 
 
-def words_of(one: Judged, words: Mapping[str, str]) -> list[str]:
+def words_of(one: JudgedTrial, words: Mapping[str, str]) -> list[str]:
     """Those of the calls, or those that came with an imported file; empty where there are none."""
     imported = one.judgement.notes.get("replies")
     if isinstance(imported, list):
@@ -61,7 +61,7 @@ def words_of(one: Judged, words: Mapping[str, str]) -> list[str]:
     return [words[key] for key in one.judgement.calls if key in words]
 
 
-def _row(one: Judged, rater: Rater, condition: Condition) -> dict[str, Json]:
+def _row(one: JudgedTrial, rater: Rater, condition: Condition) -> dict[str, Json]:
     judgement = one.judgement
     verdict = judgement.verdict
     return {

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import Place, Problems, near, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.preference_words import Stated
-from evenhand.exchange.judgements.row import RATER_COLUMNS, JudgementRow, Known, RowReader
+from evenhand.exchange.judgements.row import RATER_COLUMNS, JudgementRow, KnownNames, RowReader
 
 _BATTLES = (
     "These are battles, which say who won and not what was said of each showing; `evenhand rank` reads them, and for "
@@ -57,7 +57,7 @@ def read_judgements(
     rows = read_rows(path, problems)
     read: list[JudgementRow] = []
     if rows and columns_fit(path, rows, problems):
-        known = Known(benchmark, answers)
+        known = KnownNames(benchmark, answers)
         read = [one for row in rows if (one := RowReader(row, problems, known).read())]
     given = with_levels(read, levels, problems)
     judgements = once_each(given, problems)
@@ -70,29 +70,29 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
     if any(name in found for name in _OF_BATTLES) and "verdict" not in found:
-        problems.add(Place(path=path), _BATTLES)
+        problems.add(FilePlace(path=path), _BATTLES)
         return False
     pair = () if "models" in found else (("model_a",), ("model_b",))
     for names in (("item", "id"), RATER_COLUMNS, *pair, ("verdict",)):
         if not any(name in found for name in names):
             close = near(names[0], found, cutoff=0.7)
             hint = f" Did you mean {quoted(close)}?" if close else ""
-            problems.add(Place(path=path), f"No column `{names[0]}`; found {quoted(found)}.{hint}")
+            problems.add(FilePlace(path=path), f"No column `{names[0]}`; found {quoted(found)}.{hint}")
     both = [name for name in ("model_a", "model_b") if name in found]
     if "models" in found and both:
-        problems.add(Place(path=path), f"The column `models` and {quoted(both)} say the same twice; keep one.")
+        problems.add(FilePlace(path=path), f"The column `models` and {quoted(both)} say the same twice; keep one.")
     return problems.count == before
 
 
 def with_levels(rows: Sequence[JudgementRow], levels: Levels | None, problems: Problems) -> list[GivenJudgement]:
     """Each preference at its levels; one that does not fit them is a problem."""
-    scale = Scale.of((row.stated for row in rows), levels)
+    scale = VerdictScale.of((row.stated for row in rows), levels)
     given = [(row, scale.verdict(row.stated, row.place, problems)) for row in rows]
     return [GivenJudgement(row=row, verdict=verdict) for row, verdict in given if verdict is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class VerdictScale:
     """How many levels the verdicts of one file have."""
 
     chosen: Levels | None
@@ -101,12 +101,14 @@ class Scale:
     """Where a verdict leaves it open."""
 
     @classmethod
-    def of(cls, stated: Iterable[Stated | NoVerdict], chosen: Levels | None) -> "Scale":
+    def of(cls, stated: Iterable[Stated | NoVerdict], chosen: Levels | None) -> "VerdictScale":
         """5 where a 2 occurs that leaves it open, else 3; unless the user chose."""
         left_open = {abs(one.value) for one in stated if isinstance(one, Stated) and one.levels is None}
         return cls(chosen=chosen, of_file=chosen or (5 if 2 in left_open else 3))
 
-    def verdict(self, stated: Stated | NoVerdict, place: Place, problems: Problems) -> Preference | NoVerdict | None:
+    def verdict(
+        self, stated: Stated | NoVerdict, place: FilePlace, problems: Problems
+    ) -> Preference | NoVerdict | None:
         """None, and a problem, where the verdict does not fit."""
         if isinstance(stated, NoVerdict):
             return stated

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.judgements.file import Scale, columns_fit
+from evenhand.exchange.judgements.file import VerdictScale, columns_fit
 from evenhand.exchange.judgements.preference_words import Stated
 from evenhand.exchange.judgements.row import Kinds, PreferenceReader
 from evenhand.exchange.judgements.visit_preferences import CHOSEN
@@ -28,7 +28,7 @@ class GivenPreference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    place: Place
+    place: FilePlace
     item: str
     models: tuple[str, str]
     rater: Rater
@@ -47,10 +47,10 @@ def read_preference_files(paths: Sequence[Path], *, levels: Levels | None = None
     """
     problems = Problems(ExchangeError)
     kinds: Kinds = {}
-    found: dict[tuple[str, tuple[str, str], str, int], tuple[GivenPreference, Place]] = {}
+    found: dict[tuple[str, tuple[str, str], str, int], tuple[GivenPreference, FilePlace]] = {}
     for path in dict.fromkeys(paths):
         rows = _rows(path, problems, kinds)
-        scale = Scale.of((row.stated for row in rows), levels)
+        scale = VerdictScale.of((row.stated for row in rows), levels)
         for row in rows:
             verdict = scale.verdict(row.stated, row.place, problems)
             if verdict is None:
@@ -73,7 +73,7 @@ def _rows(path: Path, problems: Problems, kinds: Kinds) -> list[_Row]:
     rows = read_rows(path, problems)
     if rows and any(name in rows[0].fields for name in CHOSEN):
         sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
-        problems.add(Place(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence)
         return []
     if not rows or not columns_fit(path, rows, problems):
         return []

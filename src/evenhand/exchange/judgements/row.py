@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
-from evenhand.benchmarks.data_error import Place, Problems, near, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row
 from evenhand.domain.identity import Json
@@ -26,13 +26,13 @@ RATER_COLUMNS = ("rater", "worker", "worker_id", "WorkerId", "annotator", "annot
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
 
 
-Kinds: TypeAlias = dict[str, tuple[str, Place]]
+Kinds: TypeAlias = dict[str, tuple[str, FilePlace]]
 """The kind of each rater, and where it was first met."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgementRow:
-    place: Place
+    place: FilePlace
     rater: Rater
     item: Item
     models: tuple[str, str]
@@ -50,7 +50,7 @@ class JudgementRow:
     """What else the file says of it."""
 
 
-class Known:
+class KnownNames:
     """What rows may name, and the raters met so far."""
 
     def __init__(self, benchmark: Benchmark, answers: Sequence[Response]) -> None:
@@ -141,7 +141,7 @@ class PreferenceReader(FieldReader):
 
 
 class RowReader(PreferenceReader):
-    def __init__(self, row: Row, problems: Problems, known: Known) -> None:
+    def __init__(self, row: Row, problems: Problems, known: KnownNames) -> None:
         super().__init__(row, problems, known.kinds)
         self._known = known
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import Place, Problems, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
@@ -16,7 +16,7 @@ from evenhand.exchange.judgements.file import JudgementsFile, once_each, with_le
 from evenhand.exchange.judgements.preference_words import Stated
 from evenhand.exchange.judgements.row import IMPORTED, JudgementRow
 from evenhand.exchange.peers.alpaca_battles import ANNOTATOR, COMPLETION, GENERATORS, INSTRUCTION, OUTPUTS, PREFERENCE
-from evenhand.exchange.peers.alpaca_preference import EXPECTED, Leaning, read_leaning
+from evenhand.exchange.peers.alpaca_preference import EXPECTED, AnnotatorPreference, read_leaning
 
 _COLUMNS = (INSTRUCTION, *OUTPUTS, *GENERATORS, ANNOTATOR, PREFERENCE)
 _SHUFFLED = (
@@ -39,7 +39,7 @@ def read_annotations(
     reading = _Reading(benchmark, problems, variant)
     read: list[JudgementRow] = []
     if missing:
-        problems.add(Place(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.")
+        problems.add(FilePlace(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.")
     else:
         read = [one for row in rows if (one := reading.judgement(row)) is not None]
     for place, sentence in reading.items.unmatched():
@@ -81,7 +81,7 @@ class _Reading:
         if first.model == second.model:
             reader.fault(f"`{first.model}` is compared with itself; two different models are expected.")
             return None
-        divided = isinstance(said, Leaning) and said.divided
+        divided = isinstance(said, AnnotatorPreference) and said.divided
         self.divided += divided
         completion = row.fields.get(COMPLETION)
         return JudgementRow(
@@ -92,15 +92,18 @@ class _Reading:
             trial=Trial(
                 item=item.digest, responses=(first.digest, second.digest), rater=rater.key, condition=IMPORTED.key
             ),
-            stated=Stated(value=said.side) if isinstance(said, Leaning) else said,
+            stated=Stated(value=said.side) if isinstance(said, AnnotatorPreference) else said,
             at=None,
             protocol=None,
             replies=(completion,) if isinstance(completion, str) and completion else (),
-            notes={"order": "unknown", **({PREFERENCE: 1 + said.second} if isinstance(said, Leaning) else {})},
+            notes={
+                "order": "unknown",
+                **({PREFERENCE: 1 + said.second} if isinstance(said, AnnotatorPreference) else {}),
+            },
         )
 
 
-def _said(reader: FieldReader) -> Leaning | NoVerdict | None:
+def _said(reader: FieldReader) -> AnnotatorPreference | NoVerdict | None:
     fields = reader.row.fields
     said = read_leaning(fields.get(PREFERENCE), fields.get(COMPLETION))
     if said is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evenhand.domain.verdict import NoVerdict
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import LENGTHS, BattleColumns
-from evenhand.exchange.peers.alpaca_preference import EXPECTED, Leaning, read_leaning
+from evenhand.exchange.peers.alpaca_preference import EXPECTED, AnnotatorPreference, read_leaning
 from evenhand.exchange.peers.battles import InVain, PeerBattles, made_over, name_in
 
 GENERATORS = ("generator_1", "generator_2")
@@ -65,7 +65,7 @@ def alpaca_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles |
     )
 
 
-def _said(table: ColumnSource) -> Iterator[tuple[int, tuple[str, str], Leaning | NoVerdict]]:
+def _said(table: ColumnSource) -> Iterator[tuple[int, tuple[str, str], AnnotatorPreference | NoVerdict]]:
     """Of each annotation: its row from 1, the two models, and what was said of them."""
     preferences, completions = table.cells(PREFERENCE), table.cells(COMPLETION)
     sides = zip(*(table.cells(name) for name in GENERATORS), strict=True)
@@ -77,7 +77,7 @@ def _said(table: ColumnSource) -> Iterator[tuple[int, tuple[str, str], Leaning |
         yield place, (first, second), said
 
 
-def _shares(said: Leaning) -> list[tuple[str, float]]:
+def _shares(said: AnnotatorPreference) -> list[tuple[str, float]]:
     """Who won, and how much of the annotation says so."""
     if said.divided:
         return [("model_a", 1 - said.second), ("model_b", said.second)]

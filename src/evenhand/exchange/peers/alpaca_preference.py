@@ -14,7 +14,7 @@ _OLD_DRAW = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaning:
+class AnnotatorPreference:
     """What an annotator said of two outputs."""
 
     second: float
@@ -31,7 +31,7 @@ class Leaning:
         return (self.second < 0.5) - (self.second > 0.5)
 
 
-def read_leaning(preference: object, completion: object) -> Leaning | NoVerdict | None:
+def read_leaning(preference: object, completion: object) -> AnnotatorPreference | NoVerdict | None:
     """None for anything that is no preference: never a draw. `completion` is what the annotator wrote, if anything."""
     if preference is None or (isinstance(preference, str) and preference.strip().casefold() in ("", "nan", "null")):
         silent = completion in (None, "", [], {})
@@ -40,8 +40,8 @@ def read_leaning(preference: object, completion: object) -> Leaning | NoVerdict 
     if number is None:
         return None
     if number == _OLD_DRAW:
-        return Leaning(second=_DRAW - _FIRST)
-    return Leaning(second=number - _FIRST) if _FIRST <= number <= _SECOND else None
+        return AnnotatorPreference(second=_DRAW - _FIRST)
+    return AnnotatorPreference(second=number - _FIRST) if _FIRST <= number <= _SECOND else None
 
 
 def _number(value: object) -> float | None:

@@ -7,7 +7,7 @@ from evenhand.domain.verdict import Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import BattleColumns
 from evenhand.exchange.judgements.preference_words import read_preference
-from evenhand.exchange.peers.battles import PeerBattles, Showing, column_of, name_in, of_showings
+from evenhand.exchange.peers.battles import BattleShowing, PeerBattles, column_of, name_in, of_showings
 
 _GAMES, _MODEL, _BASELINE, _SCORE = "games", "model", "baseline", "score"
 _EXPECTED = "A>>B, A>B, A=B, B>A or B>>A, or nothing"
@@ -26,7 +26,7 @@ def arena_hard_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattl
     item, rater = column_of(table, columns.item, "uid", "question_id"), column_of(table, columns.rater, "judge")
     items, raters = table.cells(item or ""), table.cells(rater or "")
     showings = [
-        Showing(place=place, models=models, said=said, item=items[place - 1], rater=raters[place - 1])
+        BattleShowing(place=place, models=models, said=said, item=items[place - 1], rater=raters[place - 1])
         for place, models, said in _games(table)
     ]
     return of_showings(table, showings, item=item, rater=rater)

@@ -37,7 +37,7 @@ Peer: TypeAlias = Callable[[ColumnSource, BattleColumns], PeerBattles | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Showing:
+class BattleShowing:
     place: int
     """Its row in the file, from 1."""
     models: tuple[str, str]
@@ -52,7 +52,7 @@ class Showing:
 
 def of_showings(
     table: ColumnSource,
-    showings: Sequence[Showing],
+    showings: Sequence[BattleShowing],
     *,
     item: str | None,
     rater: str | None,

@@ -9,7 +9,7 @@ from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
-from evenhand.exchange.peers.battles import InVain, PeerBattles, Showing, column_of, name_in, of_showings
+from evenhand.exchange.peers.battles import BattleShowing, InVain, PeerBattles, column_of, name_in, of_showings
 
 _MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
 # What Parquet makes of no verdict where other rows hold one.
@@ -25,12 +25,12 @@ def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattle
         return None
     item, rater = column_of(table, columns.item, "item", "id"), column_of(table, columns.rater, "rater")
     items, raters = table.cells(item or ""), table.cells(rater or "")
-    showings: dict[tuple[object, ...], list[Showing]] = {}
+    showings: dict[tuple[object, ...], list[BattleShowing]] = {}
     for place, models, said in _rows(table):
         about, by = items[place - 1], raters[place - 1]
         # Without an item nobody knows which rows repeat each other.
         showing = (place,) if about is None else (about, by, models)
-        one = Showing(place=place, models=models, said=said, item=about, rater=by)
+        one = BattleShowing(place=place, models=models, said=said, item=about, rater=by)
         showings.setdefault(showing, []).append(one)
     found = of_showings(table, [one for some in showings.values() for one in _counted(some)], item=item, rater=rater)
     return replace(found, verdicts=len(showings) - len(found.in_vain))
@@ -77,7 +77,7 @@ def _names(table: ColumnSource, pair: Sequence[object], row: int) -> tuple[str, 
     return first, second
 
 
-def _counted(replicates: Sequence[Showing]) -> Sequence[Showing]:
+def _counted(replicates: Sequence[BattleShowing]) -> Sequence[BattleShowing]:
     read = [one for one in replicates if isinstance(one.said, int)]
     return [replace(one, weight=1 / len(read)) for one in read] or replicates[-1:]
 

@@ -6,7 +6,7 @@ from typing import cast
 from evenhand.domain.verdict import Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import BattleColumns
-from evenhand.exchange.peers.battles import PeerBattles, Showing, column_of, name_in, of_showings
+from evenhand.exchange.peers.battles import BattleShowing, PeerBattles, column_of, name_in, of_showings
 
 _MODELS = ("model_1", "model_2")
 _GAMES = (("g1_winner", "g1_judgment"), ("g2_winner", "g2_judgment"))
@@ -31,7 +31,7 @@ def mt_bench_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles
         items = [None if one is None else f"{one} turn {turn}" for one, turn in turns]
     raters = [_judge(one) for one in table.cells(rater or "")]
     showings = [
-        Showing(place=place, models=models, said=said, item=items[place - 1], rater=raters[place - 1])
+        BattleShowing(place=place, models=models, said=said, item=items[place - 1], rater=raters[place - 1])
         for place, models, said in _games(table)
     ]
     notes = (_TURNS.format(item),) if turned else ()

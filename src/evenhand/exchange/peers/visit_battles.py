@@ -10,8 +10,8 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.exchange.battles.export import BATTLE_COLUMNS, battle_of, battle_row, meetings, standing, winners
 from evenhand.exchange.judgements.export import reply_texts, words_of
-from evenhand.exchange.tables import Shape, Table
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, items_of
+from evenhand.exchange.tables import ExchangeTable, Shape
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 
@@ -37,7 +37,7 @@ _COLUMNS: Mapping[str, Shape] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitBattles:
-    table: Table
+    table: ExchangeTable
     undecided: int
     """Battles of which no showing has a decision: VisIT-Bench counts them as ties, and so does the table."""
     waiting: int
@@ -85,7 +85,7 @@ def visit_battles_table(
     if not replies:
         del columns["auto_evaluation_cot"]
     return VisitBattles(
-        table=Table(columns=columns, rows=[{name: row[name] for name in columns} for row in rows]),
+        table=ExchangeTable(columns=columns, rows=[{name: row[name] for name in columns} for row in rows]),
         undecided=undecided,
         waiting=battles.waiting,
         withheld=withheld,
@@ -94,11 +94,11 @@ def visit_battles_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Battles:
-    whole: Sequence[Sequence[Judged]]
+    whole: Sequence[Sequence[JudgedTrial]]
     waiting: int
 
 
-def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Sequence[Judged]) -> _Battles:
+def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Sequence[JudgedTrial]) -> _Battles:
     """The showings of each battle that has all its replies, in the board's order."""
     found = meetings(results)
     waiting = judged_battles(ledger, chosen).waiting.battles
@@ -107,13 +107,13 @@ def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Sequence[
     return _Battles(whole=ordered, waiting=len(found) - len(whole))
 
 
-def _replied(one: Judged) -> bool:
+def _replied(one: JudgedTrial) -> bool:
     verdict = one.judgement.verdict
     return not (isinstance(verdict, NoVerdict) and verdict.call_failed)
 
 
 def _visit_fields(
-    row: Mapping[str, Json], showings: Sequence[Judged], item: Item, answers: Mapping[str, Response]
+    row: Mapping[str, Json], showings: Sequence[JudgedTrial], item: Item, answers: Mapping[str, Response]
 ) -> dict[str, Json]:
     first, second = (answers[digest].text for digest in showings[0].trial.responses)
     return {
@@ -132,7 +132,7 @@ def _visit_fields(
     }
 
 
-def _result(vote: str | None, one: Judged) -> str | None:
+def _result(vote: str | None, one: JudgedTrial) -> str | None:
     if vote is None:
         return "Tie" if _replied(one) else None
     return _RESULTS[vote]

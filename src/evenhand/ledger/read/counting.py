@@ -9,7 +9,7 @@ import numpy.typing as npt
 from evenhand.ledger.store.columns import Integers
 
 
-class Outcome(NamedTuple):
+class TrialOutcome(NamedTuple):
     """How a trial ended."""
 
     attempt: int
@@ -19,7 +19,7 @@ class Outcome(NamedTuple):
     """Whether no reply came."""
 
 
-def supersedes(new: Outcome, old: Outcome) -> bool:
+def supersedes(new: TrialOutcome, old: TrialOutcome) -> bool:
     """Whether a judgement takes the place of one that came before it."""
     if new.failed:
         return old.failed
@@ -30,7 +30,7 @@ def supersedes(new: Outcome, old: Outcome) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcomes:
+class TrialOutcomes:
     """Of judgements in the order of the record."""
 
     place: Integers
@@ -42,7 +42,7 @@ class Outcomes:
     def counting(self) -> npt.NDArray[np.intp]:
         """The row that counts of each place, in the order of the record."""
         contested = np.bincount(self.place)[self.place] > 1
-        best: dict[int, tuple[int, Outcome]] = {}
+        best: dict[int, tuple[int, TrialOutcome]] = {}
         rows = np.flatnonzero(contested)
         for row, place, *ended in zip(
             rows.tolist(),
@@ -52,7 +52,7 @@ class Outcomes:
             self.failed[rows].tolist(),
             strict=True,
         ):
-            outcome = Outcome(*ended)
+            outcome = TrialOutcome(*ended)
             before = best.get(place)
             if before is None or supersedes(outcome, before[1]):
                 best[place] = row, outcome

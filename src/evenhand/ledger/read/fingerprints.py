@@ -24,7 +24,7 @@ _REPLIES = select(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class Fingerprint:
     """A judgement as it is stored, whether or not it can be understood."""
 
     seq: int
@@ -46,7 +46,7 @@ class Trace:
         return hashlib.sha256(canonical_json(content).encode("ascii")).digest()
 
 
-def traces(ledger: Ledger, numbers: Iterable[int]) -> Iterator[Trace]:
+def traces(ledger: Ledger, numbers: Iterable[int]) -> Iterator[Fingerprint]:
     """Of the judgements of these sequence numbers that are on record, in their order."""
     with ledger.reading() as connection:
         for some in chunks(sorted(numbers)):
@@ -55,7 +55,7 @@ def traces(ledger: Ledger, numbers: Iterable[int]) -> Iterator[Trace]:
             replies = _replies(connection, {name for names in called.values() for name in names})
             for seq, trial, reader, verdict, reason, _ in found:
                 calls = called[seq]
-                yield Trace(
+                yield Fingerprint(
                     seq=seq,
                     trial=trial,
                     reader=reader,

@@ -54,7 +54,7 @@ class BenchmarkOnRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedTrial:
     """A trial with the result that counts for it: the first verdict got, else the last reason there is none."""
 
     seq: int
@@ -151,7 +151,9 @@ def undecided_trial(ledger: Ledger, study: str) -> str | None:
         return connection.execute(of_study.where(table.c.reason.in_(UNDECIDED)).order_by(table.c.seq)).scalar()
 
 
-def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection[str] | None = None) -> list[Judged]:
+def judged(
+    ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection[str] | None = None
+) -> list[JudgedTrial]:
     """One result for each trial of these studies, in the order of the record; trials of several count once.
 
     `items`: only trials on these.
@@ -174,8 +176,8 @@ def judged(ledger: Ledger, chosen: Iterable[StudyOnRecord], *, items: Collection
 
 def _judged(
     row: Row[Any], trial: Trial, labels: Mapping[str, str], models: Mapping[str, str], *, stands: bool
-) -> Judged:
-    return Judged(
+) -> JudgedTrial:
+    return JudgedTrial(
         seq=row.seq,
         trial=trial,
         label=labels.get(trial.item, trial.item[:12]),

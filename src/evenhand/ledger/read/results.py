@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.ledger.read.answers import response_models, standing_responses
 from evenhand.ledger.read.as_of import AsOf
-from evenhand.ledger.read.counting import Outcomes
+from evenhand.ledger.read.counting import TrialOutcomes
 from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
 from evenhand.ledger.store import rows
 from evenhand.ledger.store.columns import Coded, joint
@@ -197,12 +197,12 @@ def _counting(read: Scan, endings: Sequence[Verdict | NoVerdict]) -> npt.NDArray
 
 def outcomes(
     judgements: Judgements, endings: Sequence[Verdict | NoVerdict], *, place: Codes, attempt: Codes
-) -> Outcomes:
+) -> TrialOutcomes:
     """`endings` of the judgements, decoded; `place` and `attempt` of each trial."""
     none = [one if isinstance(one, NoVerdict) else None for one in endings]
     decided = np.array([one is None for one in none], dtype=np.bool_)
     failed = np.array([one is not None and one.call_failed for one in none], dtype=np.bool_)
-    return Outcomes(
+    return TrialOutcomes(
         place=place[judgements.trial],
         attempt=attempt[judgements.trial],
         decided=decided[judgements.ending.code],

@@ -28,7 +28,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class DataTerms:
     """Under which a benchmark's data may be used."""
 
     licence: str
@@ -78,7 +78,7 @@ def endpoints_said(ledger: Ledger, runs: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class JudgementSources:
     """What judgements of some studies were read from, and by what."""
 
     readers: tuple[str, ...]
@@ -87,7 +87,7 @@ class Sources:
     """Replies that came in other runs, by the command of those."""
 
 
-def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> Sources:
+def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> JudgementSources:
     """Of the judgements of these studies; `runs` are the studies' own."""
     calls, wanted, table = schema.calls, schema.study_trials, schema.judgements
     query = select(table.c.reader, table.c.calls).join(wanted, wanted.c.trial == table.c.trial)
@@ -104,12 +104,12 @@ def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> S
             for some in chunks(keys)
             for command in connection.execute(commands.where(calls.c.key.in_(some))).scalars()
         )
-    return Sources(readers=tuple(sorted(readers)), known=known)
+    return JudgementSources(readers=tuple(sorted(readers)), known=known)
 
 
-def terms_of(ledger: Ledger, data: str) -> Terms:
+def terms_of(ledger: Ledger, data: str) -> DataTerms:
     """Of a benchmark's data, by its digest; empty where the ledger does not hold it."""
     table = schema.benchmarks
     with ledger.reading() as connection:
         row = connection.execute(select(table.c.licence, table.c.citation).where(table.c.digest == data)).first()
-    return Terms(licence="", citation="") if row is None else Terms(licence=row.licence, citation=row.citation)
+    return DataTerms(licence="", citation="") if row is None else DataTerms(licence=row.licence, citation=row.citation)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import NoVerdict
-from evenhand.ledger.read.projection import Judged
+from evenhand.ledger.read.projection import JudgedTrial
 from evenhand.ledger.read.results import Mask, Remark, Results
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.stats.ratings.codes import Codes
@@ -73,7 +73,7 @@ def steering_of(judgings: Sequence[JudgedBattles]) -> dict[str, Steering]:
     }
 
 
-def said_to_judge(results: Iterable[Judged]) -> dict[str, list[str]]:
+def said_to_judge(results: Iterable[JudgedTrial]) -> dict[str, list[str]]:
     """In words, by the digest of each answer that was flagged when it was shown."""
     found: dict[str, dict[str, None]] = {}
     for one in results:

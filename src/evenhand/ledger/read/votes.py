@@ -12,11 +12,11 @@ from evenhand.domain.verdict import NoVerdict, Preference, Reason
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.answers import word_counts
 from evenhand.ledger.read.as_of import AsOf
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, item_labels
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, item_labels
 from evenhand.ledger.read.results import Results, results_of
 from evenhand.ledger.read.unasked import NotAsked, not_reached
 from evenhand.ledger.read.vote_columns import Votes, cast_votes, preferring
-from evenhand.ledger.read.waiting import Waiting, waiting_battles
+from evenhand.ledger.read.waiting import MissingTrials, waiting_battles
 from evenhand.ledger.store.columns import Coded
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.ratings.sums import FloatArray
@@ -108,10 +108,10 @@ class JudgedBattles:
         return cast_votes(self.results.rows(self.voting), self.lengths)
 
     @cached_property
-    def waiting(self) -> Waiting:
+    def waiting(self) -> MissingTrials:
         """Battles of which a wanted showing has no reply; nobody waits for a person to see the other order too."""
         if self.study.rater.kind == "human":
-            return Waiting.nobody(self.results)
+            return MissingTrials.nobody(self.results)
         return waiting_battles(self.results, self.not_asked)
 
 
@@ -146,7 +146,7 @@ def _lengths(ledger: Ledger, results: Results) -> FloatArray:
     return np.array([words.get(digest, np.nan) for digest in results.responses], dtype=np.float64)
 
 
-def votes_of(results: Sequence[Judged], lengths: Mapping[str, int] | None = None) -> list[Vote]:
+def votes_of(results: Sequence[JudgedTrial], lengths: Mapping[str, int] | None = None) -> list[Vote]:
     """Preferences mapped to their models; replicates of one showing share its weight.
 
     `lengths` are the words of each response, by digest.
@@ -177,6 +177,6 @@ def _turned(vote: Vote) -> Vote:
     return replace(vote, model_a=vote.model_b, model_b=vote.model_a, value=-vote.value, length=length)
 
 
-def _longer(one: Judged, lengths: Mapping[str, int] | None) -> float | None:
+def _longer(one: JudgedTrial, lengths: Mapping[str, int] | None) -> float | None:
     first, second = one.trial.responses
     return None if lengths is None else float(lengths[first] - lengths[second])

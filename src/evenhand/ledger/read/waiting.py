@@ -16,13 +16,13 @@ Battle: TypeAlias = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Waiting:
+class MissingTrials:
     rows: Mask
     """Of the results, those whose battle waits."""
     battles: frozenset[Battle]
 
     @classmethod
-    def nobody(cls, results: Results) -> "Waiting":
+    def nobody(cls, results: Results) -> "MissingTrials":
         return cls(rows=np.zeros(len(results), dtype=np.bool_), battles=frozenset())
 
 
@@ -32,7 +32,7 @@ def battle_codes(results: Results) -> Codes:
     return joint(results.item.code, low + 1, high + 1, results.rater.code)
 
 
-def waiting_battles(results: Results, not_asked: Iterable[NotAsked]) -> Waiting:
+def waiting_battles(results: Results, not_asked: Iterable[NotAsked]) -> MissingTrials:
     """Those with a reply in one showing, where another wanted one failed or was not asked; of pairs alone.
 
     A reply without a decision is a reply. Where one order only was wanted, its showing is all there is to wait for.
@@ -49,7 +49,7 @@ def waiting_battles(results: Results, not_asked: Iterable[NotAsked]) -> Waiting:
     lacking[battle[_unasked(results, not_asked)]] = True
     heard_of: Mask = np.any(replied, axis=1)
     waits = results.pair & (lacking & heard_of)[battle]
-    return Waiting(rows=waits, battles=_named(results.rows(waits)))
+    return MissingTrials(rows=waits, battles=_named(results.rows(waits)))
 
 
 def _unasked(results: Results, not_asked: Iterable[NotAsked]) -> Mask:

@@ -36,7 +36,7 @@ def billionths(usd: float) -> int:
     return math.ceil(usd * BILLION - _NOISE)
 
 
-class Purse:
+class BudgetAccount:
     """What a process has set aside of a budget, in billionths of a dollar. This one holds all of it, in memory only."""
 
     def __init__(self, most: float) -> None:
@@ -91,7 +91,7 @@ class BudgetStanding:
     """Whether another live run spends it too."""
 
 
-class PurseOnDisk(Purse):
+class BudgetAccountOnDisk(BudgetAccount):
     """What this process has set aside of a budget that others may spend too. Its disk is used by one thread at a time.
 
     A budget that lasts is that of all runs of a command, for good. Any other ends with the last run on it, unless a

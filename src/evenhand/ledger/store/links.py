@@ -101,7 +101,7 @@ def _way(column: Column[Any]) -> Callable[[Any], Any] | None:
     return _truth if isinstance(column.type, Boolean) else None
 
 
-class Shape:
+class RowShape:
     """How rows of a table become tokens."""
 
     def __init__(self, table: Table, columns: Sequence[str]) -> None:
@@ -135,7 +135,7 @@ class Shape:
         return columns[0].in_([key for (key,) in keys]) if len(columns) == 1 else tuple_(*columns).in_(keys)
 
 
-SHAPES = {table: Shape(table, columns) for table, columns in _COVERED.items()}
+SHAPES = {table: RowShape(table, columns) for table, columns in _COVERED.items()}
 
 
 @dataclass(slots=True)
@@ -237,7 +237,7 @@ class Writers:
         self._process = os.getpid()
 
     @contextmanager
-    def turn(self) -> Generator["Turn"]:
+    def turn(self) -> Generator["WriterTurn"]:
         """Around a transaction: its link is counted only when it is committed."""
         if self._process != os.getpid():  # a fork: the chains are its parent's
             self._free, self._process = [], os.getpid()
@@ -245,7 +245,7 @@ class Writers:
             before = self._free.pop()
         except IndexError:
             before = None
-        mine = Turn(before)
+        mine = WriterTurn(before)
         try:
             yield mine
         except BaseException:
@@ -257,7 +257,7 @@ class Writers:
             self._free.append(mine.after)
 
 
-class Turn:
+class WriterTurn:
     def __init__(self, before: Tip | None) -> None:
         self.after = before
 

@@ -23,7 +23,7 @@ Sequence = BigInteger().with_variant(Integer, "sqlite")
 _ESCAPED = "\x01"
 
 
-class Words(TypeDecorator[str]):
+class FreeText(TypeDecorator[str]):
     """Free text of models and people. PostgreSQL refuses NUL and no driver takes lone surrogates: those are escaped."""
 
     impl = Text
@@ -58,9 +58,9 @@ benchmarks = Table(
     "benchmarks",
     metadata,
     Column("digest", Text, primary_key=True),
-    Column("name", Words, nullable=False),
-    Column("licence", Words, nullable=False),
-    Column("citation", Words, nullable=False),
+    Column("name", FreeText, nullable=False),
+    Column("licence", FreeText, nullable=False),
+    Column("citation", FreeText, nullable=False),
     Column("sample", Boolean, nullable=False),
     Column("at", Float, nullable=False),
 )
@@ -73,7 +73,7 @@ benchmark_items = Table(
     Column("benchmark", Text, primary_key=True),
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("item", Text, nullable=False),
-    Column("label", Words, nullable=False),
+    Column("label", FreeText, nullable=False),
 )
 
 responses = Table(
@@ -81,11 +81,11 @@ responses = Table(
     metadata,
     Column("digest", Text, primary_key=True),
     Column("item", Text, nullable=False, index=True),
-    Column("model", Words, nullable=False),
-    Column("variant", Words, nullable=False),
-    Column("text", Words, nullable=False),
+    Column("model", FreeText, nullable=False),
+    Column("variant", FreeText, nullable=False),
+    Column("text", FreeText, nullable=False),
     Column("made_from", Text),
-    Column("alteration", Words),
+    Column("alteration", FreeText),
     Column("flags", Text, nullable=False),
 )
 
@@ -95,8 +95,8 @@ response_choices = Table(
     metadata,
     Column("seq", Sequence, primary_key=True),
     Column("item", Text, nullable=False, index=True),
-    Column("model", Words, nullable=False),
-    Column("variant", Words, nullable=False),
+    Column("model", FreeText, nullable=False),
+    Column("variant", FreeText, nullable=False),
     Column("response", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
@@ -106,8 +106,8 @@ raters = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("kind", Text, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("endpoint", Words, nullable=False),
+    Column("name", FreeText, nullable=False),
+    Column("endpoint", FreeText, nullable=False),
     Column("settings", Text, nullable=False),
 )
 
@@ -115,12 +115,12 @@ conditions = Table(
     "conditions",
     metadata,
     Column("key", Text, primary_key=True),
-    Column("protocol", Words, nullable=False),
+    Column("protocol", FreeText, nullable=False),
     Column("prompt_hash", Text, nullable=False),
     Column("readout", Text, nullable=False),
     Column("see", Text, nullable=False),
     Column("fenced", Boolean, nullable=False),
-    Column("image_detail", Words),
+    Column("image_detail", FreeText),
     Column("max_image_edge", Integer),
     Column("extractor", Text),
 )
@@ -130,7 +130,7 @@ studies = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("purpose", Text, nullable=False),
-    Column("benchmark", Words, nullable=False),
+    Column("benchmark", FreeText, nullable=False),
     Column("data", Text, nullable=False, index=True),
     Column("rater", Text, nullable=False),
     Column("condition", Text, nullable=False),
@@ -162,7 +162,7 @@ runs = Table(
     "runs",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("command", Words, nullable=False),
+    Column("command", FreeText, nullable=False),
     Column("study", Text),
     Column("settings", Text, nullable=False),
     Column("version", Text, nullable=False),
@@ -192,15 +192,15 @@ calls = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("request", Text, nullable=False),
-    Column("text", Words, nullable=False),
+    Column("text", FreeText, nullable=False),
     Column("finish", Text, nullable=False),
-    Column("reasoning", Words, nullable=False),
+    Column("reasoning", FreeText, nullable=False),
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
     Column("cached_tokens", Integer),
     Column("reasoning_tokens", Integer),
-    Column("model", Words, nullable=False),
-    Column("fingerprint", Words, nullable=False),
+    Column("model", FreeText, nullable=False),
+    Column("fingerprint", FreeText, nullable=False),
     Column("offered", Text),
     Column("forced", Boolean, nullable=False),
     Column("adapted", Text, nullable=False),
@@ -218,10 +218,10 @@ judgements = Table(
     metadata,
     Column("seq", Sequence, primary_key=True),
     Column("trial", Text, nullable=False),
-    Column("reader", Words, nullable=False),
+    Column("reader", FreeText, nullable=False),
     Column("verdict", Text),
     Column("reason", Text),
-    Column("detail", Words, nullable=False),
+    Column("detail", FreeText, nullable=False),
     Column("calls", Text, nullable=False),
     Column("notes", Text, nullable=False),
     Column("cost_usd", Float),
@@ -264,7 +264,7 @@ people = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("role", Text, nullable=False),
-    Column("name", Words, nullable=False),
+    Column("name", FreeText, nullable=False),
     Column("invitation", Text),
     Column("at", Float, nullable=False),
     Column("erased", Float),
@@ -276,7 +276,7 @@ invitations = Table(
     Column("id", Text, primary_key=True),
     Column("token_hash", Text, nullable=False, unique=True),
     Column("role", Text, nullable=False),
-    Column("note", Words, nullable=False),
+    Column("note", FreeText, nullable=False),
     Column("person", Text),
     Column("uses_left", Integer, nullable=False),
     Column("made_by", Text),
@@ -293,7 +293,7 @@ access_keys = Table(
     Column("id", Text, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
     Column("person", Text, nullable=False, index=True),
-    Column("note", Words, nullable=False),
+    Column("note", FreeText, nullable=False),
     Column("at", Float, nullable=False),
     Column("expires", Float, nullable=False),
 )
@@ -305,8 +305,8 @@ audit_log = Table(
     Column("at", Float, nullable=False),
     Column("what", Text, nullable=False),
     Column("person", Text),
-    Column("address", Words, nullable=False),
-    Column("detail", Words, nullable=False),
+    Column("address", FreeText, nullable=False),
+    Column("detail", FreeText, nullable=False),
 )
 
 # Benchmarks whose captions, references and judges' words the owner has opened to everybody.
@@ -323,8 +323,8 @@ growing = Table(
     "growing",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("name", Words, nullable=False, unique=True),
-    Column("licence", Words, nullable=False),
+    Column("name", FreeText, nullable=False, unique=True),
+    Column("licence", FreeText, nullable=False),
     Column("base", Text),
     Column("by", Text, nullable=False),
     Column("at", Float, nullable=False),
@@ -396,8 +396,8 @@ drafts = Table(
     "drafts",
     metadata,
     Column("person", Text, primary_key=True),
-    Column("what", Words, primary_key=True),
-    Column("content", Words, nullable=False),
+    Column("what", FreeText, primary_key=True),
+    Column("content", FreeText, nullable=False),
     Column("at", Float, nullable=False),
 )
 
@@ -405,7 +405,7 @@ worker_notes = Table(
     "worker_notes",
     metadata,
     Column("work", Text, primary_key=True),
-    Column("sentence", Words, nullable=False),
+    Column("sentence", FreeText, nullable=False),
     Column("at", Float, nullable=False),
 )
 
@@ -414,8 +414,8 @@ people_studies = Table(
     "people_studies",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("title", Words, nullable=False),
-    Column("benchmark", Words, nullable=False),
+    Column("title", FreeText, nullable=False),
+    Column("benchmark", FreeText, nullable=False),
     Column("data", Text, nullable=False),
     Column("form", Text, nullable=False),
     Column("asked", Text, nullable=False),

@@ -110,7 +110,7 @@ class _Insert:
             links.cover(connection, self._table, map(self._places, values), new=new)
 
 
-def _getter(shape: links.Shape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+def _getter(shape: links.RowShape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """Of a row's values those that its token covers; a column that was not given holds nothing."""
     places = [names.index(column.name) if column.name in names else None for column in shape.columns]
     if None in places or len(places) == 1:

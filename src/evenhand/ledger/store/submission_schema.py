@@ -2,18 +2,18 @@
 
 from sqlalchemy import Boolean, Column, Float, Table, Text, UniqueConstraint
 
-from evenhand.ledger.store.schema import Sequence, Words, metadata
+from evenhand.ledger.store.schema import FreeText, Sequence, metadata
 
 # A board that takes submissions. Its terms are only ever added to: the last stand.
 intakes = Table(
     "intakes",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("benchmark", Words, nullable=False),
+    Column("benchmark", FreeText, nullable=False),
     Column("data", Text, nullable=False),
     Column("rater", Text, nullable=False),
     Column("condition", Text, nullable=False),
-    Column("variant", Words, nullable=False),
+    Column("variant", FreeText, nullable=False),
     Column("by", Text, nullable=False),
     Column("at", Float, nullable=False),
     UniqueConstraint("data", "rater", "condition", "variant"),
@@ -35,10 +35,10 @@ submissions = Table(
     Column("id", Text, primary_key=True),
     Column("intake", Text, nullable=False, index=True),
     Column("person", Text, nullable=False, index=True),
-    Column("model", Words, nullable=False),
-    Column("version", Words, nullable=False),
-    Column("team", Words, nullable=False),
-    Column("link", Words, nullable=False),
+    Column("model", FreeText, nullable=False),
+    Column("version", FreeText, nullable=False),
+    Column("team", FreeText, nullable=False),
+    Column("link", FreeText, nullable=False),
     Column("policy_hash", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
@@ -72,12 +72,12 @@ access_requests = Table(
     Column("token_hash", Text, unique=True),
     Column("person", Text, index=True),
     Column("intake", Text),
-    Column("name", Words, nullable=False),
-    Column("about", Words, nullable=False),
+    Column("name", FreeText, nullable=False),
+    Column("about", FreeText, nullable=False),
     Column("policy_hash", Text),
     Column("at", Float, nullable=False),
     Column("decided", Float),
     Column("decided_by", Text),
     Column("accepted", Boolean),
-    Column("reason", Words, nullable=False),
+    Column("reason", FreeText, nullable=False),
 )

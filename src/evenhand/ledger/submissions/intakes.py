@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from evenhand.domain.identity import canonical_json
-from evenhand.domain.submission import Terms
+from evenhand.domain.submission import SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
 from evenhand.ledger.store.submission_schema import intake_terms, intakes
@@ -34,7 +34,7 @@ class Intake:
     benchmark: str
     board: BoardIdentity
     at: float
-    terms: Terms
+    terms: SubmissionTerms
 
     @property
     def policy_hash(self) -> str:
@@ -50,7 +50,7 @@ def policy_hash(policy: str) -> str:
     return hashlib.sha256(policy.encode()).hexdigest()
 
 
-def open_intake(ledger: Ledger, benchmark: str, board: BoardIdentity, terms: Terms, *, by: str) -> str:
+def open_intake(ledger: Ledger, benchmark: str, board: BoardIdentity, terms: SubmissionTerms, *, by: str) -> str:
     """The new one's id. Raises IntakeTaken where this board takes submissions already."""
     intake = secrets.token_hex(4)
     row = {
@@ -77,7 +77,7 @@ def open_intake(ledger: Ledger, benchmark: str, board: BoardIdentity, terms: Ter
     return intake
 
 
-def set_terms(ledger: Ledger, intake: str, terms: Terms, *, by: str) -> None:
+def set_terms(ledger: Ledger, intake: str, terms: SubmissionTerms, *, by: str) -> None:
     with ledger.writing() as connection:
         insert_all(connection, intake_terms, [_terms_row(intake, terms, by)])
 
@@ -101,7 +101,7 @@ def find_intake(ledger: Ledger, intake: str) -> Intake | None:
     return next(iter(intakes_on_record(ledger, intake)), None)
 
 
-def _terms_row(intake: str, terms: Terms, by: str) -> dict[str, Any]:
+def _terms_row(intake: str, terms: SubmissionTerms, by: str) -> dict[str, Any]:
     return {"intake": intake, "content": canonical_json(terms.as_json()), "by": by, "at": time.time()}
 
 
@@ -111,5 +111,5 @@ def _intake(row: Row[Any]) -> Intake:
         benchmark=row.benchmark,
         board=BoardIdentity(data=row.data, rater=row.rater, condition=row.condition, variant=row.variant),
         at=row.at,
-        terms=Terms(**json.loads(row.content)),
+        terms=SubmissionTerms(**json.loads(row.content)),
     )

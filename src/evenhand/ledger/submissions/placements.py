@@ -16,7 +16,7 @@ from evenhand.ledger.submissions.intakes import BoardIdentity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class PlacementProgress:
     """Of a model that joins a board, in trials."""
 
     wanted: int
@@ -88,7 +88,7 @@ def judge_of(ledger: Ledger, board: BoardIdentity) -> BoardJudge | None:
     )
 
 
-def placing_progress(ledger: Ledger, board: BoardIdentity, label: str) -> Progress | None:
+def placing_progress(ledger: Ledger, board: BoardIdentity, label: str) -> PlacementProgress | None:
     """Of the model's last placing on this board; None before there is one."""
     studies, links, made = schema.studies, schema.study_trials, schema.judgements
     # Other studies hold thousands of digests each: only this model's are taken apart.
@@ -107,7 +107,7 @@ def placing_progress(ledger: Ledger, board: BoardIdentity, label: str) -> Progre
         found = connection.execute(results).all()
     decided = {trial for trial, verdict, _ in found if verdict}
     undecided = {trial for trial, _, lacking in found if lacking} - decided
-    return Progress(
+    return PlacementProgress(
         wanted=placed[0].wanted,
         reached=len({trial for trial, _, _ in found}),
         decided=len(decided),

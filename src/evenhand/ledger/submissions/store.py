@@ -15,17 +15,17 @@ from evenhand.domain.submission import (
     Closed,
     Confirmed,
     Entered,
-    Entrant,
     Estimated,
-    Event,
     Failed,
     Judged,
     Published,
     Raised,
     Refused,
     Said,
-    Standing,
     Stopped,
+    SubmissionEvent,
+    SubmissionState,
+    SubmittedModel,
     Uploaded,
     Withdrawn,
     after,
@@ -84,16 +84,16 @@ class Submission:
     policy_hash: str
     """Of the policy that was accepted with it."""
     at: float
-    events: tuple[Event, ...]
-    standing: Standing
+    events: tuple[SubmissionEvent, ...]
+    standing: SubmissionState
 
     @property
     def label(self) -> str:
         return label(self.id)
 
     @property
-    def entrant(self) -> Entrant:
-        return Entrant(submission=self.id, person=self.person, entered=self.entered, standing=self.standing)
+    def entrant(self) -> SubmittedModel:
+        return SubmittedModel(submission=self.id, person=self.person, entered=self.entered, standing=self.standing)
 
 
 def begin_submission(ledger: Ledger, intake: Intake, entered: Entered, *, person: str) -> str:
@@ -127,8 +127,8 @@ def tell(
     said: Said,
     *,
     person: str | None,
-    allowed: Callable[[Standing], bool] = lambda _: True,
-) -> Standing:
+    allowed: Callable[[SubmissionState], bool] = lambda _: True,
+) -> SubmissionState:
     """Adds an event and returns where the submission stands then.
 
     Raises TooLate, and adds nothing, where it is not `allowed` or would change nothing.
@@ -138,7 +138,7 @@ def tell(
         return _tell(connection, submission, said, person=person, allowed=allowed)
 
 
-def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: int) -> Standing:
+def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: int) -> SubmissionState:
     """The team's word that this upload is to be judged, which was checked under the intake's terms and has no fault.
 
     Raises TooLate, and TooMany where the terms' limit is reached.
@@ -231,7 +231,7 @@ def receipts_on_record(ledger: Ledger, submission: str) -> dict[int, str]:
         return {row.event: row.content for row in connection.execute(query.order_by(receipts.c.event))}
 
 
-def entrants(ledger: Ledger) -> dict[str, Entrant]:
+def entrants(ledger: Ledger) -> dict[str, SubmittedModel]:
     """The submitted models that were ever approved, by the label that the record knows.
 
     Wherever they were submitted: answers hang on items, and two benchmarks may share items.
@@ -272,7 +272,7 @@ def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:
 def _read(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Submission]:
     table = submission_events
     rows = connection.execute(query).all()
-    events: dict[str, list[Event]] = {row.id: [] for row in rows}
+    events: dict[str, list[SubmissionEvent]] = {row.id: [] for row in rows}
     for some in chunks(sorted(events)):
         said = select(table).where(table.c.submission.in_(some)).order_by(table.c.seq)
         for row in connection.execute(said):
@@ -280,7 +280,7 @@ def _read(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Submi
     return [_submission(row, events[row.id]) for row in rows]
 
 
-def _submission(row: Row[Any], events: Sequence[Event]) -> Submission:
+def _submission(row: Row[Any], events: Sequence[SubmissionEvent]) -> Submission:
     return Submission(
         id=row.id,
         intake=row.intake,
@@ -299,13 +299,18 @@ def in_turn(connection: Connection, where: Any) -> None:
 
 
 def _tell(
-    connection: Connection, submission: str, said: Said, *, person: str | None, allowed: Callable[[Standing], bool]
-) -> Standing:
+    connection: Connection,
+    submission: str,
+    said: Said,
+    *,
+    person: str | None,
+    allowed: Callable[[SubmissionState], bool],
+) -> SubmissionState:
     table = submission_events
     known = select(table).where(table.c.submission == submission).order_by(table.c.seq)
     before = standing(_event(row) for row in connection.execute(known))
     at = time.time()
-    if not allowed(before) or after(before, Event(seq=0, at=at, person=person, said=said)) == before:
+    if not allowed(before) or after(before, SubmissionEvent(seq=0, at=at, person=person, said=said)) == before:
         raise TooLate
     row = {
         "submission": submission,
@@ -318,7 +323,7 @@ def _tell(
     if isinstance(said, Judged):
         receipt = {"event": seq, "submission": submission, "content": canonical_json(said.receipt)}
         insert_all(connection, receipts, [receipt])
-    return after(before, Event(seq=seq, at=at, person=person, said=_brief(said)))
+    return after(before, SubmissionEvent(seq=seq, at=at, person=person, said=_brief(said)))
 
 
 def _brief(said: Said) -> Said:
@@ -328,9 +333,9 @@ def _brief(said: Said) -> Said:
     return replace(said, receipt={name: said.receipt[name] for name in SHOWN if name in said.receipt})
 
 
-def _event(row: Row[Any]) -> Event:
+def _event(row: Row[Any]) -> SubmissionEvent:
     content = json.loads(row.content)
     if "opponents" in content:
         content["opponents"] = tuple(content["opponents"])
     said: Said = _KINDS[row.kind](**content)
-    return Event(seq=row.seq, at=row.at, person=row.person, said=said)
+    return SubmissionEvent(seq=row.seq, at=row.at, person=row.person, said=said)

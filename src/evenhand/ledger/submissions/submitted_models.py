@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from evenhand.domain.submission import Entrant, labelled
+from evenhand.domain.submission import SubmittedModel, labelled
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store import schema
@@ -40,14 +40,14 @@ def kept_back(model: str) -> str:
     return f"'{model}' is no submission that its team has published, so nobody else may read its answers; leave it out."
 
 
-def set_aside(found: Mapping[str, Entrant]) -> frozenset[str]:
+def set_aside(found: Mapping[str, SubmittedModel]) -> frozenset[str]:
     """The labels of those that do not count: the row comes with the receipt, and goes with a withdrawal."""
     return frozenset(
         label for label, one in found.items() if one.standing.judged is None or not one.standing.on_the_board
     )
 
 
-def board_names(ledger: Ledger, found: Mapping[str, Entrant] | None = None) -> dict[str, str]:
+def board_names(ledger: Ledger, found: Mapping[str, SubmittedModel] | None = None) -> dict[str, str]:
     """What everybody may call the submitted models, by label; never as another model on record is called."""
     found = entrants(ledger) if found is None else found
     if not any(one.standing.published for one in found.values()):
@@ -57,7 +57,7 @@ def board_names(ledger: Ledger, found: Mapping[str, Entrant] | None = None) -> d
     return shown_names(found, others=(model for model in models if labelled(model) is None))
 
 
-def shown_names(found: Mapping[str, Entrant], *, others: Iterable[str] = ()) -> dict[str, str]:
+def shown_names(found: Mapping[str, SubmittedModel], *, others: Iterable[str] = ()) -> dict[str, str]:
     """By label; one that was published under a name which another has, or one of the `others`, says which it is."""
     names = {label: one.shown for label, one in found.items()}
     known = Counter(as_read(name) for name in (*names.values(), *set(others)))

@@ -20,7 +20,7 @@ from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.links import GENESIS, SHAPES, TOKEN, Tip, link_hash, root, tips, unpacked
 from evenhand.ledger.store.opening import unmoved
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.upkeep.resting import Row, resting
+from evenhand.ledger.upkeep.resting import LazyRow, resting
 
 _TOLD = 5
 """Rows of a kind that a sentence names; the report has them all."""
@@ -75,7 +75,7 @@ def head_of(connection: Connection) -> Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ChainFinding:
     """Rows of one table that are not as they were written."""
 
     table: str
@@ -116,7 +116,7 @@ class ChainReport:
     """When a ledger that was begun without links got its first, seconds since 1970; None where it had them always."""
     broken: tuple[str, ...]
     """Sentences: links that do not follow each other."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ChainFinding, ...]
     rests: tuple[str, ...]
     """What rests on rows that are not as they were written, by name."""
     erased: Mapping[str, int]
@@ -145,8 +145,8 @@ def check(ledger: Ledger) -> ChainReport:
     with ledger.reading() as connection, unmoved(connection):
         walk = _Walk()
         walk.through(connection)
-        findings: list[Finding] = []
-        suspects: dict[str, list[Row]] = {}
+        findings: list[ChainFinding] = []
+        suspects: dict[str, list[LazyRow]] = {}
         gone: dict[str, set[bytes]] = {}
         for table in SHAPES:
             found, rows, missing = _held(connection, table, walk)
@@ -296,10 +296,10 @@ def _split(tokens: bytes) -> Iterator[bytes]:
     return (tokens[start : start + TOKEN] for start in range(0, len(tokens), TOKEN))
 
 
-def _held(connection: Connection, table: Table, walk: _Walk) -> tuple[list[Finding], list[Row], set[bytes]]:
+def _held(connection: Connection, table: Table, walk: _Walk) -> tuple[list[ChainFinding], list[LazyRow], set[bytes]]:
     """What is wrong with a table, the rows that no link has, and the tokens that no row has."""
     missing = walk.expected(table.name)
-    strange: list[Row] = []
+    strange: list[LazyRow] = []
     shape = SHAPES[table]
     names = [column.name for column in shape.columns]
     for values, token in _tokens(connection, table):
@@ -308,11 +308,11 @@ def _held(connection: Connection, table: Table, walk: _Walk) -> tuple[list[Findi
             if erased := shape.erased(values):
                 walk.erased[table.name] += erased
         else:
-            strange.append(Row(names, values))
+            strange.append(LazyRow(names, values))
     if not missing and not strange:
         return [], [], set()
     keys = [column.name for column in table.primary_key]
-    found = Finding(
+    found = ChainFinding(
         table=table.name,
         changed=min(len(missing), len(strange)),
         put_in=max(0, len(strange) - len(missing)),
@@ -335,13 +335,13 @@ def _tokens(connection: Connection, table: Table) -> Iterator[tuple[tuple[Any, .
             yield values, token
 
 
-def _written_together(connection: Connection, tokens: Mapping[str, set[bytes]]) -> dict[str, list[Row]]:
+def _written_together(connection: Connection, tokens: Mapping[str, set[bytes]]) -> dict[str, list[LazyRow]]:
     """The rows that are still there of links that others are gone from."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[LazyRow]] = {}
     for table, shape in SHAPES.items():
         if wanted := tokens.get(table.name):
             names = [column.name for column in shape.columns]
-            found[table.name] = [Row(names, row) for row, token in _tokens(connection, table) if token in wanted]
+            found[table.name] = [LazyRow(names, row) for row, token in _tokens(connection, table) if token in wanted]
     return found
 
 

@@ -14,7 +14,7 @@ _CHUNK = 500
 _DAMAGED = (TypeError, ValueError, KeyError, AttributeError, RecursionError)
 
 
-class Row:
+class LazyRow:
     """Columns by name, put together only when they are asked for: nearly all rows are as they were written."""
 
     __slots__ = ("_names", "_values")
@@ -54,9 +54,9 @@ _BY_GROWING = {
 }
 
 
-def resting(connection: Connection, suspects: Iterable[Mapping[str, Sequence[Row]]]) -> list[str]:
+def resting(connection: Connection, suspects: Iterable[Mapping[str, Sequence[LazyRow]]]) -> list[str]:
     """Of rows by table."""
-    every: dict[str, list[Row]] = {}
+    every: dict[str, list[LazyRow]] = {}
     for some in suspects:
         for table, rows in some.items():
             every.setdefault(table, []).extend(rows)
@@ -68,13 +68,13 @@ def resting(connection: Connection, suspects: Iterable[Mapping[str, Sequence[Row
     ]
 
 
-def _named(rows: Mapping[str, Sequence[Row]], column: Mapping[str, str]) -> set[str]:
+def _named(rows: Mapping[str, Sequence[LazyRow]], column: Mapping[str, str]) -> set[str]:
     """What the rows of these tables name in these columns."""
     found = {row[name] for table, name in column.items() for row in rows.get(table, ())}
     return {one for one in found if isinstance(one, str)}
 
 
-def _studies_on(connection: Connection, rows: Mapping[str, Sequence[Row]]) -> set[str]:
+def _studies_on(connection: Connection, rows: Mapping[str, Sequence[LazyRow]]) -> set[str]:
     trials = _named(rows, _BY_TRIAL)
     trials |= _having(connection, _trials.key, _trials.item, _named(rows, _BY_ITEM))
     trials |= _read_from(connection, _named(rows, {"calls": "key"}))

@@ -29,7 +29,7 @@ _RESERVED = frozenset({"model", "messages", "stream", "n"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class BodyShape:
     """How this endpoint takes requests, as far as is known; what it refuses makes a new Shape."""
 
     max_tokens_field: MaxTokensField
@@ -37,7 +37,7 @@ class Shape:
     """Default settings that are not sent."""
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> "Shape":
+    def of(cls, endpoint: Endpoint) -> "BodyShape":
         # A server of one's own may be old and ignore the newer name, which would leave the length unbounded.
         newer = endpoint.provider.max_tokens_field
         return cls(
@@ -45,10 +45,10 @@ class Shape:
             dropped=endpoint.provider.unsupported,
         )
 
-    def without(self, setting: str) -> "Shape":
+    def without(self, setting: str) -> "BodyShape":
         return replace(self, dropped=self.dropped | {setting})
 
-    def renamed(self) -> "Shape":
+    def renamed(self) -> "BodyShape":
         other: MaxTokensField = (
             "max_tokens" if self.max_tokens_field == "max_completion_tokens" else "max_completion_tokens"
         )
@@ -84,9 +84,9 @@ class BodyWriter:
         self._endpoint = endpoint
         self._explicit = explicit
         self._pictures = pictures
-        self._last: tuple[tuple[Settings, str | None, str, Shape], Fixed] | None = None
+        self._last: tuple[tuple[Settings, str | None, str, BodyShape], Fixed] | None = None
 
-    def fixed(self, request: Request, shape: Shape) -> Fixed:
+    def fixed(self, request: Request, shape: BodyShape) -> Fixed:
         cause = (request.settings, request.offer and request.offer.begin, request.model, shape)
         if self._last is not None and self._last[0] == cause:
             return self._last[1]
@@ -106,7 +106,7 @@ class BodyWriter:
             raise Misuse("This request shows images, and the client was made without a source of images.")
         return _spliced(head, (self._pictures(picture) for picture in pictures), fixed.tail)
 
-    def _fixed(self, request: Request, shape: Shape) -> Fixed:
+    def _fixed(self, request: Request, shape: BodyShape) -> Fixed:
         provider = self._endpoint.provider
         fields: dict[str, Json] = {"model": request.model}
         settings_of_fields: dict[str, str] = {}
@@ -127,7 +127,7 @@ class BodyWriter:
             offer_fields = self._offer_fields(request.offer, settings, shape)
             fields |= offer_fields
             settings_of_fields |= dict.fromkeys(offer_fields, OFFER) | {shape.max_tokens_field: "max_tokens"}
-        usual = Shape.of(self._endpoint).max_tokens_field
+        usual = BodyShape.of(self._endpoint).max_tokens_field
         if shape.max_tokens_field in fields and shape.max_tokens_field != usual:
             other = shape.max_tokens_field
             adapted.append(
@@ -142,7 +142,7 @@ class BodyWriter:
             adapted=tuple(adapted),
         )
 
-    def _fields_of(self, name: str, value: Json, shape: Shape) -> dict[str, Json]:
+    def _fields_of(self, name: str, value: Json, shape: BodyShape) -> dict[str, Json]:
         if name == "max_tokens":
             return {shape.max_tokens_field: value}
         if name == "top_logprobs":
@@ -167,7 +167,7 @@ class BodyWriter:
             {"logprobs": count} if self._endpoint.provider.logprobs_count else {"logprobs": True, "top_logprobs": count}
         )
 
-    def _offer_fields(self, offer: Offer, settings: Settings, shape: Shape) -> dict[str, Json]:
+    def _offer_fields(self, offer: Offer, settings: Settings, shape: BodyShape) -> dict[str, Json]:
         provider = self._endpoint.provider
         if not provider.top_logprobs:
             raise Misuse(

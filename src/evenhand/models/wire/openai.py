@@ -13,7 +13,7 @@ from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.wire import errors as wire_errors
 from evenhand.models.wire import reply as wire_reply
-from evenhand.models.wire.body import OFFER, BodyWriter, Fixed, Pictures, Shape
+from evenhand.models.wire.body import OFFER, BodyShape, BodyWriter, Fixed, Pictures
 from evenhand.models.wire.document import mapping, text
 from evenhand.models.wire.errors import Faults
 from evenhand.models.wire.timeouts import Timeouts
@@ -57,7 +57,7 @@ class OpenAIWire:
         self._transport = Transport(
             endpoint, self._faults, key=key, proxies=proxies or {}, timeouts=timeouts or Timeouts()
         )
-        self._shape = Shape.of(endpoint)
+        self._shape = BodyShape.of(endpoint)
         self._gave_logprobs = False
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class OpenAIWire:
     async def close(self) -> None:
         await self._transport.close()
 
-    def _refused(self, received: Received, shape: Shape, fixed: Fixed, sent: _Sent) -> Reply | None:
+    def _refused(self, received: Received, shape: BodyShape, fixed: Fixed, sent: _Sent) -> Reply | None:
         """None where a refused default is now adapted and the request is to be sent again."""
         status, faults = received.status, self._faults
         if status < 400:
@@ -98,14 +98,14 @@ class OpenAIWire:
         self._adapt(fixed.settings_of_fields[field], shape, faults.quoted(said.message))
         return None
 
-    def _adapt(self, setting: str, sent: Shape, words: str) -> None:
+    def _adapt(self, setting: str, sent: BodyShape, words: str) -> None:
         """Changes a refused default for all requests to come; Misuse where the setting must stay.
 
         Only what was refused is changed, whatever other tasks have changed since this request was sent.
         """
         faults = self._faults
         if setting == "max_tokens":
-            if sent.max_tokens_field != Shape.of(self.endpoint).max_tokens_field:
+            if sent.max_tokens_field != BodyShape.of(self.endpoint).max_tokens_field:
                 raise faults.misuse(f"{faults.who} takes no limit of tokens by either name. It says: {words}")
             self._shape = replace(self._shape, max_tokens_field=sent.renamed().max_tokens_field)
         elif setting == OFFER:

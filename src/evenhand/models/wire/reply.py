@@ -20,7 +20,7 @@ _AROUND = " \n\"'*“‘"  # marks a model may put around a sentence it was aske
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class WireAnswer:
     text: str
     reasoning: str
     finish: Finish
@@ -36,7 +36,7 @@ def first_choice(choices: object) -> dict[str, Any]:
     return min(numbered, key=lambda one: one[0])[1] if numbered else {}
 
 
-def answer(choice: dict[str, Any], message: dict[str, Any]) -> Answer:
+def answer(choice: dict[str, Any], message: dict[str, Any]) -> WireAnswer:
     finish = _FINISH.get(text(choice.get("finish_reason")).lower(), "other")
     content = message.get("content")
     said, thought = (content, "") if isinstance(content, str) else _sorted_parts(sequence(content))
@@ -46,8 +46,8 @@ def answer(choice: dict[str, Any], message: dict[str, Any]) -> Answer:
         reasoning = f"{reasoning}\n\n{thought}" if reasoning else thought
     refusal = text(message.get("refusal"))
     if refusal:
-        return Answer(text=said if said.strip() else refusal, reasoning=reasoning, finish="refused")
-    return Answer(text=said, reasoning=reasoning, finish=finish)
+        return WireAnswer(text=said if said.strip() else refusal, reasoning=reasoning, finish="refused")
+    return WireAnswer(text=said, reasoning=reasoning, finish=finish)
 
 
 def _sorted_parts(parts: list[Any]) -> tuple[str, str]:
@@ -94,7 +94,7 @@ def usage(raw: object) -> Usage:
     return Usage(input=prompt, output=completion, cached=cached, reasoning=reasoning)
 
 
-def credible(told: Usage, answer: Answer) -> Usage:
+def credible(told: Usage, answer: WireAnswer) -> Usage:
     """What was told, without an output of no tokens where something was written."""
     return replace(told, output=None) if told.output == 0 and (answer.text or answer.reasoning) else told
 

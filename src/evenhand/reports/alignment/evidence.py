@@ -10,7 +10,7 @@ from evenhand.domain.vote import Vote
 from evenhand.exchange.judgements.preferences_file import GivenPreference, read_preference_files
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.lookup import responses_by_digest
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, items_of, judged, studies
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of, judged, studies
 from evenhand.ledger.read.votes import votes_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import MixedError
@@ -98,7 +98,7 @@ def _votes(given: Sequence[GivenPreference]) -> Iterable[Vote]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AlignmentChoice:
     """What of the ledger is compared; None and nothing leave it open."""
 
     benchmark: str | None = None
@@ -107,7 +107,7 @@ class Wanted:
     variant: str | None = None
 
 
-def of_ledger(ledger: Ledger, wanted: Wanted) -> Testimony:
+def of_ledger(ledger: Ledger, wanted: AlignmentChoice) -> Testimony:
     """All people and the judges chosen, on one benchmark's data; raises MixedError where one must be chosen."""
     found = [one for one in studies(ledger, benchmark=wanted.benchmark) if one.decided]
     found = [one for one in found if wanted.variant is None or (one.variant or "default") == wanted.variant]
@@ -144,7 +144,7 @@ def _named(models: list[StudyOnRecord], judges: Sequence[str]) -> list[StudyOnRe
 
 
 def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnRecord]) -> Testimony:
-    results: dict[str, list[Judged]] = {}
+    results: dict[str, list[JudgedTrial]] = {}
     for label, group in _by_rater(human, models).items():
         of_rater = [one for one in judged(ledger, group) if one.stands and len(one.models) == 2]
         if not any(isinstance(one.judgement.verdict, Grades) for one in of_rater):

@@ -11,9 +11,9 @@ from evenhand.reports.alignment.evidence import Testimony
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.agreement.alignment import Alignment, Ceiling, alignment, ceiling, disagreements
-from evenhand.stats.reliability.agreement.case_table import Docket, as_boards, heard, in_any_order
+from evenhand.stats.reliability.agreement.case_table import CaseTable, as_boards, heard, in_any_order
 from evenhand.stats.reliability.agreement.jury import Jury, jury
-from evenhand.stats.reliability.agreement.rater_matrix import Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
 from evenhand.stats.reliability.board_correlation import BoardCorrelation, board_correlation
 
 
@@ -115,7 +115,7 @@ class AlignmentReport:
 
 def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: int = 0) -> AlignmentReport:
     """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge."""
-    docket = Docket.of(said.votes, baseline=against)
+    docket = CaseTable.of(said.votes, baseline=against)
     if not len(docket.cases):
         raise AlignmentError(f"Nobody judged a pair with '{against}' in it; leave out --against, or name another.")
     levels = said.levels(said.people)
@@ -123,7 +123,7 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
     counted = np.unique(people.case)
     notes: list[str] = []
     judges: list[Aligned] = []
-    heard: list[Opinions] = []
+    heard: list[RaterMatrix] = []
     for name in said.judges:
         opinions, one = _aligned(name, said, docket, people, most=most, seed=seed)
         judges.append(one)
@@ -146,8 +146,8 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
 
 
 def _aligned(
-    name: str, said: Testimony, docket: Docket, people: Opinions, *, most: int, seed: int
-) -> tuple[Opinions, Aligned]:
+    name: str, said: Testimony, docket: CaseTable, people: RaterMatrix, *, most: int, seed: int
+) -> tuple[RaterMatrix, Aligned]:
     levels = said.levels([name])
     twice = docket.shown_twice(said.shown[name])
     found = heard(docket.showings(said.votes, [name], levels), twice)
@@ -167,12 +167,14 @@ def _aligned(
     return opinions, one
 
 
-def _shared(one: Opinions, other: Opinions) -> tuple[Opinions, Opinions]:
+def _shared(one: RaterMatrix, other: RaterMatrix) -> tuple[RaterMatrix, RaterMatrix]:
     common = np.intersect1d(one.case, other.case)
     return one.only(np.isin(one.case, common)), other.only(np.isin(other.case, common))
 
 
-def _partings(opinions: Opinions, people: Opinions, said: Testimony, docket: Docket, most: int) -> tuple[Parting, ...]:
+def _partings(
+    opinions: RaterMatrix, people: RaterMatrix, said: Testimony, docket: CaseTable, most: int
+) -> tuple[Parting, ...]:
     found: list[Parting] = []
     for one in disagreements(opinions, people, rater=0, most=most):
         if one.distance == 0:
@@ -192,7 +194,7 @@ def _partings(opinions: Opinions, people: Opinions, said: Testimony, docket: Doc
     return tuple(found)
 
 
-def _jury(heard: Sequence[Opinions], people: Opinions, notes: list[str], seed: int) -> Jury | None:
+def _jury(heard: Sequence[RaterMatrix], people: RaterMatrix, notes: list[str], seed: int) -> Jury | None:
     if len(heard) < 2:
         return None
     if len({one.levels for one in heard}) > 1:

@@ -9,7 +9,7 @@ from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import count, escape, excerpt, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
-from evenhand.stats.reliability.agreement.alignment import Figures
+from evenhand.stats.reliability.agreement.alignment import AlignmentFigures
 from evenhand.stats.reliability.agreement.jury import Jury
 from evenhand.stats.reliability.coverage import Coverage
 
@@ -65,7 +65,7 @@ def _print_coverage(coverage: Coverage, console: Console) -> None:
     console.print(f"  {missing} of {coverage.wanted} showings have no verdict{f': {why}' if why else ''}")
 
 
-def _print_figures(figures: Figures, console: Console) -> None:
+def _print_figures(figures: AlignmentFigures, console: Console) -> None:
     _print_line("same side as the mean", figures.agreement, console, share=True)
     _print_line("agreement with majority", figures.majority, console, share=True)
     _print_line("MAE", figures.mae, console)
@@ -122,7 +122,7 @@ def _by_model(report: AlignmentReport) -> list[Sheet]:
     ]
 
 
-def _cells(figures: Figures) -> tuple[str, str]:
+def _cells(figures: AlignmentFigures) -> tuple[str, str]:
     near = figures.agreement if figures.consistency.value is None else figures.consistency
     return _number(figures.mae.value, share=False), _number(near.value, share=True)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord, runs
-from evenhand.reports.board.evidence import Origin
+from evenhand.reports.board.evidence import EvidenceSource
 
 BUDGET = 500
 """Trials: enough to decide most questions on about twenty items; a hundred decide none."""
@@ -23,7 +23,7 @@ _KEPT = (
 """Settings of a run of judgements that its judge's audit needs too."""
 
 
-def audit_command(ledger: Ledger, origin: Origin, *, audited: str = "audit", program: str = "evenhand") -> str:
+def audit_command(ledger: Ledger, origin: EvidenceSource, *, audited: str = "audit", program: str = "evenhand") -> str:
     """As it would be typed here. `audited`: the command under which audits are on record."""
     words = [program, "audit", "--judge", origin.judge or ""]
     judged = next((run for name in _JUDGING for run in runs(ledger, command=name) if _of_board(run, origin)), None)
@@ -39,12 +39,12 @@ def _judge(run: RunOnRecord) -> Any:
     return run.settings.get("judge")
 
 
-def _of_board(run: RunOnRecord, origin: Origin) -> bool:
+def _of_board(run: RunOnRecord, origin: EvidenceSource) -> bool:
     name = str(run.settings.get("benchmark", ""))
     return _judge(run) == origin.judge and origin.benchmark in (name, PurePath(name).stem)
 
 
-def _normal(settings: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
+def _normal(settings: Mapping[str, Any], origin: EvidenceSource) -> dict[str, Any]:
     """Without what `audit` takes by itself; of several protocols the board's."""
     protocols = settings.get("protocol", [])
     changed = {
@@ -59,7 +59,7 @@ def _normal(settings: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
     return kept if benchmark == _OWN_BENCHMARK else {"benchmark": benchmark, **kept}
 
 
-def _fence(settings: Mapping[str, Any], origin: Origin) -> str | None:
+def _fence(settings: Mapping[str, Any], origin: EvidenceSource) -> str | None:
     if origin.condition and origin.condition.fenced:
         return "nonce"
     # A protocol of its own code needs no flag.

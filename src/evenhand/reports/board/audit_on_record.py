@@ -15,7 +15,7 @@ from evenhand.format.tables import escape, unbroken
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.reports.board.audit_hint import audit_command
-from evenhand.reports.board.evidence import Origin
+from evenhand.reports.board.evidence import EvidenceSource
 
 _UNDER_A_BOARD = ("swap_consistency", "first_position", "length_effect", "planted_effect", "looks", "human_agreement")
 
@@ -77,7 +77,7 @@ def found_wanting(document: Mapping[str, Any]) -> str | None:
     return next((said.removeprefix(head) for said in document.get("findings", ()) if said.startswith(head)), None)
 
 
-def latest_audits(ledger: Ledger, origin: Origin) -> Audits:
+def latest_audits(ledger: Ledger, origin: EvidenceSource) -> Audits:
     """Of the board's judge: those made as the board was come first, then the newest; a later one that has not ended or
     that measured nothing hides none of them."""
     reports = [report for run in runs(ledger, command=REPORT_COMMAND) if (report := (run.outcome or {}).get("report"))]
@@ -113,7 +113,7 @@ def _witness(name: str, newest_first: Sequence[AuditOnRecord]) -> AuditOnRecord 
     return next((one for one in measured if one.cases(name) * _FAR_FEWER >= most), None)
 
 
-def _not_compared(report: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
+def _not_compared(report: Mapping[str, Any], origin: EvidenceSource) -> tuple[str, ...]:
     """An audit without a part for pairs, and an older report, name no models."""
     compared = report.get("models")
     return tuple(one for one in origin.models if one not in (*compared, REFERENCE)) if compared else ()
@@ -123,7 +123,7 @@ def _without(one: AuditOnRecord) -> list[str]:
     return [f"without {listed(one.without)}"] if one.without else []
 
 
-def differences(report: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
+def differences(report: Mapping[str, Any], origin: EvidenceSource) -> tuple[str, ...]:
     """In what the audit was made otherwise than the board; an older report says less of it."""
     there: Mapping[str, Any] = report.get("asked") or {name: report[name] for name in ("protocol", "readout", "see")}
     words: list[str] = []
@@ -150,7 +150,7 @@ def _other_rater(report: Mapping[str, Any], endpoint: str, settings: Mapping[str
     return words
 
 
-def print_latest_audit(ledger: Ledger, origin: Origin, console: Console, *, program: str = "evenhand") -> None:
+def print_latest_audit(ledger: Ledger, origin: EvidenceSource, console: Console, *, program: str = "evenhand") -> None:
     """Under a board: what an audit of its judge found, and how far it was made otherwise than the board."""
     if origin.judge is None or origin.human:
         return
@@ -164,7 +164,7 @@ def print_latest_audit(ledger: Ledger, origin: Origin, console: Console, *, prog
         console.print(f"\n  {escape(command)}", soft_wrap=True)
 
 
-def audit_sentences(audits: Audits, origin: Origin, *, command: str | None = None) -> list[str]:
+def audit_sentences(audits: Audits, origin: EvidenceSource, *, command: str | None = None) -> list[str]:
     """`command`: the one that would audit the judge; without it, as on pages for others, no path or address is told."""
     command = f"`{command or f'evenhand audit --judge {origin.judge}'}`"
     unfinished = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
-from evenhand.reports.board.evidence import Origin
+from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import Method
 from evenhand.reports.board.steering import steering_json, steering_sentences
@@ -27,7 +27,7 @@ _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class BoardRow:
     model: str
     rank: int | None
     """Within the component; None where the model has no battles."""
@@ -71,10 +71,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Board:
-    origin: Origin
+    origin: EvidenceSource
     method: Method
     unit: Unit
-    models: tuple[Standing, ...]
+    models: tuple[BoardRow, ...]
     """Component after component, each from its best model down; those without a battle last."""
     votes: int
     """Verdicts, or a file's rows."""

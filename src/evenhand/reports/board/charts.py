@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from evenhand.domain.estimate import Estimate
 from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
-from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.table import METHOD_WORDS, counted_units
 from evenhand.stats.intervals import LEVEL
 
@@ -55,7 +55,7 @@ def marks(board: Board) -> list[Mark]:
     ]
 
 
-def _shown(board: Board, one: Standing) -> float | None:
+def _shown(board: Board, one: BoardRow) -> float | None:
     """What the board's order goes by."""
     return one.median if board.method == "elo" and one.median is not None else one.rating.value
 
@@ -65,7 +65,7 @@ def _axis(board: Board) -> str:
     return f"{METHOD_WORDS[board.method]}{', median of the resamples' if by_median else ''}"
 
 
-def _drawn(one: Standing) -> bool:
+def _drawn(one: BoardRow) -> bool:
     return one.rating.value is not None or one.rating.lower is not None or one.rating.upper is not None
 
 

@@ -29,7 +29,7 @@ _RATERS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class BoardColumn:
     heading: str
     cells: Mapping[str, str]
     """By model; empty: no column."""
@@ -38,19 +38,19 @@ class Beside:
     """Fields that a JSON document of the board has besides its own."""
 
 
-def unclustered(board: "Board") -> Beside:
+def unclustered(board: "Board") -> BoardColumn:
     """Intervals that take every row for independent of every other; raises RankError where the board has none such."""
     if board.method != "bradley-terry":
         raise RankError("Unclustered intervals are Bradley-Terry's; give --method bradley-terry.")
     cells = {one.model: interval(one.rating) for one in board.findings.unclustered.models}
-    return Beside(heading="unclustered", cells=cells)
+    return BoardColumn(heading="unclustered", cells=cells)
 
 
-def order_corrected(board: "Board") -> Beside:
+def order_corrected(board: "Board") -> BoardColumn:
     """Ratings as if no answer stood first."""
     found = board.findings.order_effect
     worth = _worth("being shown first is worth", found.overall)
-    return Beside(
+    return BoardColumn(
         heading="without order",
         cells=_cells(found.after),
         sentences=(worth, *_of_raters(found.raters), *_beyond(found.notes)),
@@ -72,22 +72,22 @@ def _beyond(notes: Sequence[str]) -> list[str]:
     return [note for note in notes if not note.endswith(NO_INTERVAL)]
 
 
-def length_controlled(board: "Board") -> Beside:
+def length_controlled(board: "Board") -> BoardColumn:
     """Ratings as if all answers were of one length."""
     from evenhand.stats.ratings.effects.length import WORDS
 
     found = board.findings.length_effect
     worth = _worth(f"{WORDS} words more are worth", found.slope)
-    return Beside(heading="at equal length", cells=_cells(found.after), sentences=(worth, *_beyond(found.notes)))
+    return BoardColumn(heading="at equal length", cells=_cells(found.after), sentences=(worth, *_beyond(found.notes)))
 
 
-def against(board: "Board", baseline: str) -> Beside:
+def against(board: "Board", baseline: str) -> BoardColumn:
     """Win rates against one model, a tie half a win; raises RankError where no model has that name."""
     shown = board.findings.shown
     if baseline not in shown.models:
         raise RankError(f"No model is named '{baseline}'; {hint(baseline, shown.models)}")
     rates = win_rates_against(shown, baseline)
-    return Beside(
+    return BoardColumn(
         heading=f"vs {baseline}",
         cells={one.model: _with_interval(one.win_rate) for one in rates if one.win_rate.value is not None},
         sentences=(f"vs {baseline}: share won, a tie half a win, with its {100 * LEVEL:g} % interval.",),
@@ -95,16 +95,16 @@ def against(board: "Board", baseline: str) -> Beside:
     )
 
 
-def five_levels(board: "Board") -> Beside:
+def five_levels(board: "Board") -> BoardColumn:
     """Ratings that use how much better an answer was."""
     if board.origin.source is not None and board.findings.shown.value is None:
         words = (
             "Five levels: no row has them; a column `verdict` with +2 to -2 would tell how much better an answer was."
         )
-        return Beside(heading="five levels", cells={}, sentences=(words,))
+        return BoardColumn(heading="five levels", cells={}, sentences=(words,))
     found = board.findings.ordinal
     if found.levels is None:
-        return Beside(heading="five levels", cells={}, sentences=(f"Five levels: {found.reason}",))
+        return BoardColumn(heading="five levels", cells={}, sentences=(f"Five levels: {found.reason}",))
     unit = board.findings.scoring.scale.unit
     leads = [
         f"{_LEVELS[one.verdict]} half of the time from a lead of {one.lead.value * unit:.0f} points on"
@@ -114,19 +114,19 @@ def five_levels(board: "Board") -> Beside:
     told = [f"By five levels a model is judged {' and '.join(leads)}."] if leads else []
     if found.gain is not None:
         told.append(f"The levels are worth {_worth_in_verdicts(found.gain)}; ranks that differ: {_changes(found)}.")
-    return Beside(heading="five levels", cells=_cells(found.levels.board), sentences=(*told, *found.notes))
+    return BoardColumn(heading="five levels", cells=_cells(found.levels.board), sentences=(*told, *found.notes))
 
 
-def if_missing(board: "Board") -> Beside | None:
+def if_missing(board: "Board") -> BoardColumn | None:
     """Ranks if all missing verdicts of a model went one way; None where none is missing, or nobody knows."""
     found = board.findings.bands
     if found is None:
         return None
     cells = {one.model: span(one.best.rank, one.worst.rank) for one in found.bands}
-    return Beside(heading="if missing", cells=cells, sentences=found.notes)
+    return BoardColumn(heading="if missing", cells=cells, sentences=found.notes)
 
 
-def compared(board: "Board", pair: str, baseline: str | None) -> Beside:
+def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
     """A paired test of two models, `A,B`: where they met, or else on the items where both met `baseline`.
 
     Beside it stands the difference of their ratings, to which every battle of all models contributes.
@@ -139,7 +139,7 @@ def compared(board: "Board", pair: str, baseline: str | None) -> Beside:
     if test.difference.value is None and baseline is not None and baseline not in (one, other):
         test = paired_through(shown, one, other, baseline)
     gap = _rating_difference(board.findings.plain, one, other)
-    return Beside(
+    return BoardColumn(
         heading="",
         cells={},
         sentences=(_verdict(test, items=shown.item is not None), _apart(one, other, gap)),
@@ -147,13 +147,13 @@ def compared(board: "Board", pair: str, baseline: str | None) -> Beside:
     )
 
 
-def several_compared(number: int) -> Beside:
+def several_compared(number: int) -> BoardColumn:
     """A remark for whoever reads `number` p-values at once."""
     words = (
         f"{number} pairs are compared, each p and interval as if alone: for all together to be right at 5 %, "
         f"take only p below {0.05 / number:.2g} (Bonferroni)."
     )
-    return Beside(heading="", cells={}, sentences=(words,))
+    return BoardColumn(heading="", cells={}, sentences=(words,))
 
 
 def _rating_difference(fitted: BradleyTerry, one: str, other: str) -> Estimate:

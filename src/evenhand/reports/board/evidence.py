@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class EvidenceSource:
     """Of a file or frame `source`, `digest` and `columns` are known; of the record all but those."""
 
     source: str | None = None
@@ -48,7 +48,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    origin: Origin
+    origin: EvidenceSource
     shown: Comparisons
     """One row for each verdict; of a file, for each row, whatever the file holds."""
     coverage: Coverage
@@ -64,7 +64,7 @@ class Evidence:
 def of_file(table: "BattleTable") -> Evidence:
     reasons: Counter[Reason] = Counter(one.reason for one in table.in_vain)
     return Evidence(
-        origin=Origin(source=table.name, digest=table.digest, columns=table.layout.as_json()),
+        origin=EvidenceSource(source=table.name, digest=table.digest, columns=table.layout.as_json()),
         # The notes tell of them already.
         shown=replace(table.comparisons, self_battles=0),
         coverage=Coverage(wanted=table.verdicts + reasons.total(), with_verdict=table.verdicts, reasons=dict(reasons)),
@@ -99,7 +99,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     )
     waiting = judged.waiting
     return Evidence(
-        origin=Origin(
+        origin=EvidenceSource(
             benchmark=study.benchmark,
             data=study.data,
             models=tuple(shown.models),

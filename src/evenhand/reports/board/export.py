@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from evenhand.domain.identity import Json
-from evenhand.exchange.tables import Shape, Table
+from evenhand.exchange.tables import ExchangeTable, Shape
 
 _OF_THE_BOARD: Mapping[str, Shape] = {
     "benchmark": "text",
@@ -41,11 +41,11 @@ _COVERAGE: Mapping[str, Shape] = {"wanted": "whole", "with_verdict": "whole"}
 """Of the whole board: showings, and those of them that gave a verdict."""
 
 
-def board_table(document: Mapping[str, Json]) -> Table:
+def board_table(document: Mapping[str, Json]) -> ExchangeTable:
     """`document` is what `rank --json` prints; the models stand in its order."""
     coverage = cast("Mapping[str, Json]", document["coverage"])
     models = cast("list[Mapping[str, Json]]", document["models"])
     about = {name: document[name] for name in _OF_THE_BOARD} | {name: coverage[name] for name in _COVERAGE}
     columns: Mapping[str, Shape] = {**_OF_A_MODEL, **_OF_THE_BOARD, **_COVERAGE}
     rows = [{**{name: one.get(name) for name in _OF_A_MODEL}, **about} for one in models]
-    return Table(columns=columns, rows=[{name: row[name] for name in columns} for row in rows])
+    return ExchangeTable(columns=columns, rows=[{name: row[name] for name in columns} for row in rows])

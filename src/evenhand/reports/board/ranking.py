@@ -11,7 +11,7 @@ from evenhand import __version__
 from evenhand.benchmarks.data_error import near
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Joining
-from evenhand.reports.board.board import Board, Standing, Unit
+from evenhand.reports.board.board import Board, BoardRow, Unit
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import Method, Ratings, Scoring, ratings
@@ -259,11 +259,11 @@ def showings_of(shown: Comparisons) -> Showings | None:
     )
 
 
-def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[Standing, ...]:
+def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[BoardRow, ...]:
     ranges = [None] * len(found.models) if found.ranges is None else found.ranges.ranges
     ordered = sorted(zip(found.models, rates, ranges, strict=True), key=lambda row: _place(row[0]))
     return tuple(
-        Standing(
+        BoardRow(
             model=one.model,
             rank=one.rank,
             rank_lower=None if span is None else span.rank_lower,

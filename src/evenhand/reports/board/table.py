@@ -12,11 +12,11 @@ from evenhand.domain.estimate import Estimate
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import count, escape, per_cent, unbroken
-from evenhand.reports.board.columns import Beside, if_missing, interval, span
+from evenhand.reports.board.columns import BoardColumn, if_missing, interval, span
 from evenhand.reports.board.methods import Method
 
 if TYPE_CHECKING:
-    from evenhand.reports.board.board import Board, Standing
+    from evenhand.reports.board.board import Board, BoardRow
 
 _MODEL, _LEAST = 20, 12
 """Characters of a model's name that stay on one line, and the least there are."""
@@ -35,7 +35,9 @@ _RANGES = (
 METHOD_WORDS: Mapping[Method, str] = {"bradley-terry": "Bradley-Terry", "elo": "Elo", "win-rate": "win rate"}
 
 
-def print_board(board: "Board", console: Console, *, more: Sequence[Beside] = (), everything: bool = False) -> None:
+def print_board(
+    board: "Board", console: Console, *, more: Sequence[BoardColumn] = (), everything: bool = False
+) -> None:
     """`everything`: however many models there are."""
     _print_heading(board, console)
     shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
@@ -112,7 +114,7 @@ class _Column:
         return min(self.widest, _MODEL) if self.folds else self.widest
 
 
-def _columns(board: "Board", shown: Sequence["Standing"]) -> list[_Column]:
+def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
     share = board.method == "win-rate"
     columns = [_Column(heading="#", cells=["–" if one.rank is None else str(one.rank) for one in shown])]
     if any(one.rank_lower is not None for one in shown):
@@ -142,11 +144,11 @@ def _columns(board: "Board", shown: Sequence["Standing"]) -> list[_Column]:
     return columns
 
 
-def _names(shown: Sequence["Standing"]) -> _Column:
+def _names(shown: Sequence["BoardRow"]) -> _Column:
     return _Column(heading="model", cells=[printable(one.model) for one in shown], left=True, folds=True)
 
 
-def _asked(shown: Sequence["Standing"], more: Sequence[Beside]) -> list[_Column]:
+def _asked(shown: Sequence["BoardRow"], more: Sequence[BoardColumn]) -> list[_Column]:
     """The columns of what was asked for beside the board."""
     return [
         _Column(heading=printable(beside.heading), cells=[printable(beside.cells.get(one.model, "–")) for one in shown])
@@ -177,7 +179,7 @@ def _fitting(columns: list[_Column], width: int) -> list[_Column]:
     return columns
 
 
-def _print_table(columns: Sequence[_Column], shown: Sequence["Standing"], console: Console) -> None:
+def _print_table(columns: Sequence[_Column], shown: Sequence["BoardRow"], console: Console) -> None:
     # Laid out here and not by rich, which takes longer over sixty rows than their ratings did.
     room = console.width - sum(column.width + 2 for column in columns if not column.folds)
     widths = [max(min(one.widest, room), _LEAST) if one.folds else one.width for one in columns]

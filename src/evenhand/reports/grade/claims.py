@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.reliability.grade_score.comparison import RunSpread
-from evenhand.stats.reliability.grade_score.contrast import Contrast, Measure, Part, contrast, difference
+from evenhand.stats.reliability.grade_score.contrast import Contrast, ContrastPart, Measure, contrast, difference
 from evenhand.stats.reliability.grade_score.score import GradeScore
 from evenhand.stats.reliability.multiplicity import holm
 
@@ -143,7 +143,7 @@ def _most_for_first_two(pairs: Sequence[tuple[Graded, Graded]]) -> Claim:
     if not early or not late:
         return _untested(section, claim, "one of the first two prompts and one of the others: --prompts all")
     parts = [
-        Part(weight=sign * turn / len(group), score=cell.score)
+        ContrastPart(weight=sign * turn / len(group), score=cell.score)
         for sign, group in ((1, early), (-1, late))
         for pair in group
         for turn, cell in zip((1, -1), pair, strict=True)
@@ -221,14 +221,18 @@ def _order_warning(cells: Sequence[Graded]) -> Iterator[Claim]:
     if not effects:
         yield _untested("6.3", helps, "Prompt 3 and another prompt: --prompts 1,3")
         return
-    everything = contrast([Part(weight=p.weight / len(effects), score=p.score) for e in effects.values() for p in e])
+    everything = contrast(
+        [ContrastPart(weight=p.weight / len(effects), score=p.score) for e in effects.values() for p in e]
+    )
     words = f"Prompt 3 minus the other prompts is {_said(everything)}."
     yield Claim(section="6.3", claim=helps, answer=risen(everything.value), evidence=words, value=everything.value)
     if len(effects) < 2:
         yield _untested("6.3", mixed, "two judges: --judge A --judge B")
         return
     of_pair = {
-        (one, other): contrast([*effects[one], *(Part(weight=-p.weight, score=p.score) for p in effects[other])])
+        (one, other): contrast(
+            [*effects[one], *(ContrastPart(weight=-p.weight, score=p.score) for p in effects[other])]
+        )
         for one, other in combinations(effects, 2)
     }
     (one, other), widest = max(of_pair.items(), key=lambda item: abs(item[1].value.value or 0.0))
@@ -240,21 +244,23 @@ def _order_warning(cells: Sequence[Graded]) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-def _prompt_effects(cells: Sequence[Graded], wanted: Sequence[int], others: Sequence[int]) -> dict[str, list[Part]]:
+def _prompt_effects(
+    cells: Sequence[Graded], wanted: Sequence[int], others: Sequence[int]
+) -> dict[str, list[ContrastPart]]:
     """By judge: the mean under the wanted prompts minus the mean under the others, unrelated option alike."""
-    found: dict[str, list[Part]] = {}
+    found: dict[str, list[ContrastPart]] = {}
     for judge in dict.fromkeys(cell.judge for cell in cells):
-        parts: list[Part] = []
+        parts: list[ContrastPart] = []
         for unrelated in (False, True):
             alike = [cell for cell in cells if cell.judge == judge and cell.unrelated == unrelated]
             first = [cell.score for cell in alike if cell.prompt in wanted]
             second = [cell.score for cell in alike if cell.prompt in others]
             if first and second:
-                parts += [Part(weight=1 / len(first), score=score) for score in first]
-                parts += [Part(weight=-1 / len(second), score=score) for score in second]
+                parts += [ContrastPart(weight=1 / len(first), score=score) for score in first]
+                parts += [ContrastPart(weight=-1 / len(second), score=score) for score in second]
         if parts:
             designs = sum(part.weight for part in parts if part.weight > 0)
-            found[judge] = [Part(weight=part.weight / designs, score=part.score) for part in parts]
+            found[judge] = [ContrastPart(weight=part.weight / designs, score=part.score) for part in parts]
     return found
 
 
@@ -286,7 +292,9 @@ def _design(cells: Sequence[Graded]) -> Iterator[Claim]:
     if not effects:
         yield _untested("6.5", claim, "Prompt 4 and one of the first two: --prompts 1,2,4")
         return
-    change = contrast([Part(weight=p.weight / len(effects), score=p.score) for e in effects.values() for p in e])
+    change = contrast(
+        [ContrastPart(weight=p.weight / len(effects), score=p.score) for e in effects.values() for p in e]
+    )
     words = f"Prompts 1 and 2 minus Prompt 4 is {_said(change)}."
     yield Claim(section="6.5", claim=claim, answer=risen(change.value), evidence=words, value=change.value)
 

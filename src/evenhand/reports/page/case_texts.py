@@ -11,7 +11,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.verdict import Grades, NoVerdict, Preference, verdict_json
 from evenhand.format.printable import printable
 from evenhand.ledger.read.lookup import CallOnRecord, calls_on_record, responses_by_digest
-from evenhand.ledger.read.projection import Judged, StudyOnRecord, judged
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
 from evenhand.ledger.read.steering import said_to_judge
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case
@@ -67,7 +67,9 @@ class CaseTexts:
             ],
         }
 
-    def _showing(self, one: Judged, places: Mapping[str, int], calls: Mapping[str, CallOnRecord]) -> dict[str, Json]:
+    def _showing(
+        self, one: JudgedTrial, places: Mapping[str, int], calls: Mapping[str, CallOnRecord]
+    ) -> dict[str, Json]:
         study = next(
             study
             for study in self.studies
@@ -120,7 +122,7 @@ def _answer(answer: Response, says_to_judge: Sequence[str]) -> dict[str, Json]:
     }
 
 
-def _verdict(one: Judged) -> dict[str, Json]:
+def _verdict(one: JudgedTrial) -> dict[str, Json]:
     verdict, models = one.judgement.verdict, tuple(map(printable, one.models))
     match verdict:
         case NoVerdict(reason=reason, detail=detail):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import interval
 from evenhand.reports.board.table import METHOD_WORDS
 
@@ -35,7 +35,7 @@ def components(board: Board) -> int:
     return len({one.component for one in board.models if one.component is not None})
 
 
-def _leader(board: Board, part: Sequence[Standing]) -> str:
+def _leader(board: Board, part: Sequence[BoardRow]) -> str:
     """Ranks tell who leads: a rating may have no bound, and its model lead all the more."""
     first = [one for one in part if one.rank == 1]
     value = _value(board, first)
@@ -47,7 +47,7 @@ def _leader(board: Board, part: Sequence[Standing]) -> str:
     return f"{first[0].model} leads with {value}{_surely(first, part)}.{why}"
 
 
-def _value(board: Board, first: Sequence[Standing]) -> str:
+def _value(board: Board, first: Sequence[BoardRow]) -> str:
     """With the interval where all of them have the same one."""
     rating, share, method = first[0].rating, board.method == "win-rate", METHOD_WORDS[board.method]
     spans = {interval(one.rating, share=share) for one in first if one.rating.lower is not None}
@@ -58,7 +58,7 @@ def _value(board: Board, first: Sequence[Standing]) -> str:
     return f"{points} by {method}{bounds}"
 
 
-def _surely(first: Sequence[Standing], part: Sequence[Standing]) -> str:
+def _surely(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:
     """How sure the lead is; empty where no ranges are known."""
     top = [one for one in part if one.tier == 1]
     behind = [one.model for one in part if one not in first]

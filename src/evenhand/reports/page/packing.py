@@ -33,7 +33,7 @@ def packed(document: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
+class PackedImages:
     """The images of some items, made small enough to go along."""
 
     ledger: Ledger
@@ -43,7 +43,7 @@ class Pictures:
     """Pixels of the longer edge."""
 
     @classmethod
-    def of(cls, ledger: Ledger, names: Iterable[str], *, most_bytes: int = PICTURE_BYTES) -> "Pictures":
+    def of(cls, ledger: Ledger, names: Iterable[str], *, most_bytes: int = PICTURE_BYTES) -> "PackedImages":
         """As large as they can be for all of them to have room."""
         fetched = ledger.images.addresses.digests()
         named = {name: fetched.get(name, name) for name in dict.fromkeys(names)}

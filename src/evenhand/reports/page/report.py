@@ -8,7 +8,15 @@ from typing import TypeAlias
 from evenhand.domain.item import Item
 from evenhand.domain.rater import PEOPLE
 from evenhand.ledger.read.projection import items_of
-from evenhand.ledger.read.spending import Sources, Spent, Terms, endpoints_said, sources_of, spending, terms_of
+from evenhand.ledger.read.spending import (
+    DataTerms,
+    JudgementSources,
+    Spent,
+    endpoints_said,
+    sources_of,
+    spending,
+    terms_of,
+)
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord, runs
@@ -22,7 +30,7 @@ from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.papers.scores import paper_of_benchmark
 from evenhand.reports.papers.scores.creation_score import CreationScore, creation_evidence, creation_score
-from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, Asked, VisitScore, visit_score
+from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, VisitScore, visit_score
 from evenhand.stats.ratings.win_rate import WinRate
 from evenhand.stats.reliability.order_bias import Swapped, swapped
 
@@ -53,9 +61,9 @@ class Report:
     """By run."""
     endpoints: tuple[str, ...]
     """What the endpoints said they ran."""
-    sources: Mapping[str, Sources]
+    sources: Mapping[str, JudgementSources]
     """By protocol."""
-    terms: Terms
+    terms: DataTerms
     seed: int
     head: Head
     """Of the chain over the record, before anything was read."""
@@ -134,6 +142,6 @@ def _scores(
     if judged.study.condition.protocol in VISIT_PROTOCOLS:
         if paper_of_benchmark(judged.study.benchmark) is None:
             return ()
-        asked = Asked(items={item.digest: item for item in items})
+        asked = AskedItems(items={item.digest: item for item in items})
         return (visit_score(judged, asked, seed=seed),)
     return tuple(creation_score(creation_evidence(ledger, paper)) for paper in studies.papers)

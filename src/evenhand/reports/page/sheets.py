@@ -13,7 +13,7 @@ from evenhand.format.tables import count, per_cent
 from evenhand.ledger.read.spending import Spent
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
-from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import if_missing, interval, order_corrected, span
 from evenhand.reports.board.table import METHOD_WORDS
 from evenhand.reports.page.leaders import components
@@ -80,7 +80,7 @@ def board_sheet(board: Board) -> Sheet:
     return Sheet(title=f"Ratings, {METHOD_WORDS[board.method]}", headings=(*first, *headings, *more), rows=tuple(rows))
 
 
-def _rating(one: Standing, *, share: bool) -> str:
+def _rating(one: BoardRow, *, share: bool) -> str:
     if one.rating.value is None:
         return MISSING
     mark = "*" if one.provisional else ""

@@ -21,7 +21,7 @@ from evenhand.format.tables import excerpt
 from evenhand.ledger.upkeep.published import MARK
 from evenhand.prompts import Template
 from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
-from evenhand.reports.page.packing import Pictures, packed
+from evenhand.reports.page.packing import PackedImages, packed
 from evenhand.reports.page.parts import sections, shown
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.words import sampling
@@ -32,7 +32,7 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenReport:
     path: Path
     bytes: int
     pictures: int
@@ -48,7 +48,7 @@ class Written:
         }
 
 
-def write_report(report: Report, place: Place) -> Written:
+def write_report(report: Report, place: Place) -> WrittenReport:
     """Written whole or not at all. Raises ChartError where it cannot be drawn or written, OutputRefused."""
     page = _page(report)
     with _text(place) as file:
@@ -60,7 +60,7 @@ def write_report(report: Report, place: Place) -> Written:
         file.write(_data("index", packed(_index(report, pictures, numbers, speaking))))
         file.write(f"<script>{_part('page.js')}</script>\n</body>\n</html>\n")
     path = path_of(place)
-    return Written(
+    return WrittenReport(
         path=path,
         bytes=path.stat().st_size,
         pictures=len(numbers),
@@ -128,14 +128,14 @@ def _data(name: str, text: str) -> str:
     return f'<script type="text/plain" id="{name}">{text}</script>\n'
 
 
-def _names_of_pictures(report: Report) -> Pictures:
+def _names_of_pictures(report: Report) -> PackedImages:
     """Those of faulty cases first: they are looked at most."""
     items = {item.digest: item for item in report.items}
     cases = sorted(report.cases.cases, key=lambda case: not (case.disagrees or case.failed))
-    return Pictures.of(report.ledger, (name for case in cases for name in items[case.item].images))
+    return PackedImages.of(report.ledger, (name for case in cases for name in items[case.item].images))
 
 
-def _write_pictures(pictures: Pictures, file: IO[str]) -> dict[str, int]:
+def _write_pictures(pictures: PackedImages, file: IO[str]) -> dict[str, int]:
     """The number of each in the page, by digest."""
     numbers: dict[str, int] = {}
     for digest, text in pictures.packed():
@@ -166,7 +166,7 @@ def _speaking(block: Any) -> Iterator[frozenset[str]]:
 
 
 def _index(
-    report: Report, pictures: Pictures, numbers: dict[str, int], speaking: Sequence[frozenset[str]]
+    report: Report, pictures: PackedImages, numbers: dict[str, int], speaking: Sequence[frozenset[str]]
 ) -> dict[str, Json]:
     """What the list shows and is filtered by; the page's script reads it first."""
     cases = report.cases.cases

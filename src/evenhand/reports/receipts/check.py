@@ -13,7 +13,7 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json, bytes_hash
 from evenhand.domain.item import Item
 from evenhand.format.number_ranges import from_ranges
-from evenhand.ledger.read.fingerprints import Trace, answer_numbers, judgement_numbers, traces
+from evenhand.ledger.read.fingerprints import Fingerprint, answer_numbers, judgement_numbers, traces
 from evenhand.ledger.read.lookup import find_study
 from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
@@ -52,7 +52,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class ReceiptVerification:
     checks: tuple[Check, ...]
 
     @property
@@ -68,7 +68,7 @@ class Verification:
         return {"schema": 1, "verified": self.verified, "checks": [one.as_json() for one in self.checks]}
 
 
-def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None) -> Verification:
+def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None) -> ReceiptVerification:
     """`predictions`: a file that is said to be the one that was submitted."""
     held = _Held(ledger=ledger, receipt=receipt)
     work: list[tuple[str, Callable[[], Check]]] = [("seal", held.seal), ("file", held.file)]
@@ -83,7 +83,7 @@ def verify(ledger: Ledger, receipt: Receipt, *, predictions: bytes | None = None
     ]
     if "chain" in receipt.document:  # receipts of earlier versions have none
         work.append(("chain", held.chain))
-    return Verification(checks=tuple(_guarded(name, check) for name, check in work))
+    return ReceiptVerification(checks=tuple(_guarded(name, check) for name, check in work))
 
 
 def same_file(receipt: Receipt, data: bytes) -> Check:
@@ -354,7 +354,7 @@ def _gone_or_added(what: str, then: Collection[int], now: Collection[int]) -> li
     ]
 
 
-def _calls(one: Trace) -> str:
+def _calls(one: Fingerprint) -> str:
     return "".join(f", call {key[:12]}" for key in one.calls)
 
 

@@ -10,11 +10,11 @@ from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles
-from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import board
 from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
-from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, Asked, visit_score
+from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, visit_score
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Coverage
@@ -59,7 +59,7 @@ def row_of(one: Placed) -> dict[str, Json]:
     }
 
 
-def moved(before: Sequence[Standing], after: Sequence[Standing]) -> list[Json]:
+def moved(before: Sequence[BoardRow], after: Sequence[BoardRow]) -> list[Json]:
     """How the ratings of the models that stand on both boards changed when another joined, in the order after.
 
     A fit has its mean at the start value, so that a newcomer alone shifts everybody. Here `after` too has its mean over
@@ -144,7 +144,7 @@ def _visit(one: Placed) -> Json:
     """VisIT-Bench's own figures: Elo of one pass over the battles, and the rate against the reference without ties."""
     if one.judged.study.condition.protocol not in VISIT_PROTOCOLS:
         return None
-    standing = visit_score(one.judged, Asked(items=one.items)).whole.of(one.model)
+    standing = visit_score(one.judged, AskedItems(items=one.items)).whole.of(one.model)
     if standing is None:
         return None
     counts: dict[str, Json] = {name: getattr(standing, name) for name in ("matches", "wins", "losses", "ties")}

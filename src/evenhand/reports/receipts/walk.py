@@ -7,7 +7,7 @@ from itertools import islice
 from evenhand.domain.item import Item
 from evenhand.engine.tasks.asking import Asking
 from evenhand.engine.tasks.rereading import Reread, read_again, reader_of
-from evenhand.ledger.read.fingerprints import Trace, traces
+from evenhand.ledger.read.fingerprints import Fingerprint, traces
 from evenhand.ledger.read.lookup import trials_by_key
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import CHUNK, Ledger
@@ -66,7 +66,7 @@ class _Walk:
     seen: set[str] = field(default_factory=set[str])
     """Answers and items that were looked at."""
 
-    def misnamed(self, some: Iterable[Trace]) -> list[tuple[int, str]]:
+    def misnamed(self, some: Iterable[Fingerprint]) -> list[tuple[int, str]]:
         """Numbers of judgements, and a sentence each about something behind them."""
         behind: dict[str, dict[str, int]] = {
             "trial": {one.trial: one.seq for one in some},
@@ -86,7 +86,7 @@ class _Walk:
             for name in sorted(names)
         ]
 
-    def read(self, some: list[Trace]) -> Iterator[Reread | str]:
+    def read(self, some: list[Fingerprint]) -> Iterator[Reread | str]:
         """A sentence where a reply cannot be read at all."""
         if self.asking is None:
             yield from (Reread(trace=one, now=None) for one in some)

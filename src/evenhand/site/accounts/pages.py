@@ -11,7 +11,7 @@ from evenhand.site.accounts.store import (
     SESSION_SECONDS,
     AccessKind,
     InvitationRefused,
-    Joined,
+    JoinedPerson,
     Role,
     access_keys,
     came_by,
@@ -53,12 +53,12 @@ async def come_in(serving: Serving, visiting: Visiting, form: SentForm, token: s
     return _signed_in(serving, await came_in(serving, visiting, token, name, kind="session"))
 
 
-async def came_in(serving: Service, visiting: Visitor, token: str, name: str, *, kind: AccessKind) -> Joined:
+async def came_in(serving: Service, visiting: Visitor, token: str, name: str, *, kind: AccessKind) -> JoinedPerson:
     """With a session of the pages, or a token for scripts. Raises Refusal."""
 
     name = visible(one_line(plain(name)), "the name")
 
-    def use() -> Joined:
+    def use() -> JoinedPerson:
         return join(serving.ledger, token[:_TOKEN_LONGEST], name, kind=kind)
 
     try:
@@ -77,7 +77,7 @@ def refused_invitation(refused: InvitationRefused) -> Refusal:
     )
 
 
-def _signed_in(serving: Service, joined: Joined) -> Response:
+def _signed_in(serving: Service, joined: JoinedPerson) -> Response:
     response = RedirectResponse(HOMES[joined.person.role], 303)
     site = serving.site
     response.set_cookie(

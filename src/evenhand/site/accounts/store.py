@@ -136,7 +136,7 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class JoinedPerson:
     person: Person
     key: Granted
     """A session, or a token for scripts."""
@@ -200,7 +200,7 @@ def revoke_invitation(ledger: Ledger, invitation: str) -> bool:
         return connection.execute(asked).rowcount == 1
 
 
-def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session") -> Joined:
+def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session") -> JoinedPerson:
     """Uses an invitation: a new person, or one who comes back, with a key of this kind.
 
     Raises InvitationRefused, and NameRefused, which uses nothing up: a team is called as the owner accepted it.
@@ -215,7 +215,7 @@ def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session")
             person = _new_person(connection, found, called)
         lasts = SESSION_SECONDS if kind == "session" else TOKEN_SECONDS
         key = _open(connection, person.id, kind=kind, note="", lasts=lasts)
-    return Joined(person=person, key=key)
+    return JoinedPerson(person=person, key=key)
 
 
 def people(ledger: Ledger) -> list[Person]:

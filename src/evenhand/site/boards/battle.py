@@ -8,14 +8,14 @@ from evenhand.domain.verdict import Choice as Chosen
 from evenhand.domain.verdict import Grades, NoVerdict, Preference, Verdict
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.lookup import calls_on_record, find_item, responses_by_digest
-from evenhand.ledger.read.projection import Judged, judged
+from evenhand.ledger.read.projection import JudgedTrial, judged
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.http.visibility import Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ShownVerdict:
     """What came of one showing."""
 
     models: tuple[str, ...]
@@ -32,7 +32,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class BattlePicture:
     digest: str | None
     """None where the image is not in the ledger's store."""
     name: str
@@ -42,10 +42,10 @@ class Picture:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleOnRecord:
     item: Item
-    pictures: tuple[Picture, ...]
+    pictures: tuple[BattlePicture, ...]
     answers: tuple[tuple[str, str], ...]
     """Model and text, in the order of the models asked for."""
-    showings: tuple[Said, ...]
+    showings: tuple[ShownVerdict, ...]
     withheld: bool
     """Whether something is hidden from this visitor."""
 
@@ -87,22 +87,24 @@ def _digest(ledger: Ledger, data: str, name: str, sight: Sight) -> str | None:
     return next((digest for digest, called in names.items() if called == name), None)
 
 
-def pictures_of(ledger: Ledger, item: Item) -> tuple[Picture, ...]:
+def pictures_of(ledger: Ledger, item: Item) -> tuple[BattlePicture, ...]:
     fetched = ledger.images.addresses.digests()
-    found: list[Picture] = []
+    found: list[BattlePicture] = []
     for name in item.images:
         digest = fetched.get(name, name)
         known = len(digest) == 64 and not ledger.images.missing([digest]) and ":" not in digest
-        found.append(Picture(digest=digest if known else None, name=name))
+        found.append(BattlePicture(digest=digest if known else None, name=name))
     return tuple(found)
 
 
-def _said(ledger: Ledger, on_record: BoardOnRecord, one: Judged, among: Sequence[Judged], sight: Sight) -> Said:
+def _said(
+    ledger: Ledger, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial], sight: Sight
+) -> ShownVerdict:
     judgement = one.judgement
     winner, words = outcome(judgement.verdict, one.models)
     calls = calls_on_record(ledger, dict.fromkeys(judgement.calls)) if sight.words_of_judges else ()
     persons = list(dict.fromkeys(other.trial.rater for other in among))
-    return Said(
+    return ShownVerdict(
         models=one.models,
         rater=f"person {persons.index(one.trial.rater) + 1}" if on_record.human else on_record.judge,
         winner=winner,

@@ -25,7 +25,7 @@ Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownFigures:
     judged: JudgedBattles
     left_out: int
     """Verdicts."""
@@ -40,7 +40,7 @@ class Shown:
         )
 
 
-def without_few(judged: JudgedBattles, category_of: Mapping[str, str | None] | None = None) -> Shown:
+def without_few(judged: JudgedBattles, category_of: Mapping[str, str | None] | None = None) -> ShownFigures:
     """`category_of` items by digest: for what is shown of each category for itself, beside what is shown of all.
 
     Then a category's sum must not follow from that of all and those of the others, so one alone is not left out where
@@ -56,8 +56,8 @@ def without_few(judged: JudgedBattles, category_of: Mapping[str, str | None] | N
     met = _items_of_cells(cell[withheld], results.item.code[withheld])
     left_out = withheld & np.isin(cell, few_cells(met, len(named)))
     if not left_out.any():
-        return Shown(judged=judged, left_out=0)
-    return Shown(judged=replace(judged, results=results.rows(~left_out)), left_out=int(left_out.sum()))
+        return ShownFigures(judged=judged, left_out=0)
+    return ShownFigures(judged=replace(judged, results=results.rows(~left_out)), left_out=int(left_out.sum()))
 
 
 def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str, Steering]:

@@ -30,7 +30,7 @@ from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.battle import find_battle
 from evenhand.site.boards.listing import BoardOnRecord, found_board
 from evenhand.site.boards.paper import with_a_page_of_their_own
-from evenhand.site.boards.standings import Asked, Battles, Standings
+from evenhand.site.boards.standings import BoardBattles, BoardView, Standings
 from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.pages import in_utf8
 from evenhand.site.http.refusal import Refusal, not_found
@@ -76,9 +76,9 @@ async def asked_view(
     category: MaybeName = None,
     equal_length: bool = False,
     study: MaybeName = None,
-) -> Asked:
+) -> BoardView:
     """Length is controlled for by Bradley-Terry only, so asking for it asks for that."""
-    return Asked(
+    return BoardView(
         board=board,
         method="bradley-terry" if equal_length else method,
         category=category or None,
@@ -88,7 +88,7 @@ async def asked_view(
     )
 
 
-View = Annotated[Asked, Depends(asked_view)]
+View = Annotated[BoardView, Depends(asked_view)]
 """As the address asks for it, and as this visitor may see it."""
 
 
@@ -136,7 +136,7 @@ async def board(request: Request, serving: Serving, asked: View) -> Response:
     return serving.pages.page(request, "board.html", context)
 
 
-async def _paper(serving: Service, on_record: BoardOnRecord, asked: Asked) -> Markup | None:
+async def _paper(serving: Service, on_record: BoardOnRecord, asked: BoardView) -> Markup | None:
     """None where they are still being worked out: the board does not wait for them."""
     try:
         return await serving.paper(on_record, asked, patience=serving.site.limits.glance)
@@ -167,7 +167,7 @@ def _styles(section: str) -> list[str]:
     return [f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" for style in written]
 
 
-def _query(asked: Asked) -> str:
+def _query(asked: BoardView) -> str:
     """The view as a query, with its question mark; empty for the plain one."""
     named = {
         "method": asked.method if asked.method != "bradley-terry" else None,
@@ -257,7 +257,9 @@ def listed_battles(serving: Service, found: Standings, model: str, seen: Sight, 
 _RESULTS = {1: "won", 0: "tie", -1: "lost"}
 
 
-def _listed(index: Battles, row: int, model: str, labels: Mapping[str, str], names: Mapping[str, str]) -> ListedBattle:
+def _listed(
+    index: BoardBattles, row: int, model: str, labels: Mapping[str, str], names: Mapping[str, str]
+) -> ListedBattle:
     rows = index.rows
     assert rows.item is not None
     first, second = rows.models[int(rows.model_a[row])], rows.models[int(rows.model_b[row])]

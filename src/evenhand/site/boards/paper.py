@@ -19,16 +19,16 @@ from evenhand.reports.papers.scores.creation_choosing import (
     CreationStudies,
     choose_creation,
 )
-from evenhand.reports.papers.scores.creation_figures import Figures
+from evenhand.reports.papers.scores.creation_figures import CreationFigures
 from evenhand.reports.papers.scores.creation_score import (
     CreationEvidence,
     CreationScore,
     creation_evidence,
     creation_score,
 )
-from evenhand.reports.papers.scores.visit_bench import PART_WORDS, VISIT_PROTOCOLS, Part, VisitScore, visit_score
-from evenhand.reports.papers.scores.visit_bench import Asked as AskedOfModels
-from evenhand.site.boards.few_items import Shown, without_few
+from evenhand.reports.papers.scores.visit_bench import PART_WORDS, VISIT_PROTOCOLS, ItemGroup, VisitScore, visit_score
+from evenhand.reports.papers.scores.visit_bench import AskedItems as AskedOfModels
+from evenhand.site.boards.few_items import ShownFigures, without_few
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.boards.standings import public_battles
 from evenhand.site.http.bars import SHARES, Axis
@@ -45,7 +45,7 @@ Score: TypeAlias = CreationScore | VisitScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class PaperCell:
     words: str
     interval: str = ""
     estimate: Estimate | None = None
@@ -54,10 +54,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PaperRow:
     model: str
     rank: int | None
-    cells: tuple[Cell, ...]
+    cells: tuple[PaperCell, ...]
     linked: bool = True
     """Whether it stands on the board and has a page."""
 
@@ -67,7 +67,7 @@ class PaperTable:
     caption: str
     headings: tuple[str, ...]
     """Of the cells."""
-    rows: tuple[Row, ...]
+    rows: tuple[PaperRow, ...]
     folded: bool = False
 
 
@@ -108,7 +108,7 @@ def _creation_withheld(found: CreationEvidence) -> CreationScore:
     score = creation_score(replace(found, preference=whole.judged))
     categories = {one.model: one.categories for one in creation_score(replace(found, preference=parts.judged)).models}
     models = (replace(one, categories=categories.get(one.model, ())) for one in score.models)
-    sentences = Shown(judged=parts.judged, left_out=whole.left_out + parts.left_out).sentences
+    sentences = ShownFigures(judged=parts.judged, left_out=whole.left_out + parts.left_out).sentences
     return replace(score, models=tuple(models), notes=(*score.notes, *sentences))
 
 
@@ -143,7 +143,7 @@ def _visit(ledger: Ledger, board: BoardOnRecord, *, withheld: bool) -> VisitScor
     if images.left_out:
         by_images = visit_score(images.judged, AskedOfModels(items=items)).by_images
     most = whole.left_out + max(skills.left_out, images.left_out)
-    sentences = Shown(judged=judged, left_out=most).sentences
+    sentences = ShownFigures(judged=judged, left_out=most).sentences
     return replace(score, by_skill=by_skill, by_images=by_images, notes=(*score.notes, *sentences))
 
 
@@ -169,7 +169,7 @@ def paper_of(score: Score, category: str | None) -> Paper:
 
 def _without_empty_columns(table: PaperTable) -> PaperTable:
     """People give no grades of factuality, say, and need not meet the reference."""
-    empty = Cell(words=_NONE)
+    empty = PaperCell(words=_NONE)
     kept = [place for place in range(len(table.headings)) if any(row.cells[place] != empty for row in table.rows)]
     return replace(
         table,
@@ -184,7 +184,7 @@ def _creation_paper(score: CreationScore, category: str | None) -> Paper:
         caption=f"Against {score.baseline}{where}. Reward runs from -100 to 100, VFS from 0 to 10",
         headings=("Reward", "Win Rate", "VFS", "Judged"),
         rows=tuple(
-            Row(model=one.model, rank=one.rank if category is None else None, cells=_creation_cells(figures))
+            PaperRow(model=one.model, rank=one.rank if category is None else None, cells=_creation_cells(figures))
             for one in score.models
             if (figures := _within(score, one.model, category)) is not None
         ),
@@ -194,7 +194,7 @@ def _creation_paper(score: CreationScore, category: str | None) -> Paper:
         caption="Reward in each category, VFS below it",
         headings=tuple(names),
         rows=tuple(
-            Row(model=one.model, rank=None, cells=tuple(_part_cell(part.figures) for part in one.categories))
+            PaperRow(model=one.model, rank=None, cells=tuple(_part_cell(part.figures) for part in one.categories))
             for one in score.models
         ),
     )
@@ -205,27 +205,27 @@ def _creation_paper(score: CreationScore, category: str | None) -> Paper:
     )
 
 
-def _within(score: CreationScore, model: str, category: str | None) -> Figures | None:
+def _within(score: CreationScore, model: str, category: str | None) -> CreationFigures | None:
     one = next(one for one in score.models if one.model == model)
     if category is None:
         return one.whole
     return next((part.figures for part in one.categories if part.name == category), None)
 
 
-def _creation_cells(figures: Figures) -> tuple[Cell, ...]:
+def _creation_cells(figures: CreationFigures) -> tuple[PaperCell, ...]:
     dual = figures.dual
     return (
         _points(dual.preference.reward, axis=REWARDS),
         _share(dual.preference.win_rate),
         _points(dual.vfs),
-        Cell(words=f"{figures.judged:,} of {figures.applicable:,}"),
+        PaperCell(words=f"{figures.judged:,} of {figures.applicable:,}"),
     )
 
 
-def _part_cell(figures: Figures) -> Cell:
+def _part_cell(figures: CreationFigures) -> PaperCell:
     vfs = figures.dual.vfs.value
     reward = _points(figures.dual.preference.reward)
-    return Cell(words=reward.words, interval="" if vfs is None else f"VFS {vfs:.2f}")
+    return PaperCell(words=reward.words, interval="" if vfs is None else f"VFS {vfs:.2f}")
 
 
 def _visit_paper(score: VisitScore, category: str | None) -> Paper:
@@ -249,17 +249,19 @@ def _visit_paper(score: VisitScore, category: str | None) -> Paper:
     return Paper(title="Elo and wins against the reference", tables=tuple(boards), notes=notes)
 
 
-def _visit_rows(part: Part) -> tuple[Row, ...]:
+def _visit_rows(part: ItemGroup) -> tuple[PaperRow, ...]:
     return tuple(
-        Row(
+        PaperRow(
             model=one.model,
             rank=one.rank,
             cells=(
-                Cell(words=_NONE if one.elo.value is None else f"{one.elo.value:.0f}{'*' if one.provisional else ''}"),
-                Cell(words=f"{one.matches:,}"),
+                PaperCell(
+                    words=_NONE if one.elo.value is None else f"{one.elo.value:.0f}{'*' if one.provisional else ''}"
+                ),
+                PaperCell(words=f"{one.matches:,}"),
                 _share(one.win_vs_reference, axis=SHARES),
-                Cell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else _NONE),
-                Cell(words=f"{one.win_vs_reference_ties:,}"),
+                PaperCell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else _NONE),
+                PaperCell(words=f"{one.win_vs_reference_ties:,}"),
             ),
         )
         for one in part.standings
@@ -275,34 +277,38 @@ def _by_skill(score: VisitScore) -> PaperTable:
         caption=f"Won against the reference by skill, ties left out; Elo where it did not play.{most}",
         headings=tuple(models),
         rows=tuple(
-            Row(model=part.name, rank=None, linked=False, cells=tuple(_skill_cell(part, model) for model in models))
+            PaperRow(
+                model=part.name, rank=None, linked=False, cells=tuple(_skill_cell(part, model) for model in models)
+            )
             for part in score.by_skill
         ),
         folded=True,
     )
 
 
-def _skill_cell(part: Part, model: str) -> Cell:
+def _skill_cell(part: ItemGroup, model: str) -> PaperCell:
     one = part.of(model)
     if one is None:
-        return Cell(words=_NONE)
+        return PaperCell(words=_NONE)
     if part.of(REFERENCE) is None:
-        return Cell(words=_NONE if one.elo.value is None else f"Elo {one.elo.value:.0f}")
+        return PaperCell(words=_NONE if one.elo.value is None else f"Elo {one.elo.value:.0f}")
     return _share(one.win_vs_reference)
 
 
-def _points(estimate: Estimate, *, axis: Axis | None = None) -> Cell:
+def _points(estimate: Estimate, *, axis: Axis | None = None) -> PaperCell:
     if estimate.value is None:
-        return Cell(words=_NONE)
+        return PaperCell(words=_NONE)
     # Adding 0 turns -0.0 into 0.0.
     words = f"{round(estimate.value, 2) + 0.0:.2f}"
     bounds = ""
     if estimate.lower is not None and estimate.upper is not None:
         bounds = f"{round(estimate.lower, 2) + 0.0:.2f} to {round(estimate.upper, 2) + 0.0:.2f}"
-    return Cell(words=words, interval=bounds, estimate=estimate, axis=axis)
+    return PaperCell(words=words, interval=bounds, estimate=estimate, axis=axis)
 
 
-def _share(estimate: Estimate, *, axis: Axis | None = None) -> Cell:
+def _share(estimate: Estimate, *, axis: Axis | None = None) -> PaperCell:
     if estimate.value is None:
-        return Cell(words=_NONE)
-    return Cell(words=per_cent(estimate.value), interval=interval(estimate, share=True), estimate=estimate, axis=axis)
+        return PaperCell(words=_NONE)
+    return PaperCell(
+        words=per_cent(estimate.value), interval=interval(estimate, share=True), estimate=estimate, axis=axis
+    )

@@ -14,16 +14,16 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import entrants
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles
-from evenhand.reports.board.board import Board, Standing
+from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import length_controlled
-from evenhand.reports.board.evidence import Origin, of_record
+from evenhand.reports.board.evidence import EvidenceSource, of_record
 from evenhand.reports.board.methods import Method
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.board.win_rates_by import InCategory, against_reference, by_category, categories_of
 from evenhand.reports.errors import RankError
 from evenhand.site.boards import few_items
-from evenhand.site.boards.few_items import TOO_FEW, Shown, without_few
+from evenhand.site.boards.few_items import TOO_FEW, ShownFigures, without_few
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.people.agreement import Agreement, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
@@ -33,7 +33,7 @@ from evenhand.stats.reliability import Coverage, Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class BoardView:
     """Which view of a board."""
 
     board: str
@@ -48,9 +48,9 @@ class Asked:
     """Whether sums that rest on few items are left out: for all others, where something is withheld."""
 
     @property
-    def whole(self) -> "Asked":
+    def whole(self) -> "BoardView":
         """The plain view of the same verdicts."""
-        return Asked(board=self.board, study=self.study, running=self.running, withheld=self.withheld)
+        return BoardView(board=self.board, study=self.study, running=self.running, withheld=self.withheld)
 
     @property
     def plain(self) -> bool:
@@ -58,7 +58,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Battles:
+class BoardBattles:
     """All battles of a board, joined over the orders."""
 
     rows: Comparisons
@@ -78,11 +78,11 @@ class Battles:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Standings:
     on_record: BoardOnRecord
-    asked: Asked
-    origin: Origin
+    asked: BoardView
+    origin: EvidenceSource
     updated: float | None
     """When the newest of its results was judged, in seconds since the epoch."""
-    models: tuple[Standing, ...]
+    models: tuple[BoardRow, ...]
     unit: str
     votes: int
     battles: int
@@ -98,7 +98,7 @@ class Standings:
     """By model: share won against the reference, a tie half a win; empty where it does not play."""
     by_category: Mapping[str, Sequence[InCategory]]
     """By model; only of the plain view."""
-    index: Battles | None
+    index: BoardBattles | None
     """Only of the plain view."""
     names: Mapping[str, str]
     """What everybody may call the submitted models, by the label that the record knows."""
@@ -116,7 +116,7 @@ class Standings:
     def told_of(self, model: str) -> tuple[str, ...]:
         return steering_sentences({model: self.steering[model]} if model in self.steering else {}, self.names)
 
-    def of(self, model: str) -> Standing | None:
+    def of(self, model: str) -> BoardRow | None:
         return next((one for one in self.models if one.model == model), None)
 
 
@@ -125,7 +125,7 @@ def public_battles(ledger: Ledger, on_record: BoardOnRecord, *, items: Collectio
     return replace(counted_battles(ledger, on_record.studies, items=items), set_aside=0)
 
 
-def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Board, JudgedBattles]:
+def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> tuple[Board, JudgedBattles]:
     """Raises RankError where the board cannot be made as asked."""
     judged, notes = _judged(ledger, on_record, asked)
     evidence = of_record(judged, seed=0)
@@ -136,7 +136,7 @@ def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Boar
     return replace(made, remarks=(*made.remarks, *notes), steering=steering), judged
 
 
-def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[JudgedBattles, tuple[str, ...]]:
+def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> tuple[JudgedBattles, tuple[str, ...]]:
     """With sentences about what is left out. Raises RankError where nothing else is there."""
     category_of = {item.digest: item.category for item in items_of(ledger, on_record.data)}
     items = None
@@ -151,14 +151,14 @@ def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> tuple[Jud
         parts = without_few(whole.judged, category_of).judged
         judged = public_battles(ledger, on_record, items=items)
         kept = np.isin(judged.results.seq, parts.results.seq)
-        shown = Shown(judged=replace(judged, results=judged.results.rows(kept)), left_out=int((~kept).sum()))
+        shown = ShownFigures(judged=replace(judged, results=judged.results.rows(kept)), left_out=int((~kept).sum()))
     if shown.left_out and not len(shown.judged.results):
         raise RankError(f"What was judged here is on {TOO_FEW}.")
     return shown.judged, shown.sentences
 
 
 def standings(
-    ledger: Ledger, on_record: BoardOnRecord, asked: Asked, *, categories: tuple[str, ...] | None = None
+    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, *, categories: tuple[str, ...] | None = None
 ) -> Standings:
     """`categories`: of the plain view, where this is another. Raises RankError where it cannot be made as asked."""
     made, judged = ranked(ledger, on_record, asked)
@@ -170,7 +170,7 @@ def standings(
     shown = judged.votes.comparisons() if asked.plain else None
     # Numbers of items are given in the order in which votes name them.
     named = judged.votes.item.in_order_of_rows().names
-    parts = _parts(judged, items) if asked.withheld and asked.plain else Shown(judged=judged, left_out=0)
+    parts = _parts(judged, items) if asked.withheld and asked.plain else ShownFigures(judged=judged, left_out=0)
     return Standings(
         on_record=on_record,
         asked=asked,
@@ -188,7 +188,7 @@ def standings(
         people=together(votes_in(judged)) if on_record.human else None,
         against_reference={model: one.win_rate for model, one in against_reference(made.findings.shown).items()},
         by_category=_by_category(made, parts.judged, items) if asked.plain else {},
-        index=None if shown is None else Battles(rows=joined(shown, "visit"), items=named),
+        index=None if shown is None else BoardBattles(rows=joined(shown, "visit"), items=named),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
         steering=made.steering,
@@ -196,7 +196,7 @@ def standings(
     )
 
 
-def at_equal_length(made: Board) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]:
     beside = length_controlled(made)
     after = made.findings.length_effect.after
     if after is None:
@@ -227,7 +227,7 @@ def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]
     return tuple(sorted({item.category for item in items if item.category and item.digest in seen}))
 
 
-def _parts(judged: JudgedBattles, items: Sequence[Item]) -> Shown:
+def _parts(judged: JudgedBattles, items: Sequence[Item]) -> ShownFigures:
     return without_few(judged, {item.digest: item.category for item in items})
 
 

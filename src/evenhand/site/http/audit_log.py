@@ -13,7 +13,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class LogEvent:
     what: str
     """A short name: `invited`, `refused: form token`."""
     person: str | None = None
@@ -24,12 +24,12 @@ class Event:
     seq: int = 0
 
 
-def write_down(ledger: Ledger, *events: Event) -> None:
+def write_down(ledger: Ledger, *events: LogEvent) -> None:
     with ledger.writing() as connection:
         write_down_within(connection, *events)
 
 
-def write_down_within(connection: Connection, *events: Event) -> None:
+def write_down_within(connection: Connection, *events: LogEvent) -> None:
     """Together with what it tells of, so that both are on disk at once."""
     rows = [
         {
@@ -44,7 +44,7 @@ def write_down_within(connection: Connection, *events: Event) -> None:
     connection.execute(insert(schema.audit_log), rows)
 
 
-def events(ledger: Ledger, *, before: int | None = None, most: int = 100) -> Sequence[Event]:
+def events(ledger: Ledger, *, before: int | None = None, most: int = 100) -> Sequence[LogEvent]:
     """The newest first; `before` a sequence number."""
     table = schema.audit_log
     query = select(table).order_by(table.c.seq.desc()).limit(most)
@@ -52,6 +52,6 @@ def events(ledger: Ledger, *, before: int | None = None, most: int = 100) -> Seq
         query = query.where(table.c.seq < before)
     with ledger.reading() as connection:
         return [
-            Event(what=row.what, person=row.person, address=row.address, detail=row.detail, at=row.at, seq=row.seq)
+            LogEvent(what=row.what, person=row.person, address=row.address, detail=row.detail, at=row.at, seq=row.seq)
             for row in connection.execute(query)
         ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from evenhand.domain.estimate import Estimate
-from evenhand.reports.board.board import Standing
+from evenhand.reports.board.board import BoardRow
 
 _WIDTH, _HEIGHT, _MARGIN = 200.0, 18.0, 6.0
 
@@ -25,7 +25,7 @@ class Axis:
 SHARES = Axis(low=0.0, high=1.0)
 
 
-def chart(models: Sequence[Standing]) -> Axis:
+def chart(models: Sequence[BoardRow]) -> Axis:
     """The axis on which the ratings of these models have room."""
     values = [
         bound for one in models for bound in (one.rating.value, one.rating.lower, one.rating.upper) if bound is not None

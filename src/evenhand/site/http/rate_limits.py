@@ -7,16 +7,16 @@ from collections.abc import Callable
 from starlette.concurrency import run_in_threadpool
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.http.audit_log import Event, write_down
+from evenhand.site.http.audit_log import LogEvent, write_down
 from evenhand.site.http.buckets import Buckets
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.settings import Limits
+from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.http.visitor import Visitor
 from evenhand.stats.ratings.bradley_terry.notes import counted
 
 
-class Watch:
-    def __init__(self, ledger: Ledger, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
+class RateLimits:
+    def __init__(self, ledger: Ledger, limits: VisitorLimits, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._ledger = ledger
         self._requests = Buckets(per_second=limits.requests_per_second, burst=limits.burst, clock=clock)
         self._guesses = Buckets(per_second=limits.guesses_per_minute / 60, burst=limits.guesses_per_minute, clock=clock)
@@ -84,10 +84,10 @@ class Watch:
         await run_in_threadpool(write_down, self._ledger, line(visitor, what, about))
 
 
-def line(visitor: Visitor, what: str, about: str) -> Event:
+def line(visitor: Visitor, what: str, about: str) -> LogEvent:
     """Of the audit log."""
     person = None if visitor.person is None else visitor.person.id
-    return Event(what=what, person=person, address=visitor.address, detail=about)
+    return LogEvent(what=what, person=person, address=visitor.address, detail=about)
 
 
 def _later(seconds: float, why: str) -> Refusal:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import Site
 from evenhand.site.http.visitor import Visitor, recognised
@@ -33,8 +33,8 @@ def begun_in_time(request: Request) -> None:
     setattr(request.state, _DOWNLOAD, True)
 
 
-class Gate:
-    def __init__(self, app: ASGIApp, *, site: Site, ledger: Ledger, watch: Watch, answer: Answer) -> None:
+class RequestGuard:
+    def __init__(self, app: ASGIApp, *, site: Site, ledger: Ledger, watch: RateLimits, answer: Answer) -> None:
         self._app = app
         self._site = site
         self._ledger = ledger

@@ -22,15 +22,15 @@ from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.site.boards.paper import Score, paper_of, paper_scores
-from evenhand.site.boards.standings import Asked, Standings, at_equal_length, ranked, standings
+from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
 from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.pages import Pages
-from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
 from evenhand.site.http.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.submissions.checks import Checks
 
 DOLLARS_MOST = 1_000_000
@@ -59,12 +59,12 @@ def _scored(ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ..
 class Service:
     ledger: Ledger
     site: Site
-    watch: Watch
+    watch: RateLimits
     pages: Pages
     computed: Computed
     checks: Checks
     uploads: Uploads
-    proposals: ProposalsAtHand
+    proposals: ProposalCache
     tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
     """Rendered: hundreds of rows take longer than everything else on a board's page."""
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
@@ -93,7 +93,7 @@ class Service:
         """For the owner: with those too on which nothing counts."""
         return await self._boards(running=True)
 
-    async def board(self, asked: Asked) -> BoardOnRecord:
+    async def board(self, asked: BoardView) -> BoardOnRecord:
         """The part of it that is asked for; raises Refusal where there is none, or it is not to be seen yet."""
         found = found_board(await self._boards(running=asked.running), asked.board)
         if found is not None and asked.study is not None:
@@ -103,7 +103,7 @@ class Service:
         return found
 
     @staticmethod
-    def _nothing(there: BoardOnRecord | None, asked: Asked) -> Refusal:
+    def _nothing(there: BoardOnRecord | None, asked: BoardView) -> Refusal:
         """Why nothing is shown. `there`: the board with all that runs."""
         if there is not None and asked.study is not None and there.only(asked.study) is None:
             return not_found("such study on this board")
@@ -111,7 +111,7 @@ class Service:
             return Refusal(404, "People are still judging here; this board is shown when their study is closed.")
         return not_found("such board")
 
-    async def _seen(self, asked: Asked) -> tuple[BoardOnRecord, Asked]:
+    async def _seen(self, asked: BoardView) -> tuple[BoardOnRecord, BoardView]:
         """With the view as everybody has it where nothing of it is the owner's alone."""
         on_record = await self.board(asked)
         withheld = not asked.running and await self._withholds(on_record)
@@ -121,7 +121,7 @@ class Service:
         """Whether something of it is not for everybody."""
         return not on_record.sample and on_record.data not in await run_in_threadpool(opened_benchmarks, self.ledger)
 
-    async def standings(self, asked: Asked) -> Standings:
+    async def standings(self, asked: BoardView) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
         on_record, seen = await self._seen(asked)
         categories = await self._categories(asked)
@@ -131,7 +131,7 @@ class Service:
             self.site.limits.patience,
         )
 
-    async def _categories(self, asked: Asked) -> tuple[str, ...] | None:
+    async def _categories(self, asked: BoardView) -> tuple[str, ...] | None:
         """Those of the whole board where one of them is asked for; raises Refusal where that is not among them."""
         if asked.category is None:
             return None
@@ -150,13 +150,15 @@ class Service:
     async def glance(self, on_record: BoardOnRecord) -> Standings | None:
         """The plain view where it is at hand, or soon; else it is being worked out for the next who looks."""
         running = bool(on_record.running)
-        asked = Asked(board=on_record.id, running=running, withheld=not running and await self._withholds(on_record))
+        asked = BoardView(
+            board=on_record.id, running=running, withheld=not running and await self._withholds(on_record)
+        )
         try:
             return await self.kept(asked, lambda: standings(self.ledger, on_record, asked), self.site.limits.glance)
         except (StillWorking, RankError):
             return None
 
-    async def paper(self, on_record: BoardOnRecord, asked: Asked, *, patience: float) -> Markup:
+    async def paper(self, on_record: BoardOnRecord, asked: BoardView, *, patience: float) -> Markup:
         """The figures of the board's paper as a part of a page, empty where it has none.
 
         Whoever asks has seen to it that the board has the category asked for. `patience`: seconds to wait where they
@@ -183,7 +185,7 @@ class Service:
             return None
         return await run_in_threadpool(latest_audits, self.ledger, found.origin)
 
-    async def document(self, asked: Asked) -> str:
+    async def document(self, asked: BoardView) -> str:
         """The board as `evenhand rank --json` prints it."""
         on_record, seen = await self._seen(asked)
         await self._categories(asked)
@@ -192,7 +194,7 @@ class Service:
         )
 
 
-def _document(ledger: Ledger, on_record: BoardOnRecord, asked: Asked) -> str:
+def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> str:
     made, _ = ranked(ledger, on_record, asked)
     document = json.loads(made.to_json())
     if asked.equal_length:
@@ -229,7 +231,7 @@ async def owner_of(request: Request) -> Visitor:
     return visitor
 
 
-async def sent_form(request: Request) -> "AsyncGenerator[Form]":
+async def sent_form(request: Request) -> "AsyncGenerator[SentFields]":
     """The fields of a form of ours; raises Refusal where another page may have sent it."""
     visitor, site = visitor_of(request), service_of(request).site
     _same_origin(request, site)
@@ -240,7 +242,7 @@ async def sent_form(request: Request) -> "AsyncGenerator[Form]":
         token = _text(form, CSRF_FIELD)
         if not visitor.sent_form_token(token):
             raise _signed_out() if visitor.signed_out and _FORM_TOKEN.fullmatch(token) else _forged(request.url.path)
-        yield Form(form)
+        yield SentFields(form)
     finally:
         await form.close()  # and the files that were uploaded with it
 
@@ -288,7 +290,7 @@ def _text(form: FormData, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-class Form:
+class SentFields:
     """The fields of a form that passed the check."""
 
     def __init__(self, fields: FormData) -> None:
@@ -368,6 +370,6 @@ Serving = Annotated[Service, Depends(_serving)]
 Visiting = Annotated[Visitor, Depends(_visiting)]
 Known = Annotated[Visitor, Depends(known_visitor)]
 Owner = Annotated[Visitor, Depends(owner_of)]
-SentForm = Annotated[Form, Depends(sent_form)]
+SentForm = Annotated[SentFields, Depends(sent_form)]
 Changing = Annotated[Visitor, Depends(sent_by_script_or_own_page)]
 Asking = Annotated[Visitor, Depends(sent_by_anybody)]

@@ -15,7 +15,7 @@ class SiteError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class VisitorLimits:
     """What one visitor may ask of the server."""
 
     body_bytes: int = 256 * 1024
@@ -67,7 +67,7 @@ class Site:
     """Values of the Host header that are answered, in lower case."""
     proxied: bool = False
     """Whether a proxy on this machine may say who is asking."""
-    limits: Limits = field(default_factory=Limits)
+    limits: VisitorLimits = field(default_factory=VisitorLimits)
 
     @property
     def secure(self) -> bool:
@@ -80,9 +80,9 @@ class Site:
         return frozenset(f"{scheme}://{host}" for host in self.hosts)
 
 
-def site_at(host: str, port: int, *, public_url: str | None = None, limits: Limits | None = None) -> Site:
+def site_at(host: str, port: int, *, public_url: str | None = None, limits: VisitorLimits | None = None) -> Site:
     """Raises SiteError: whoever can be reached by others must say under which https address."""
-    limits = limits or Limits()
+    limits = limits or VisitorLimits()
     if public_url is None:
         if host not in LOOPBACK:
             raise SiteError(

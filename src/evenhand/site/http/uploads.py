@@ -11,7 +11,7 @@ from evenhand.images import ImageError
 from evenhand.images.guard import may_be_public
 from evenhand.images.sniffing import PROPOSED_LIMITS
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.http.rate_limits import Watch
+from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.visitor import Visitor
 
@@ -19,7 +19,7 @@ AT_ONCE = 2
 
 
 class Uploads:
-    def __init__(self, ledger: Ledger, watch: Watch, *, allowed: Callable[[str], bool]) -> None:
+    def __init__(self, ledger: Ledger, watch: RateLimits, *, allowed: Callable[[str], bool]) -> None:
         self._ledger = ledger
         self._watch = watch
         self._allowed = allowed

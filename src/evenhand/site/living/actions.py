@@ -10,7 +10,7 @@ from functools import partial
 from starlette.concurrency import run_in_threadpool
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.http.audit_log import Event as Noted
+from evenhand.site.http.audit_log import LogEvent as Noted
 from evenhand.site.http.rate_limits import line
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
@@ -19,8 +19,8 @@ from evenhand.site.living.drafts import drop_draft, find_draft, save_draft
 from evenhand.site.living.events import (
     Caption,
     Instruction,
+    ProposalState,
     Said,
-    Standing,
     Verification,
     Word,
     may_caption,
@@ -29,7 +29,7 @@ from evenhand.site.living.events import (
     said_already,
 )
 from evenhand.site.living.growth import (
-    Asked,
+    Assignments,
     Doing,
     Step,
     WritingTask,
@@ -57,7 +57,7 @@ _NUMBER_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class ProposalTask:
     """A proposal that was asked for by its address, whoever's it is to do."""
 
     growing: GrowingBenchmark
@@ -66,7 +66,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOut:
-    asked: Asked
+    asked: Assignments
     proposal: Proposal | None
     """This person's from now on; None where nothing waits for them, or the benchmark is paused."""
 
@@ -75,14 +75,14 @@ class HandedOut:
 class Desk:
     """Before one person: what is to be captioned or verified, with what they have typed and not sent."""
 
-    asked: Asked
+    asked: Assignments
     proposal: Proposal
     draft: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingDesk:
-    asked: Asked
+    asked: Assignments
     task: WritingTask
     draft: Mapping[str, str]
 
@@ -98,13 +98,13 @@ def _growing(ledger: Ledger, growing: str) -> GrowingBenchmark:
     return found
 
 
-async def asked_here(serving: Service, visiting: Visitor, growing: str) -> Asked:
+async def asked_here(serving: Service, visiting: Visitor, growing: str) -> Assignments:
     """What this benchmark asks of this person. Raises Refusal."""
     person = visiting.must_be("annotator", "owner").id
     return await run_in_threadpool(_asked, serving, growing, person)
 
 
-def _asked(serving: Service, growing: str, person: str) -> Asked:
+def _asked(serving: Service, growing: str, person: str) -> Assignments:
     return asked_of(serving.proposals, _growing(serving.ledger, growing), person)
 
 
@@ -150,7 +150,7 @@ def must_be_open(growing: GrowingBenchmark) -> None:
         raise Refusal(409, f"'{growing.name}' is paused; come back when its owner has opened it again.")
 
 
-def task_of(asked: Asked, number: int) -> WritingTask:
+def task_of(asked: Assignments, number: int) -> WritingTask:
     if not 1 <= number <= min(len(asked.writing), _NUMBER_MOST):
         raise not_found("such task")
     return asked.writing[number - 1]
@@ -187,13 +187,13 @@ def change_own(
         raise Refusal(409, words) from None
 
 
-async def task_here(serving: Service, visiting: Visitor, growing: str, proposal: str) -> Task:
+async def task_here(serving: Service, visiting: Visitor, growing: str, proposal: str) -> ProposalTask:
     """For somebody who works on the benchmark. Raises Refusal."""
     visiting.must_be("annotator", "owner")
 
-    def find() -> Task:
+    def find() -> ProposalTask:
         here = _growing(serving.ledger, growing)
-        return Task(growing=here, proposal=_proposal(serving.ledger, here, proposal))
+        return ProposalTask(growing=here, proposal=_proposal(serving.ledger, here, proposal))
 
     return await run_in_threadpool(find)
 
@@ -216,7 +216,7 @@ def _must_be_theirs(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, 
         raise _not_yours(found, step, honest=_had(ledger, growing, found, step, person))
 
 
-def _may(stands: Standing, growing: GrowingBenchmark, person: str, step: Step) -> bool:
+def _may(stands: ProposalState, growing: GrowingBenchmark, person: str, step: Step) -> bool:
     rules = growing.terms.rules
     return may_caption(stands, person, rules) if step == "caption" else may_verify(stands, person, rules)
 
@@ -244,13 +244,13 @@ def _not_yours(found: Proposal, step: Step, *, honest: bool) -> Refusal:
     return Refusal(409, words, attack=None if honest else "refused: another's task", about=f"{step} {found.id}")
 
 
-async def keep_step(serving: Service, visiting: Visitor, task: Task, step: Step, said: Said) -> Standing:
+async def keep_step(serving: Service, visiting: Visitor, task: ProposalTask, step: Step, said: Said) -> ProposalState:
     """Raises Refusal where it is not this person's to do, or came too late."""
     growing, found = task.growing, task.proposal
     must_be_open(growing)
     person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
 
-    def keep() -> Standing:
+    def keep() -> ProposalState:
         if not said_already(found.standing, found.events, person, said):
             _must_be_theirs(ledger, growing, found, step, person)
         stands = say(
@@ -288,13 +288,13 @@ async def keep_caption_draft(
     await run_in_threadpool(keep)
 
 
-async def pass_over_writing(serving: Service, visiting: Visitor, asked: Asked, number: int) -> None:
+async def pass_over_writing(serving: Service, visiting: Visitor, asked: Assignments, number: int) -> None:
     """Raises Refusal where there is no such task."""
     what = writing_name(asked.growing.id, task_of(asked, number).skill.name)
     await run_in_threadpool(skip, serving.ledger, visiting.must_be("annotator", "owner").id, what)
 
 
-async def withdraw_writing(serving: Service, visiting: Visitor, asked: Asked, number: int) -> None:
+async def withdraw_writing(serving: Service, visiting: Visitor, asked: Assignments, number: int) -> None:
     """Raises Refusal where nothing was written, or somebody has built on it."""
     task = task_of(asked, number)
     if task.proposal is None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.living.events import Event, Stage
+from evenhand.site.living.events import ProposalEvent, Stage
 from evenhand.site.living.store import Proposal, events_since, followed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownProposals:
     """As of one moment; what comes later makes another one."""
 
     last: int = 0
@@ -34,7 +34,7 @@ class Known:
     def of_person(self, person: str) -> list[Proposal]:
         return [self.found[one] for one in self.worked_on.get(person, ())]
 
-    def after(self, said: list[tuple[str, Event]]) -> "Known":
+    def after(self, said: list[tuple[str, ProposalEvent]]) -> "KnownProposals":
         if not said:
             return self
         worked_on = dict(self.worked_on)
@@ -45,7 +45,7 @@ class Known:
         changed = [one for one in dict.fromkeys(proposal for proposal, _ in said) if one in found]
         before = [self.found[one] for one in changed if one in self.found]
         stages = _moved(self.stages, before, [found[one] for one in changed])
-        return Known(last=said[-1][1].seq, found=found, worked_on=worked_on, stages=stages)
+        return KnownProposals(last=said[-1][1].seq, found=found, worked_on=worked_on, stages=stages)
 
 
 def _moved(
@@ -66,18 +66,18 @@ def _made(one: Proposal) -> int:
     return one.events[0].seq
 
 
-class ProposalsAtHand:
+class ProposalCache:
     """For several threads. Writers of one benchmark take turns, so that no event appears before one already seen."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._turn = threading.Lock()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, KnownProposals] = {}
 
-    def of(self, growing: str) -> Known:
+    def of(self, growing: str) -> KnownProposals:
         """As they stand now."""
         with self._turn:
-            known = self._known.get(growing, Known())
+            known = self._known.get(growing, KnownProposals())
             with self.ledger.reading() as connection:
                 said = events_since(connection, growing, known.last)
             self._known[growing] = known = known.after(said)

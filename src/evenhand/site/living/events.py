@@ -112,7 +112,7 @@ Said: TypeAlias = Instruction | ImageCame | ImageFailed | Caption | Answer | Ans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class ProposalEvent:
     """`about` in what was said is the `seq` of the event it answers to: what answers to a superseded one counts not."""
 
     seq: int
@@ -138,7 +138,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ProposalState:
     """Where a proposal stands."""
 
     stage: Stage
@@ -150,7 +150,7 @@ class Standing:
     answer: Answer | None = None
     answer_seq: int = 0
     attempt: int = 1
-    failures: tuple[Event, ...] = ()
+    failures: tuple[ProposalEvent, ...] = ()
     """Of what the worker tries at this stage, since it last went well or the owner asked for another try."""
     opinions: tuple[Opinion, ...] = ()
     """On this answer, each person's last."""
@@ -168,16 +168,16 @@ class Standing:
         return next((one.verification for one in self.opinions if one.by == person), None)
 
 
-def standing(events: Iterable[Event]) -> Standing | None:
+def standing(events: Iterable[ProposalEvent]) -> ProposalState | None:
     """Of one proposal's events in their order; None before its first instruction. Events that do not fit are passed
     over, as where a caption came for an instruction that was changed in the meantime."""
-    found: Standing | None = None
+    found: ProposalState | None = None
     for event in events:
         found = after(found, event)
     return found
 
 
-def after(before: Standing | None, event: Event) -> Standing | None:
+def after(before: ProposalState | None, event: ProposalEvent) -> ProposalState | None:
     said = event.said
     if isinstance(said, Instruction):
         return _instructed(before, event, said)
@@ -198,10 +198,10 @@ def after(before: Standing | None, event: Event) -> Standing | None:
             return replace(before, stage="joined", joined=said) if before.stage == "accepted" else before
 
 
-def _instructed(before: Standing | None, event: Event, said: Instruction) -> Standing | None:
+def _instructed(before: ProposalState | None, event: ProposalEvent, said: Instruction) -> ProposalState | None:
     if event.person is None or (before is not None and not _writing(before)):
         return before
-    return Standing(
+    return ProposalState(
         stage="image" if said.image is None else "caption",
         instruction=Written(seq=event.seq, by=event.person, text=said.text),
         asked=said,
@@ -209,12 +209,12 @@ def _instructed(before: Standing | None, event: Event, said: Instruction) -> Sta
     )
 
 
-def _writing(before: Standing) -> bool:
+def _writing(before: ProposalState) -> bool:
     """Whether nobody has built on the instruction yet."""
     return before.stage in ("image", "caption") and before.caption is None
 
 
-def _pictured(before: Standing, event: Event, said: ImageCame | ImageFailed) -> Standing:
+def _pictured(before: ProposalState, event: ProposalEvent, said: ImageCame | ImageFailed) -> ProposalState:
     if before.stage != "image" or said.about != before.instruction.seq:
         return before
     if isinstance(said, ImageFailed):
@@ -222,7 +222,7 @@ def _pictured(before: Standing, event: Event, said: ImageCame | ImageFailed) -> 
     return replace(before, stage="caption", image=said.digest, failures=())
 
 
-def _captioned(before: Standing, event: Event, said: Caption) -> Standing:
+def _captioned(before: ProposalState, event: ProposalEvent, said: Caption) -> ProposalState:
     if event.person is None or said.about != before.instruction.seq or not _captioning(before):
         return before
     written = Written(seq=event.seq, by=event.person, text=said.text)
@@ -231,11 +231,11 @@ def _captioned(before: Standing, event: Event, said: Caption) -> Standing:
     )
 
 
-def _captioning(before: Standing) -> bool:
+def _captioning(before: ProposalState) -> bool:
     return before.stage in ("caption", "answer") or (before.stage == "verify" and not before.opinions)
 
 
-def _answered(before: Standing, event: Event, said: Answer | AnswerFailed) -> Standing:
+def _answered(before: ProposalState, event: ProposalEvent, said: Answer | AnswerFailed) -> ProposalState:
     due = before.caption is not None and (said.about, said.attempt) == (before.caption.seq, before.attempt)
     if before.stage != "answer" or not due:
         return before
@@ -244,7 +244,7 @@ def _answered(before: Standing, event: Event, said: Answer | AnswerFailed) -> St
     return replace(before, stage="verify", answer=said, answer_seq=event.seq, failures=(), opinions=(), cleared=_NOBODY)
 
 
-def _verified(before: Standing, event: Event, said: Verification) -> Standing:
+def _verified(before: ProposalState, event: ProposalEvent, said: Verification) -> ProposalState:
     if event.person is None or before.stage not in VERIFIABLE or said.about != before.answer_seq:
         return before
     others = tuple(one for one in before.opinions if one.by != event.person)
@@ -256,7 +256,7 @@ VERIFIABLE: tuple[Stage, ...] = ("verify", "flagged", "accepted")
 """Until it has joined, another opinion counts: who looked at the answer before it was accepted is heard."""
 
 
-def _decided(before: Standing) -> Standing:
+def _decided(before: ProposalState) -> ProposalState:
     """By the rule of the last opinion: more say yes than no, of as many as are wanted; a tie waits for one more."""
     said = [one.verification for one in before.opinions]
     if _offended(before) - before.cleared:
@@ -270,11 +270,11 @@ def _decided(before: Standing) -> Standing:
     return _at_fault(before, [one.fault or "neither" for one in said if not one.follows], said[-1].attempts)
 
 
-def _offended(found: Standing) -> frozenset[str]:
+def _offended(found: ProposalState) -> frozenset[str]:
     return frozenset(one.by for one in found.opinions if one.verification.offensive)
 
 
-def _at_fault(before: Standing, faults: Sequence[CaptionOrAnswer], attempts: int) -> Standing:
+def _at_fault(before: ProposalState, faults: Sequence[CaptionOrAnswer], attempts: int) -> ProposalState:
     counted = Counter(faults)
     most = max(counted.values())
     # Where as many say one as the other, a better caption comes first: the answer is made from it.
@@ -292,7 +292,7 @@ def _at_fault(before: Standing, faults: Sequence[CaptionOrAnswer], attempts: int
     return replace(before, stage="rejected", reason=reason)
 
 
-def _another_answer(before: Standing) -> Standing:
+def _another_answer(before: ProposalState) -> ProposalState:
     return replace(
         before,
         stage="answer",
@@ -306,7 +306,7 @@ def _another_answer(before: Standing) -> Standing:
     )
 
 
-def _worded(before: Standing, event: Event, said: Word) -> Standing:
+def _worded(before: ProposalState, event: ProposalEvent, said: Word) -> ProposalState:
     match said.word:
         case "rejected" if before.stage not in ("joined", "withdrawn", "removed"):
             return replace(before, stage="rejected", reason=said.reason)
@@ -324,14 +324,14 @@ def _worded(before: Standing, event: Event, said: Word) -> Standing:
             return before
 
 
-def _tried_again(before: Standing) -> Standing:
+def _tried_again(before: ProposalState) -> ProposalState:
     last = before.failures[-1].said if before.failures else None
     if isinstance(last, AnswerFailed) and last.final:
         return _another_answer(before)
     return replace(before, failures=())
 
 
-def _reopened(before: Standing) -> Standing:
+def _reopened(before: ProposalState) -> ProposalState:
     if before.caption is not None:
         return _another_answer(before)
     return replace(before, stage="image" if before.image is None else "caption", failures=(), reason="")
@@ -347,25 +347,25 @@ class Rules:
     attempts: int = 2
 
 
-def may_write_again(found: Standing, person: str) -> bool:
+def may_write_again(found: ProposalState, person: str) -> bool:
     """Whether the writer may still change it, or withdraw it."""
     return found.instruction.by == person and _writing(found)
 
 
-def may_caption(found: Standing, person: str, rules: Rules) -> bool:
+def may_caption(found: ProposalState, person: str, rules: Rules) -> bool:
     if found.stage == "caption":
         return rules.alone or found.instruction.by != person
     return found.caption is not None and found.caption.by == person and _captioning(found)
 
 
-def may_verify(found: Standing, person: str, rules: Rules) -> bool:
+def may_verify(found: ProposalState, person: str, rules: Rules) -> bool:
     if found.stage not in VERIFIABLE:
         return False
     made = {found.instruction.by, found.caption.by if found.caption else ""}
     return rules.alone or person not in made or found.opinion_of(person) is not None
 
 
-def said_already(found: Standing, events: Sequence[Event], person: str, said: Said) -> bool:
+def said_already(found: ProposalState, events: Sequence[ProposalEvent], person: str, said: Said) -> bool:
     """Whether a person says the very same again, as where a form is sent twice; `events` led to where it stands."""
     match said:
         case Instruction():
@@ -380,7 +380,7 @@ def said_already(found: Standing, events: Sequence[Event], person: str, said: Sa
             return False
 
 
-def next_try(found: Standing) -> float | None:
+def next_try(found: ProposalState) -> float | None:
     """When the worker may try, in seconds since the epoch: 0 for at once; None where it waits for the owner."""
     if not found.failures:
         return 0.0
@@ -391,7 +391,7 @@ def next_try(found: Standing) -> float | None:
     return last.at + FIRST_WAIT * 5.0 ** (len(found.failures) - 1)
 
 
-def last_opinions(events: Iterable[Event]) -> dict[int, dict[str, Verification]]:
+def last_opinions(events: Iterable[ProposalEvent]) -> dict[int, dict[str, Verification]]:
     """By answer, what each person last said of it: of all answers, superseded ones too."""
     found: dict[int, dict[str, Verification]] = {}
     for event in events:

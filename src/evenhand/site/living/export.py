@@ -11,12 +11,12 @@ from evenhand.benchmarks.grown_name import ABOUT
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.tables import Table, jsonl_lines
+from evenhand.exchange.tables import ExchangeTable, jsonl_lines
 from evenhand.files.outputs import refuse_way_out, write_whole
 from evenhand.images import ImageError, sniff
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.living.store import Proposal
-from evenhand.site.living.versions import GrownVersion
+from evenhand.site.living.versions import BenchmarkVersion
 
 ITEMS, HISTORY = "items.jsonl", "history.jsonl"
 IMAGES = "images/"
@@ -31,7 +31,7 @@ class ExportedFile:
     data: bytes
 
 
-def exported_files(ledger: Ledger, grown: GrownVersion) -> Iterator[ExportedFile]:
+def exported_files(ledger: Ledger, grown: BenchmarkVersion) -> Iterator[ExportedFile]:
     """All files of a version, the same bytes whenever it is exported, unless an item of it was taken out since: its
     history tells that. Raises ExchangeError where an image is gone."""
     names: dict[str, str] = {}
@@ -54,7 +54,7 @@ def image_file_name(digest: str, data: bytes) -> str:
     return f"{digest}{_SUFFIXES.get(kind, '.' + kind.removeprefix('image/'))}"
 
 
-def write_folder(ledger: Ledger, grown: GrownVersion, folder: Path) -> Path:
+def write_folder(ledger: Ledger, grown: BenchmarkVersion, folder: Path) -> Path:
     """The items file; a folder that is there already must be empty. Raises ExchangeError, OSError."""
     refuse_way_out(folder / ITEMS)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -66,7 +66,7 @@ def write_folder(ledger: Ledger, grown: GrownVersion, folder: Path) -> Path:
     return folder / ITEMS
 
 
-def zipped(ledger: Ledger, grown: GrownVersion) -> Iterator[bytes]:
+def zipped(ledger: Ledger, grown: BenchmarkVersion) -> Iterator[bytes]:
     """An archive bit by bit, one image in memory at a time. Raises ExchangeError at once where an image is missing."""
     missing = ledger.images.missing(image for item in grown.items for image in item.images)
     if missing:
@@ -106,7 +106,7 @@ class _Outlet:
 
 
 def _jsonl(rows: list[dict[str, Json]]) -> bytes:
-    return b"".join(jsonl_lines(Table(columns={}, rows=rows)))
+    return b"".join(jsonl_lines(ExchangeTable(columns={}, rows=rows)))
 
 
 def _item_row(item: Item, names: Mapping[str, str]) -> dict[str, Json]:
@@ -134,7 +134,7 @@ def _history_row(label: str, proposal: Proposal) -> dict[str, Json]:
     }
 
 
-def _about(grown: GrownVersion) -> dict[str, Json]:
+def _about(grown: BenchmarkVersion) -> dict[str, Json]:
     return {
         "schema": 1,
         "name": grown.growing.name,

@@ -11,13 +11,13 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.living.cache import Known, ProposalsAtHand
+from evenhand.site.living.cache import KnownProposals, ProposalCache
 from evenhand.site.living.events import (
     OVER,
     Caption,
     ImageFailed,
     Instruction,
-    Standing,
+    ProposalState,
     Verification,
     last_opinions,
     may_caption,
@@ -27,7 +27,7 @@ from evenhand.site.living.settings import GrowingBenchmark, Skill
 from evenhand.site.living.store import Proposal, find_proposal, lease, skipped
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
-from evenhand.stats.reliability.agreement.rater_matrix import Cases, Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 
 Step: TypeAlias = Literal["caption", "verify"]
 Doing: TypeAlias = Literal["write", "caption", "verify"]
@@ -55,12 +55,12 @@ class WritingTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Assignments:
     """All that a benchmark asks of one person at this moment."""
 
     growing: GrowingBenchmark
     person: str
-    known: Known
+    known: KnownProposals
     passed: frozenset[str]
     """What this person skipped, on any benchmark."""
     writing: Sequence[WritingTask]
@@ -83,15 +83,15 @@ class Asked:
         return [task for task in self.writing if task.rejected is not None or task.image_fault is not None]
 
     @property
-    def caption(self) -> "Waiting":
+    def caption(self) -> "PersonQueue":
         return self.waiting("caption")
 
     @property
-    def verify(self) -> "Waiting":
+    def verify(self) -> "PersonQueue":
         return self.waiting("verify")
 
-    def waiting(self, step: Step) -> "Waiting":
-        return Waiting(asked=self, step=step)
+    def waiting(self, step: Step) -> "PersonQueue":
+        return PersonQueue(asked=self, step=step)
 
     def offered(self, one: Proposal, step: Step) -> bool:
         return not self.has_skipped(one, step) and self.may_do(one, step)
@@ -132,11 +132,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting(Collection[Proposal]):
+class PersonQueue(Collection[Proposal]):
     """What waits for one person, in the order it was made: as there may be thousands, each is looked at only when its
     turn comes, and they are counted without a look at any."""
 
-    asked: Asked
+    asked: Assignments
     step: Step
 
     def __iter__(self) -> Iterator[Proposal]:
@@ -156,11 +156,11 @@ class Waiting(Collection[Proposal]):
         return any(each == one for each in self)
 
 
-def asked_of(at_hand: ProposalsAtHand, growing: GrowingBenchmark, person: str) -> Asked:
+def asked_of(at_hand: ProposalCache, growing: GrowingBenchmark, person: str) -> Assignments:
     known = at_hand.of(growing.id)
     passed = frozenset(skipped(at_hand.ledger, person))
     writing = _writing(growing, known.of_person(person), person, passed)
-    return Asked(growing=growing, person=person, known=known, passed=passed, writing=writing)
+    return Assignments(growing=growing, person=person, known=known, passed=passed, writing=writing)
 
 
 def _writing(
@@ -195,7 +195,7 @@ def step_skip(growing: str, step: Step, proposal: str) -> str:
     return f"{step} {growing} {proposal}"
 
 
-def take(ledger: Ledger, asked: Asked, step: Step) -> Proposal | None:
+def take(ledger: Ledger, asked: Assignments, step: Step) -> Proposal | None:
     """The next that waits for this person and that nobody else has before them."""
     gone: set[str] = set()
     while True:
@@ -209,7 +209,7 @@ def take(ledger: Ledger, asked: Asked, step: Step) -> Proposal | None:
         gone.add(one.id)
 
 
-def _leased(ledger: Ledger, asked: Asked, step: Step, gone: set[str]) -> Proposal | None:
+def _leased(ledger: Ledger, asked: Assignments, step: Step, gone: set[str]) -> Proposal | None:
     seen: dict[str, Proposal] = {}
 
     def places() -> Iterator[str]:
@@ -224,7 +224,7 @@ def _leased(ledger: Ledger, asked: Asked, step: Step, gone: set[str]) -> Proposa
 
 def _places(growing: GrowingBenchmark, step: Step, one: Proposal) -> list[str]:
     """As many as may work on it at once."""
-    stands: Standing = one.standing
+    stands: ProposalState = one.standing
     wanted = 1 if step == "caption" else max(1, growing.terms.rules.verifiers - len(stands.opinions))
     start = place_start(growing.id, step, one)
     return [f"{start}{number}" for number in range(wanted)]
@@ -270,7 +270,7 @@ def shares(found: Iterable[Proposal]) -> dict[str, Share]:
     }
 
 
-def _behind(found: Standing) -> set[str]:
+def _behind(found: ProposalState) -> set[str]:
     captioned = () if found.caption is None else (found.caption.by,)
     return {found.instruction.by, *captioned, *(one.by for one in found.opinions if one.verification.follows)}
 
@@ -295,7 +295,7 @@ def verifiers_agreement(found: Iterable[Proposal]) -> VerifiersAgreement | None:
     ]
     raters = tuple(dict.fromkeys(person for said in cases for person, _ in said))
     rows = [(number, raters.index(person), one) for number, said in enumerate(cases) for person, one in said]
-    opinions = Opinions(
+    opinions = RaterMatrix(
         cases=Cases(item=np.arange(len(cases)), model=np.zeros(len(cases), dtype=np.intp), models=("",)),
         raters=raters,
         case=np.array([case for case, _, _ in rows]),

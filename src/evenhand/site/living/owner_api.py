@@ -32,7 +32,7 @@ from evenhand.site.living.owner_pages import (
     trouble,
 )
 from evenhand.site.living.proposed import INSTRUCTION_LONGEST, plain
-from evenhand.site.living.settings import Example, GrowingBenchmark, NewBenchmark, Terms, Version, versions
+from evenhand.site.living.settings import Example, GrowingBenchmark, LivingTerms, NewBenchmark, Version, versions
 from evenhand.site.living.store import Proposal
 
 routes = APIRouter(prefix="/api", tags=["Growing"])
@@ -79,7 +79,7 @@ async def post_growing(serving: Serving, owner: Owner, changing: Changing, asked
         name=_needed(asked.name, "The name"),
         licence=_needed(asked.licence, "The licence"),
         base=asked.base,
-        terms=Terms(skills=skills),
+        terms=LivingTerms(skills=skills),
     )
     return _document(await growing_of(serving, await begun(serving, owner, new)))
 

@@ -17,10 +17,10 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import WorkerNote, worker_notes
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.request_guard import begun_in_time
-from evenhand.site.http.service import Form, Owner, SentForm, Service, Serving
+from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.actions import growing_of
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import OwnersWord, Rules, Stage, Word, next_try
 from evenhand.site.living.examples import known_skills, skills_with_examples
 from evenhand.site.living.export import zipped
@@ -29,10 +29,10 @@ from evenhand.site.living.proposed import IMAGE_KINDS, INSTRUCTION_LONGEST, UPLO
 from evenhand.site.living.settings import (
     Example,
     GrowingBenchmark,
+    LivingTerms,
     NameTaken,
     NewBenchmark,
     Skill,
-    Terms,
     Version,
     begin_growing,
     growing_benchmarks,
@@ -85,7 +85,7 @@ async def _overview(request: Request, serving: Service, *, fault: str | None = N
     )
 
 
-def _all_growing(at_hand: ProposalsAtHand) -> dict[str, Any]:
+def _all_growing(at_hand: ProposalCache) -> dict[str, Any]:
     ledger = at_hand.ledger
     found = [
         (one, Counter(each.standing.stage for each in at_hand.of(one.id).proposals), len(versions(ledger, one.id)))
@@ -105,12 +105,12 @@ async def begin(request: Request, serving: Serving, owner: Owner, form: SentForm
     return RedirectResponse(f"/admin/growing/{made}", 303)
 
 
-def _new(ledger: Ledger, form: Form) -> NewBenchmark:
+def _new(ledger: Ledger, form: SentFields) -> NewBenchmark:
     return NewBenchmark(
         name=plain(form.text("name", most=NAME_LONGEST, required="the name")),
         licence=plain(form.text("licence", most=NAME_LONGEST, required="the licence")),
         base=form.text("base", most=100) or None,
-        terms=Terms(skills=_skills(ledger, form, ())),
+        terms=LivingTerms(skills=_skills(ledger, form, ())),
     )
 
 
@@ -130,7 +130,7 @@ async def begun(serving: Service, owner: Visitor, asked: NewBenchmark) -> str:
     return made
 
 
-def _skills(ledger: Ledger, form: Form, before: tuple[Skill, ...]) -> tuple[Skill, ...]:
+def _skills(ledger: Ledger, form: SentFields, before: tuple[Skill, ...]) -> tuple[Skill, ...]:
     """One a line."""
     lines = plain(form.text("skills", most=SKILLS_LONGEST, required="at least one skill")).splitlines()
     return skills_with_examples(ledger, lines, before)
@@ -149,7 +149,7 @@ async def pipeline(
     return serving.pages.page(request, "pipeline.html", context)
 
 
-def _pipeline(at_hand: ProposalsAtHand, growing: GrowingBenchmark, stage: str) -> dict[str, Any]:
+def _pipeline(at_hand: ProposalCache, growing: GrowingBenchmark, stage: str) -> dict[str, Any]:
     ledger, every = at_hand.ledger, list(at_hand.of(growing.id).proposals)
     shown = [one for one in every if not stage or one.standing.stage == stage]
     made = versions(ledger, growing.id)
@@ -205,13 +205,13 @@ async def settings(serving: Serving, owner: Owner, form: SentForm, growing: str)
     return RedirectResponse(f"/admin/growing/{growing}#settings", 303)
 
 
-async def settled(serving: Service, owner: Visitor, growing: str, terms: Terms) -> None:
+async def settled(serving: Service, owner: Visitor, growing: str, terms: LivingTerms) -> None:
     await run_in_threadpool(set_terms, serving.ledger, growing, terms, by=owner.must_be("owner").id)
     await serving.watch.note(owner, "changed a growing benchmark", growing)
 
 
-def _terms(ledger: Ledger, form: Form, before: Terms) -> Terms:
-    return Terms(
+def _terms(ledger: Ledger, form: SentFields, before: LivingTerms) -> LivingTerms:
+    return LivingTerms(
         skills=_skills(ledger, form, before.skills),
         rules=Rules(
             alone=form.text("alone", most=10) == "yes",

@@ -11,9 +11,9 @@ from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.actions import Desk, desk, handed_out, keep_step, offer_again, pass_over, task_here
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import Caption
-from evenhand.site.living.growth import Asked, Doing, Step, asked_of
+from evenhand.site.living.growth import Assignments, Doing, Step, asked_of
 from evenhand.site.living.proposed import CAPTION_LONGEST, CAPTION_SHORTEST, FAULTS, caption_text, plain, verification
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import Proposal
@@ -33,7 +33,7 @@ async def overview(request: Request, serving: Serving, visiting: Visiting) -> Re
     return serving.pages.page(request, "grow.html", {"benchmarks": found, "comparing": comparing})
 
 
-def everything_asked(at_hand: ProposalsAtHand, person: str) -> list[Asked]:
+def everything_asked(at_hand: ProposalCache, person: str) -> list[Assignments]:
     return [asked_of(at_hand, growing, person) for growing in growing_benchmarks(at_hand.ledger)]
 
 
@@ -110,7 +110,7 @@ def _shown(
     return serving.pages.page(request, f"{step}.html", context, status=200 if words is None else 422)
 
 
-def _before(asked: Asked, found: Proposal, step: Step) -> Proposal | None:
+def _before(asked: Assignments, found: Proposal, step: Step) -> Proposal | None:
     """The one that this person did before this one."""
     done = asked.done(step)
     ids = [one.id for one in done]

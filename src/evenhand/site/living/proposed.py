@@ -7,10 +7,10 @@ from typing import cast
 
 from evenhand.images.sniffing import PROPOSED_LIMITS
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.service import Form
+from evenhand.site.http.service import SentFields
 from evenhand.site.http.uploads import Uploads
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.living.events import CaptionOrAnswer, Instruction, Rules, Standing, Verification
+from evenhand.site.living.events import CaptionOrAnswer, Instruction, ProposalState, Rules, Verification
 
 INSTRUCTION_LONGEST = 200
 CAPTION_LONGEST = 2_000
@@ -62,7 +62,7 @@ class Sent:
     url: str
     upload: bytes | None = None
 
-    async def instruction(self, uploads: Uploads, visitor: Visitor, *, before: Standing | None) -> Instruction:
+    async def instruction(self, uploads: Uploads, visitor: Visitor, *, before: ProposalState | None) -> Instruction:
         """Raises Refusal where its licence is not public, or there is no image that can be used: of both where both."""
         faults = [*_fault(lambda: public_licence(self.licence)), *_fault(lambda: self._one_image(uploads, before))]
         if faults:
@@ -75,7 +75,7 @@ class Sent:
         assert before is not None
         return replace(words, image=before.asked.image, url=before.asked.url)
 
-    def _one_image(self, uploads: Uploads, before: Standing | None) -> None:
+    def _one_image(self, uploads: Uploads, before: ProposalState | None) -> None:
         if self.url and self.upload is not None:
             raise Refusal(422, "Give an address or a file, not both.")
         if self.url:
@@ -119,7 +119,7 @@ def plain(text: str) -> str:
     return text
 
 
-def verification(form: Form, *, about: int, rules: Rules) -> Verification:
+def verification(form: SentFields, *, about: int, rules: Rules) -> Verification:
     follows = form.choice("follows", ("yes", "no")) == "yes"
     # Without a script the fault can be marked beside a yes, and there it says nothing.
     fault = None if follows else cast("CaptionOrAnswer", form.choice("fault", FAULTS))

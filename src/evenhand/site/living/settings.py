@@ -44,7 +44,7 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class LivingTerms:
     """What the owner has set."""
 
     skills: tuple[Skill, ...]
@@ -64,7 +64,7 @@ class GrowingBenchmark:
     base: str | None
     """The digest of the data it grows from."""
     at: float
-    terms: Terms
+    terms: LivingTerms
 
     def skill(self, name: str) -> Skill | None:
         return next((one for one in self.terms.skills if one.name == name), None)
@@ -90,7 +90,7 @@ class NewBenchmark:
     name: str
     licence: str
     base: str | None
-    terms: Terms
+    terms: LivingTerms
 
 
 def begin_growing(ledger: Ledger, asked: NewBenchmark, *, by: str) -> str:
@@ -112,7 +112,7 @@ def begin_growing(ledger: Ledger, asked: NewBenchmark, *, by: str) -> str:
     return growing
 
 
-def set_terms(ledger: Ledger, growing: str, terms: Terms, *, by: str) -> None:
+def set_terms(ledger: Ledger, growing: str, terms: LivingTerms, *, by: str) -> None:
     with ledger.writing() as connection:
         insert_all(connection, schema.growing_settings, [_settings_row(growing, terms, by)])
 
@@ -147,7 +147,7 @@ def versions(ledger: Ledger, growing: str) -> Sequence[Version]:
         ]
 
 
-def _settings_row(growing: str, terms: Terms, by: str) -> dict[str, Any]:
+def _settings_row(growing: str, terms: LivingTerms, by: str) -> dict[str, Any]:
     return {"growing": growing, "content": canonical_json(asdict(terms)), "by": by, "at": time.time()}
 
 
@@ -158,10 +158,10 @@ def _benchmark(row: Row[Any]) -> GrowingBenchmark:
 
 
 @lru_cache(maxsize=64)
-def _terms(written: str) -> Terms:
+def _terms(written: str) -> LivingTerms:
     content: Mapping[str, Any] = json.loads(written)
     skills = tuple(Skill(name=one["name"], example=Example(**one["example"])) for one in content["skills"])
-    return Terms(
+    return LivingTerms(
         skills=skills,
         rules=Rules(**content["rules"]),
         max_cost=content["max_cost"],

@@ -13,20 +13,20 @@ from evenhand.domain.identity import canonical_json
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
-from evenhand.site.http.audit_log import Event as Noted
+from evenhand.site.http.audit_log import LogEvent as Noted
 from evenhand.site.http.audit_log import write_down_within
 from evenhand.site.living.events import (
     OVER,
     Answer,
     AnswerFailed,
     Caption,
-    Event,
     ImageCame,
     ImageFailed,
     Instruction,
     Joined,
+    ProposalEvent,
+    ProposalState,
     Said,
-    Standing,
     Verification,
     Word,
     after,
@@ -84,8 +84,8 @@ class TooLate(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     id: str
-    events: tuple[Event, ...]
-    standing: Standing
+    events: tuple[ProposalEvent, ...]
+    standing: ProposalState
 
     @property
     def since(self) -> float:
@@ -113,7 +113,7 @@ def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str, not
     return proposal
 
 
-def _over(found: Standing) -> bool:
+def _over(found: ProposalState) -> bool:
     """Whether its writer may propose another for the same skill."""
     return found.stage in OVER
 
@@ -133,9 +133,9 @@ def say(
     said: Said,
     *,
     person: str | None,
-    allowed: Callable[[Standing], bool] = lambda _: True,
+    allowed: Callable[[ProposalState], bool] = lambda _: True,
     noted: Noted | None = None,
-) -> Standing:
+) -> ProposalState:
     """Adds an event, with a line of the audit log where one is `noted`, and returns where the proposal stands then.
 
     The very same said twice by one person is added once. Raises TooLate, and adds nothing, where it is not `allowed` or
@@ -153,7 +153,7 @@ def say(
         if not allowed(before):
             raise TooLate
         # The sequence number is known only afterwards: one that fits no event tells whether it would change anything.
-        trial = Event(seq=0, at=time.time(), person=person, said=said)
+        trial = ProposalEvent(seq=0, at=time.time(), person=person, said=said)
         if after(before, trial) == before:
             raise TooLate
         event = _add(connection, growing, proposal, said, person=person)
@@ -239,7 +239,7 @@ def _in_turn(connection: Connection, growing: str) -> None:
     connection.execute(_IN_TURN, {"growing": growing})
 
 
-def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> Event:
+def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> ProposalEvent:
     at = time.time()
     row = {
         "growing": growing,
@@ -251,7 +251,7 @@ def _add(connection: Connection, growing: str, proposal: str, said: Said, *, per
         "at": at,
     }
     (seq,) = insert_all(connection, _said, [row])
-    return Event(seq=seq, at=at, person=person, said=said)
+    return ProposalEvent(seq=seq, at=at, person=person, said=said)
 
 
 def _once(proposal: str, said: Said) -> str | None:
@@ -266,17 +266,17 @@ def _once(proposal: str, said: Said) -> str | None:
             return None
 
 
-def _events(connection: Connection, growing: str, proposal: str) -> list[Event]:
+def _events(connection: Connection, growing: str, proposal: str) -> list[ProposalEvent]:
     return [_event(row) for row in connection.execute(_SAID_OF, {"growing": growing, "proposal": proposal})]
 
 
-def events_since(connection: Connection, growing: str, seq: int) -> list[tuple[str, Event]]:
+def events_since(connection: Connection, growing: str, seq: int) -> list[tuple[str, ProposalEvent]]:
     """With the proposal of each, in their order."""
     found = connection.execute(_SAID_SINCE, {"growing": growing, "seq": seq})
     return [(row.proposal, _event(row)) for row in found]
 
 
-def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, Event]]) -> dict[str, Proposal]:
+def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, ProposalEvent]]) -> dict[str, Proposal]:
     """By id, where all stand after what was said, in the order they were made."""
     now = dict(found)
     for name, event in said:
@@ -287,11 +287,11 @@ def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, Event]]) -
     return now
 
 
-def _proposal(name: str, events: Sequence[Event]) -> Proposal | None:
+def _proposal(name: str, events: Sequence[ProposalEvent]) -> Proposal | None:
     found = standing(events)
     return None if found is None else Proposal(id=name, events=tuple(events), standing=found)
 
 
-def _event(row: Row[Any]) -> Event:
+def _event(row: Row[Any]) -> ProposalEvent:
     said: Said = _KINDS[row.kind](**json.loads(row.content))
-    return Event(seq=row.seq, at=row.at, person=row.person, said=said)
+    return ProposalEvent(seq=row.seq, at=row.at, person=row.person, said=said)

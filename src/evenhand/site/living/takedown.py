@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import OVER
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import Proposal
 from evenhand.site.living.versions import items_with_image
 
 
-def taken_down(at_hand: ProposalsAtHand, digest: str) -> bool:
+def taken_down(at_hand: ProposalCache, digest: str) -> bool:
     """Whether it is the image of an item that was taken out, and no other item, proposal or example has the same."""
     growing = growing_benchmarks(at_hand.ledger)
     known = [at_hand.of(one.id) for one in growing]

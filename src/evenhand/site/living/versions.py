@@ -18,7 +18,7 @@ PROTOCOLS = ("visit_pairwise",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GrownVersion:
+class BenchmarkVersion:
     """A version with all that an export of it tells."""
 
     growing: GrowingBenchmark
@@ -129,7 +129,7 @@ def items_with_image(ledger: Ledger, digest: str) -> set[str]:
         return set(connection.execute(select(table.c.digest).where(table.c.content.contains(digest))).scalars())
 
 
-def grown_version(ledger: Ledger, growing: GrowingBenchmark, number: int | None = None) -> GrownVersion | None:
+def grown_version(ledger: Ledger, growing: GrowingBenchmark, number: int | None = None) -> BenchmarkVersion | None:
     """The version of this number, or the last one."""
     found = [one for one in versions(ledger, growing.id) if number is None or one.number == number]
     if not found:
@@ -137,7 +137,7 @@ def grown_version(ledger: Ledger, growing: GrowingBenchmark, number: int | None 
     items = items_of(ledger, found[-1].data)
     labels = {item.label for item in items}
     behind = {label_of(one): one for one in proposals(ledger, growing.id)}
-    return GrownVersion(
+    return BenchmarkVersion(
         growing=growing,
         version=found[-1],
         items=items,

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.service import Form, SentForm, Service, Serving, Visiting
+from evenhand.site.http.service import SentFields, SentForm, Service, Serving, Visiting
 from evenhand.site.living.actions import (
     asked_here,
     keep_instruction,
@@ -19,7 +19,7 @@ from evenhand.site.living.actions import (
     writing_desk,
 )
 from evenhand.site.living.events import may_write_again
-from evenhand.site.living.growth import Asked, WritingTask
+from evenhand.site.living.growth import Assignments, WritingTask
 from evenhand.site.living.pages import SAVED, still_saved
 from evenhand.site.living.proposed import (
     IMAGE_KINDS,
@@ -56,7 +56,7 @@ async def write(request: Request, serving: Serving, visiting: Visiting, growing:
 def _write_page(
     request: Request,
     serving: Service,
-    asked: Asked,
+    asked: Assignments,
     task: WritingTask,
     *,
     sent: Mapping[str, str],
@@ -114,7 +114,7 @@ async def written(
     return RedirectResponse(f"/write/{growing}?{SAVED}", 303)
 
 
-def _sent(form: Form, task: WritingTask, upload: bytes | None) -> Sent:
+def _sent(form: SentFields, task: WritingTask, upload: bytes | None) -> Sent:
     text = plain(form.text("instruction", most=INSTRUCTION_LONGEST, required="the instruction"))
     licence = plain(form.text("licence", most=LICENCE_LONGEST, required="the image's public licence"))
     if licence == OTHER:

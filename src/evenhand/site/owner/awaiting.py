@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evenhand.ledger.submissions.store import submissions_on_record
 from evenhand.site.accounts.requests import requests_on_record
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.people.changes import finished_studies
 from evenhand.site.people.studies import people_studies
@@ -27,7 +27,7 @@ class Awaiting:
     """Studies in which everything is judged, and which nobody has closed."""
 
 
-def awaiting(at_hand: ProposalsAtHand) -> Awaiting:
+def awaiting(at_hand: ProposalCache) -> Awaiting:
     ledger = at_hand.ledger
     stages = Counter(one.standing.stage for one in submissions_on_record(ledger))
     growing = [at_hand.of(one.id) for one in growing_benchmarks(ledger)]

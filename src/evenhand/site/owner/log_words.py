@@ -13,8 +13,8 @@ from evenhand.ledger.submissions.intakes import intakes_on_record
 from evenhand.ledger.submissions.store import submissions_on_record
 from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.accounts.store import people
-from evenhand.site.http.audit_log import Event
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.http.audit_log import LogEvent
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.people.studies import people_studies
 
@@ -23,7 +23,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class LogPart:
     words: str
     link: str | None = None
 
@@ -35,10 +35,10 @@ class LogLine:
     who: str | None
     """None where nobody was signed in."""
     address: str
-    about: tuple[Part, ...]
+    about: tuple[LogPart, ...]
 
 
-def log_lines(at_hand: ProposalsAtHand, found: Sequence[Event]) -> tuple[LogLine, ...]:
+def log_lines(at_hand: ProposalCache, found: Sequence[LogEvent]) -> tuple[LogLine, ...]:
     named = _named(at_hand, {one for event in found for one in _ids(event.detail)})
     people_named = {one.id: one.shown for one in people(at_hand.ledger)}
     return tuple(
@@ -57,15 +57,15 @@ def _ids(detail: str) -> Iterable[str]:
     return (one.removeprefix("person-") for one in _ID.findall(detail))
 
 
-def _parts(detail: str, named: Mapping[str, Part]) -> tuple[Part, ...]:
+def _parts(detail: str, named: Mapping[str, LogPart]) -> tuple[LogPart, ...]:
     pieces = [piece for piece in _ID.split(detail) if piece]
-    return tuple(named.get(piece.removeprefix("person-"), Part(words=piece)) for piece in pieces)
+    return tuple(named.get(piece.removeprefix("person-"), LogPart(words=piece)) for piece in pieces)
 
 
-def _named(at_hand: ProposalsAtHand, wanted: set[str]) -> dict[str, Part]:
+def _named(at_hand: ProposalCache, wanted: set[str]) -> dict[str, LogPart]:
     """Kind after kind, as long as an id is left that nothing bears."""
-    found: dict[str, Part] = {}
-    kinds: tuple[Callable[[], Iterator[tuple[str, Part]]], ...] = (
+    found: dict[str, LogPart] = {}
+    kinds: tuple[Callable[[], Iterator[tuple[str, LogPart]]], ...] = (
         lambda: _people(at_hand.ledger),
         lambda: _studies(at_hand.ledger),
         lambda: _submissions(at_hand.ledger),
@@ -78,36 +78,36 @@ def _named(at_hand: ProposalsAtHand, wanted: set[str]) -> dict[str, Part]:
     return found
 
 
-def _people(ledger: Ledger) -> Iterator[tuple[str, Part]]:
+def _people(ledger: Ledger) -> Iterator[tuple[str, LogPart]]:
     for one in people(ledger):
-        yield one.id, Part(words=one.shown, link=f"/admin#person-{one.id}")
+        yield one.id, LogPart(words=one.shown, link=f"/admin#person-{one.id}")
 
 
-def _studies(ledger: Ledger) -> Iterator[tuple[str, Part]]:
+def _studies(ledger: Ledger) -> Iterator[tuple[str, LogPart]]:
     for one in people_studies(ledger):
-        yield one.id, Part(words=one.title, link=f"/admin/studies/{one.id}")
+        yield one.id, LogPart(words=one.title, link=f"/admin/studies/{one.id}")
 
 
-def _submissions(ledger: Ledger) -> Iterator[tuple[str, Part]]:
+def _submissions(ledger: Ledger) -> Iterator[tuple[str, LogPart]]:
     for one in submissions_on_record(ledger):
-        yield one.id, Part(words=one.entered.shown, link=f"/admin/submissions/{one.id}")
+        yield one.id, LogPart(words=one.entered.shown, link=f"/admin/submissions/{one.id}")
     for intake in intakes_on_record(ledger):
-        yield intake.id, Part(words=intake.benchmark, link=f"/admin/submissions/intakes/{intake.id}")
+        yield intake.id, LogPart(words=intake.benchmark, link=f"/admin/submissions/intakes/{intake.id}")
     for request in requests_on_record(ledger):
-        yield request.id, Part(words=request.name, link="/admin/submissions")
+        yield request.id, LogPart(words=request.name, link="/admin/submissions")
 
 
-def _benchmarks(ledger: Ledger) -> Iterator[tuple[str, Part]]:
+def _benchmarks(ledger: Ledger) -> Iterator[tuple[str, LogPart]]:
     for one in benchmarks(ledger):
-        yield one.data, Part(words=one.name, link=f"/admin#benchmark-{one.data}")
+        yield one.data, LogPart(words=one.name, link=f"/admin#benchmark-{one.data}")
 
 
-def _growing(at_hand: ProposalsAtHand) -> Iterator[tuple[str, Part]]:
+def _growing(at_hand: ProposalCache) -> Iterator[tuple[str, LogPart]]:
     for growing in growing_benchmarks(at_hand.ledger):
         address = f"/admin/growing/{growing.id}"
-        yield growing.id, Part(words=growing.name, link=address)
+        yield growing.id, LogPart(words=growing.name, link=address)
         for one in at_hand.of(growing.id).proposals:
-            yield one.id, Part(words=_short(one.standing.instruction.text), link=f"{address}/proposals/{one.id}")
+            yield one.id, LogPart(words=_short(one.standing.instruction.text), link=f"{address}/proposals/{one.id}")
 
 
 def _short(text: str) -> str:

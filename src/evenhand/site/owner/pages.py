@@ -31,9 +31,9 @@ from evenhand.site.accounts.store import (
 )
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.refusal import Refusal, not_found
-from evenhand.site.http.service import Form, Owner, SentForm, Service, Serving
+from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.proposed import plain
 from evenhand.site.owner.awaiting import awaiting
 from evenhand.site.owner.log_words import log_lines
@@ -86,7 +86,7 @@ async def _overview(
     return serving.pages.page(request, "admin.html", {**context, **more}, status=status)
 
 
-def _everything(at_hand: ProposalsAtHand) -> dict[str, Any]:
+def _everything(at_hand: ProposalCache) -> dict[str, Any]:
     ledger = at_hand.ledger
     now, opened = time.time(), opened_benchmarks(ledger)
     return {
@@ -142,7 +142,7 @@ def sound(asked: Invite) -> Invite:
     return replace(asked, note=note)
 
 
-def _asked(form: Form, by: Person) -> Invite:
+def _asked(form: SentFields, by: Person) -> Invite:
     asked = Invite(
         role=cast("Role", form.choice("role", tuple(ROLES))),
         note=form.text("note", most=NOTE_LONGEST, called="For whom"),

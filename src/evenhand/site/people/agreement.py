@@ -11,7 +11,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.people.studies import people_votes
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.reliability.agreement.alignment import ceiling
-from evenhand.stats.reliability.agreement.case_table import Docket, in_any_order
+from evenhand.stats.reliability.agreement.case_table import CaseTable, in_any_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def together(votes: Sequence[Vote]) -> Agreement | None:
         return None
     raters = list(dict.fromkeys(vote.rater for vote in votes))
     levels = 5 if votes[0].levels == 5 else 2
-    found = ceiling(in_any_order(Docket.of(votes).showings(votes, raters, levels)))
+    found = ceiling(in_any_order(CaseTable.of(votes).showings(votes, raters, levels)))
     return Agreement(
         alpha=found.alpha,
         sign=found.agreement,

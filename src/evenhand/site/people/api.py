@@ -12,13 +12,13 @@ from evenhand.domain.estimate import Estimate
 from evenhand.site.http.pages import AsciiJson
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Changing, Owner, Serving, Visiting
-from evenhand.site.people.comparisons import Overtaken, Place, ShownAnew, choices, places_of
+from evenhand.site.people.comparisons import Overtaken, PersonShare, ShownAnew, choices, places_of
 from evenhand.site.people.pages import (
     CHOICE_LONGEST,
     SAID_MOST,
     SHOWING_LONGEST,
     SHOWN_ANEW,
-    Shown,
+    ShownChoice,
     criteria_of,
     open_studies,
     overtaken_sentence,
@@ -205,7 +205,7 @@ async def get_place(serving: Serving, visiting: Visiting, comparison: Id) -> Doc
     return {"schema": 1, **_place(own), "choices": found}
 
 
-def _place(place: Place) -> Document:
+def _place(place: PersonShare) -> Document:
     return {
         "comparison": place.id,
         "title": place.title,
@@ -244,7 +244,7 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
 async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
     own = await own_place(serving, changing, comparison)
     try:
-        shown = Shown(number=number, showing=asked.showing, after=asked.after)
+        shown = ShownChoice(number=number, showing=asked.showing, after=asked.after)
         found = await said(serving, own, shown, asked.choice)
     except ShownAnew:
         return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "changed": True}, 409)

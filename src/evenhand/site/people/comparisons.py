@@ -17,7 +17,7 @@ from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.lookup import find_item, responses_by_digest
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.people.forms import FORMS, Form
+from evenhand.site.people.forms import FORMS, QuestionForm
 
 READER = "form"
 
@@ -29,7 +29,7 @@ class Paused(Exception):
 class Overtaken(Exception):
     """Something else was said since the person was asked, by another window of theirs or by a script."""
 
-    def __init__(self, said: "Said") -> None:
+    def __init__(self, said: "ChosenAnswer") -> None:
         super().__init__()
         self.said = said
 
@@ -39,14 +39,14 @@ class ShownAnew(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PersonShare:
     """A person's share of a study."""
 
     id: str
     study: str
     title: str
     benchmark: str
-    form: Form
+    form: QuestionForm
     person: str
     paused: bool
     closed: bool
@@ -59,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ChosenAnswer:
     """What a person said of one task."""
 
     choice: str | None
@@ -69,7 +69,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class ComparisonTask:
     """One comparison as its person may see it: no model is named, and nothing that stands for one."""
 
     number: int
@@ -78,10 +78,10 @@ class Task:
     """In the order shown."""
     showing: str
     """Comes back with what is said, which is then about these answers in this order; it tells nothing of them."""
-    said: Said
+    said: ChosenAnswer
 
 
-def places_of(ledger: Ledger, person: str) -> list[Place]:
+def places_of(ledger: Ledger, person: str) -> list[PersonShare]:
     """The newest first."""
     table = schema.people_places
     query = _places().where(table.c.person == person).order_by(table.c.at.desc(), table.c.id)
@@ -89,7 +89,7 @@ def places_of(ledger: Ledger, person: str) -> list[Place]:
         return [_place(row) for row in connection.execute(query)]
 
 
-def find_place(ledger: Ledger, place: str) -> Place | None:
+def find_place(ledger: Ledger, place: str) -> PersonShare | None:
     """None too for one that nobody has taken."""
     with ledger.reading() as connection:
         row = connection.execute(_TAKEN_PLACE, {"place_": place}).first()
@@ -156,8 +156,8 @@ _STILL_OPEN = (
 )
 
 
-def _place(row: Row[Any]) -> Place:
-    return Place(
+def _place(row: Row[Any]) -> PersonShare:
+    return PersonShare(
         id=row.id,
         study=row.study,
         title=row.title,
@@ -171,14 +171,14 @@ def _place(row: Row[Any]) -> Place:
     )
 
 
-def find_task(ledger: Ledger, place: Place, number: int) -> Task | None:
+def find_task(ledger: Ledger, place: PersonShare, number: int) -> ComparisonTask | None:
     with ledger.reading() as connection:
         row = _task(connection, place, number)
         if row is None:
             return None
         said = _last_said(_all_said(connection, row.trial), place.form)
     texts = responses_by_digest(ledger, (row.first, row.second))
-    return Task(
+    return ComparisonTask(
         number=number,
         item=find_item(ledger, row.item),
         answers=(texts[row.first].text, texts[row.second].text),
@@ -192,7 +192,7 @@ def _showing(secret: bytes, trial: str) -> str:
     return hmac.digest(secret, b"showing\n" + trial.encode(), "sha256").hex()[:32]
 
 
-def choices(ledger: Ledger, place: Place) -> list[str | None]:
+def choices(ledger: Ledger, place: PersonShare) -> list[str | None]:
     """Of every task in its order: what the person said last, None where nothing."""
     tasks, made = schema.people_tasks, schema.judgements
     query = (
@@ -207,8 +207,8 @@ def choices(ledger: Ledger, place: Place) -> list[str | None]:
 
 
 def say(
-    ledger: Ledger, place: Place, number: int, verdict: Preference, *, showing: str, after: int | None = None
-) -> Said | None:
+    ledger: Ledger, place: PersonShare, number: int, verdict: Preference, *, showing: str, after: int | None = None
+) -> ChosenAnswer | None:
     """Puts a judgement on record beside those before; None where there is no such task.
 
     Raises Paused, Overtaken, and ShownAnew where `showing` is not that of the task. `after`: how often the person had
@@ -253,13 +253,13 @@ def _put_down(ledger: Ledger, connection: Connection, row: Row[Any], verdict: Pr
     ledger.insert_new(connection, schema.judgements, [rows.judgement_row(judgement)])
 
 
-def _end_when_all_is_said(ledger: Ledger, connection: Connection, row: Row[Any], place: Place) -> None:
+def _end_when_all_is_said(ledger: Ledger, connection: Connection, row: Row[Any], place: PersonShare) -> None:
     if connection.execute(_STILL_OPEN, {"place_": row.place}).first() is None:
         outcome = canonical_json({"known": 0, "called": place.tasks, "failed": {}})
         ledger.insert_new(connection, schema.run_ends, [{"run": row.run, "outcome": outcome, "at": time.time()}])
 
 
-def _task(connection: Connection, place: Place, number: int, *, writing: bool = False) -> Row[Any] | None:
+def _task(connection: Connection, place: PersonShare, number: int, *, writing: bool = False) -> Row[Any] | None:
     """With what of its place and study a judgement needs."""
     query = _TASK_TO_WRITE if writing else _TASK
     return connection.execute(query, {"place_": place.id, "number_": number}).first()
@@ -271,8 +271,8 @@ def _all_said(connection: Connection, trial: str) -> list[tuple[int | None, Pref
     return [(json.loads(notes).get("after"), _preference(verdict)) for verdict, notes in found]
 
 
-def _last_said(said: Sequence[tuple[int | None, Preference]], form: Form) -> Said:
-    return Said(choice=form.code(said[-1][1]) if said else None, times=len(said))
+def _last_said(said: Sequence[tuple[int | None, Preference]], form: QuestionForm) -> ChosenAnswer:
+    return ChosenAnswer(choice=form.code(said[-1][1]) if said else None, times=len(said))
 
 
 def _preference(verdict: str) -> Preference:

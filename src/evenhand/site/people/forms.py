@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class FormChoice:
     """One answer that a form offers."""
 
     code: str
@@ -33,7 +33,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class QuestionForm:
     """How a person is asked, word for word."""
 
     name: FormName
@@ -42,7 +42,7 @@ class Form:
     question: str
     sides: Pair
     """What the two answers are called, the one shown first first."""
-    choices: tuple[Choice, ...]
+    choices: tuple[FormChoice, ...]
     levels: Levels
     explained: bool
     """Whether the task and the criteria are shown too."""
@@ -61,8 +61,8 @@ class Form:
         return next(one.code for one in self.choices if one.value == preference.value)
 
 
-FORMS: Mapping[FormName, Form] = {
-    "forced": Form(
+FORMS: Mapping[FormName, QuestionForm] = {
+    "forced": QuestionForm(
         name="forced",
         protocol="visit_people",
         # VisIT-Bench, Figure 15.
@@ -71,22 +71,22 @@ FORMS: Mapping[FormName, Form] = {
             "adhering to all of the instruction details?"
         ),
         sides=("A", "B"),
-        choices=(Choice(code="A", words="Model A", value=1), Choice(code="B", words="Model B", value=-1)),
+        choices=(FormChoice(code="A", words="Model A", value=1), FormChoice(code="B", words="Model B", value=-1)),
         levels=2,
         explained=False,
     ),
-    "five-level": Form(
+    "five-level": QuestionForm(
         name="five-level",
         protocol="creation_people",
         # The symbols are those of Creation-MMBench, Figure 11, which asks nothing in words.
         question="Which answer serves the question better, by its criteria?",
         sides=("Left", "Right"),
         choices=(
-            Choice(code="Left>>Right", words="Left is much better", value=2),
-            Choice(code="Left>Right", words="Left is better", value=1),
-            Choice(code="Left=Right", words="Equally good", value=0),
-            Choice(code="Left<Right", words="Right is better", value=-1),
-            Choice(code="Left<<Right", words="Right is much better", value=-2),
+            FormChoice(code="Left>>Right", words="Left is much better", value=2),
+            FormChoice(code="Left>Right", words="Left is better", value=1),
+            FormChoice(code="Left=Right", words="Equally good", value=0),
+            FormChoice(code="Left<Right", words="Right is better", value=-1),
+            FormChoice(code="Left<<Right", words="Right is much better", value=-2),
         ),
         levels=5,
         explained=True,
@@ -145,7 +145,7 @@ class Sharing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Showing:
+class ShownComparison:
     """One comparison as one person sees it."""
 
     comparison: int
@@ -190,7 +190,7 @@ def comparisons(
     )
 
 
-def divided(comparisons: int, sharing: Sharing) -> list[list[Showing]]:
+def divided(comparisons: int, sharing: Sharing) -> list[list[ShownComparison]]:
     """What each person sees, in their own order.
 
     Nobody sees a comparison twice, nobody has more than one comparison more than another, and of those who see a
@@ -198,13 +198,13 @@ def divided(comparisons: int, sharing: Sharing) -> list[list[Showing]]:
     """
     lots = Random(draw(sharing.seed, "people"))
     for_all = set(lots.sample(range(comparisons), sharing.for_all(comparisons)))
-    places: list[list[Showing]] = [[] for _ in range(sharing.people)]
+    places: list[list[ShownComparison]] = [[] for _ in range(sharing.people)]
     turns = _turns(sharing, lots)
     for number in lots.sample(range(comparisons), comparisons):
         who = lots.sample(range(sharing.people), sharing.people) if number in for_all else next(turns)
         swapped = lots.random() < 0.5
         for place in who:
-            places[place].append(Showing(comparison=number, swapped=swapped))
+            places[place].append(ShownComparison(comparison=number, swapped=swapped))
             swapped = not swapped
     for place in places:
         lots.shuffle(place)

@@ -10,20 +10,20 @@ from starlette.responses import RedirectResponse, Response
 from evenhand.domain.item import Item
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person
-from evenhand.site.boards.battle import Picture, pictures_of
+from evenhand.site.boards.battle import BattlePicture, pictures_of
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
 from evenhand.site.http.visibility import as_compared
-from evenhand.site.living.cache import ProposalsAtHand
+from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.growth import asked_of
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.people.comparisons import (
+    ChosenAnswer,
+    ComparisonTask,
     Overtaken,
     Paused,
-    Place,
-    Said,
+    PersonShare,
     ShownAnew,
-    Task,
     choices,
     find_place,
     find_task,
@@ -54,7 +54,7 @@ async def mine(request: Request, serving: Serving, visiting: Visiting) -> Respon
     return serving.pages.page(request, "comparing.html", context)
 
 
-def _waiting_elsewhere(at_hand: ProposalsAtHand, person: str) -> list[str]:
+def _waiting_elsewhere(at_hand: ProposalCache, person: str) -> list[str]:
     """Names of the growing benchmarks that have something to do for this person."""
     running = [one for one in growing_benchmarks(at_hand.ledger) if not one.terms.paused]
     asked = [asked_of(at_hand, one, person) for one in running]
@@ -68,7 +68,7 @@ def to_be_compared(ledger: Ledger, person: Person) -> list[str]:
     return [*begun, *(one.title for one in open_studies(ledger, person, theirs))]
 
 
-def open_studies(ledger: Ledger, person: Person, theirs: list[Place]) -> list[PeopleStudy]:
+def open_studies(ledger: Ledger, person: Person, theirs: list[PersonShare]) -> list[PeopleStudy]:
     """With a place that this person could take; an owner takes one only on the study's own page."""
     have = {place.study for place in theirs}
     return [
@@ -132,7 +132,7 @@ def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: str 
     return serving.pages.page(request, "compare.html", context, status=200 if overtaken is None else 409)
 
 
-def overtaken_sentence(said: Said) -> str:
+def overtaken_sentence(said: ChosenAnswer) -> str:
     return (
         f"Not saved: you chose {said.choice} meanwhile in another window, and that stands. "
         "Choose again if you mean something else."
@@ -154,7 +154,7 @@ async def answer(
     choice = form.text("choice", most=CHOICE_LONGEST)
     if choice:
         after = form.number("after", least=0, most=SAID_MOST)
-        shown = Shown(number=of_task, showing=form.text("showing", most=SHOWING_LONGEST), after=after)
+        shown = ShownChoice(number=of_task, showing=form.text("showing", most=SHOWING_LONGEST), after=after)
         try:
             await said(serving, own, shown, choice)
         except (Overtaken, ShownAnew) as late:
@@ -167,13 +167,13 @@ async def answer(
     return RedirectResponse(f"/compare/{own.id}/{max(1, of_task + step)}", 303)
 
 
-async def own_place(serving: Service, visiting: Visiting, place: str) -> Place:
+async def own_place(serving: Service, visiting: Visiting, place: str) -> PersonShare:
     """Raises Refusal; another person's is not there, and whoever asks for it is written down."""
     person = visiting.must_be("annotator", "owner")
     return await run_in_threadpool(_own_place, serving.ledger, person, place)
 
 
-def _own_place(ledger: Ledger, person: Person, place: str) -> Place:
+def _own_place(ledger: Ledger, person: Person, place: str) -> PersonShare:
     found = find_place(ledger, place)
     if found is None or found.person != person.id:
         what = "refused: unknown task" if found is None else "refused: another person's task"
@@ -181,7 +181,7 @@ def _own_place(ledger: Ledger, person: Person, place: str) -> Place:
     return found
 
 
-def task_number(place: Place, number: str) -> int:
+def task_number(place: PersonShare, number: str) -> int:
     """Raises Refusal where the place has no such task."""
     if not number.isdecimal() or len(number) > 6 or not 1 <= int(number) <= place.tasks:
         raise not_found("such task of yours")
@@ -190,9 +190,9 @@ def task_number(place: Place, number: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTask:
-    place: Place
-    task: Task
-    pictures: tuple[Picture, ...]
+    place: PersonShare
+    task: ComparisonTask
+    pictures: tuple[BattlePicture, ...]
 
 
 async def own_task(serving: Service, visiting: Visiting, place: str, number: str) -> OwnTask:
@@ -210,7 +210,7 @@ def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownChoice:
     """What a person chose on."""
 
     number: int
@@ -220,7 +220,7 @@ class Shown:
     """How often they had chosen then."""
 
 
-async def said(serving: Service, place: Place, shown: Shown, choice: str) -> Said:
+async def said(serving: Service, place: PersonShare, shown: ShownChoice, choice: str) -> ChosenAnswer:
     """Puts the choice on record; raises Refusal, Overtaken, ShownAnew."""
     verdict = place.form.preference(choice)
     if verdict is None:

@@ -13,7 +13,7 @@ from evenhand.ledger.read.results import results_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import kept_back, may_be_shown
-from evenhand.site.people.forms import AskedStudy, Comparison, Showing, comparisons, divided, drawn_items
+from evenhand.site.people.forms import AskedStudy, Comparison, ShownComparison, comparisons, divided, drawn_items
 
 MOST_TASKS = 200_000
 """Of all people in one study."""
@@ -35,7 +35,7 @@ class SampleOnRecord:
 class PlannedStudy:
     benchmark: BenchmarkOnRecord
     comparisons: tuple[Comparison, ...]
-    shares: tuple[tuple[Showing, ...], ...]
+    shares: tuple[tuple[ShownComparison, ...], ...]
     """What each person would see."""
     answers: Mapping[str, Mapping[str, str]]
     """Digests of the answers that stand, by item and model."""

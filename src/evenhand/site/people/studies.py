@@ -26,8 +26,8 @@ from evenhand.site.people.forms import (
     FORMS,
     AskedStudy,
     Comparison,
-    Form,
-    Showing,
+    QuestionForm,
+    ShownComparison,
 )
 from evenhand.site.people.plan import PeopleStudyError, plan_people_study
 
@@ -38,7 +38,7 @@ class PeopleStudy:
     title: str
     benchmark: str
     data: str
-    form: Form
+    form: QuestionForm
     asked: Mapping[str, Any]
     """As the owner asked for it."""
     comparisons: int
@@ -60,7 +60,7 @@ class PeopleStudy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ShareProgress:
     """How far one place has got."""
 
     place: str
@@ -111,7 +111,7 @@ def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None)
     return study
 
 
-def _shown(one: Comparison, showing: Showing, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _shown(one: Comparison, showing: ShownComparison, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     first, second = (answers[one.item][model] for model in (one.pair[::-1] if showing.swapped else one.pair))
     return {"item": one.item, "first": first, "second": second}
 
@@ -278,7 +278,7 @@ def share_of(
     )
 
 
-def progress(ledger: Ledger, study: str) -> list[Progress]:
+def progress(ledger: Ledger, study: str) -> list[ShareProgress]:
     """Of every place, in their order."""
     table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
     in_study = select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study)
@@ -303,7 +303,7 @@ def progress(ledger: Ledger, study: str) -> list[Progress]:
     )
     with ledger.reading() as connection:
         return [
-            Progress(
+            ShareProgress(
                 place=row.id, number=row.number, person=row.person, tasks=row.tasks, judged=row.judged, last=row.last
             )
             for row in connection.execute(query)

@@ -12,7 +12,7 @@ from evenhand.ledger.read.projection import BenchmarkOnRecord, StudyOnRecord, be
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY, PREFERENCE
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.service import Form
+from evenhand.site.http.service import SentFields
 from evenhand.site.people.forms import AskedStudy, FormName, Pairs, Sharing, Who
 from evenhand.site.people.plan import (
     PlannedStudy,
@@ -213,13 +213,13 @@ _SENT = ("form", "title", "category", "sample", "items", "pairs", "against", "gi
 _SENT_MOST = 100_000
 
 
-def sent_fields(form: Form) -> dict[str, Any]:
+def sent_fields(form: SentFields) -> dict[str, Any]:
     """As they were filled in, right or wrong."""
     fields = {name: form.text(name, most=_SENT_MOST) for name in _SENT}
     return {**fields, "models": list(form.several("models", longest=_SENT_MOST))}
 
 
-def sent_study(form: Form) -> NewStudy:
+def sent_study(form: SentFields) -> NewStudy:
     """Raises Refusal where a field does not fit, naming it as the page does."""
     people = form.number("people", least=1, most=PEOPLE_MOST, called="People")
     try:
@@ -247,7 +247,7 @@ def sent_study(form: Form) -> NewStudy:
         raise Refusal(422, f"{words.removeprefix('Value error, ')}.") from error
 
 
-def _maybe_number(form: Form, name: str, called: str) -> int | None:
+def _maybe_number(form: SentFields, name: str, called: str) -> int | None:
     given = form.text(name, most=_SENT_MOST)
     return form.number(name, least=1, most=ITEMS_MOST, called=called) if given else None
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 
-from evenhand.domain.submission import Entered, Published, Said, Standing, Uploaded, Withdrawn
+from evenhand.domain.submission import Entered, Published, Said, SubmissionState, Uploaded, Withdrawn
 from evenhand.ledger.submissions.store import (
     Submission,
     TooLate,
@@ -23,8 +23,8 @@ from evenhand.site.http.refusal import Refusal, not_found, too_late
 from evenhand.site.http.service import Service
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
-from evenhand.site.submissions.checks import Found, Wanted
-from evenhand.site.submissions.offers import Offer, offer_of
+from evenhand.site.submissions.checks import FoundProblem, WantedCheck
+from evenhand.site.submissions.offers import IntakeOffer, offer_of
 
 FILE_MOST = 50 * 1024 * 1024
 """Bytes of a file of answers."""
@@ -111,7 +111,7 @@ async def seen_submission(serving: Service, visitor: Visitor, submission: str) -
     return found
 
 
-async def begin(serving: Service, visitor: Visitor, offer: Offer, said: Entered, *, policy_hash: str) -> str:
+async def begin(serving: Service, visitor: Visitor, offer: IntakeOffer, said: Entered, *, policy_hash: str) -> str:
     """The new submission's id. Raises Refusal where the policy accepted is not the one that stands."""
     account = visitor.must_be("team")
     _must_be_open(offer)
@@ -133,13 +133,13 @@ async def begin(serving: Service, visitor: Visitor, offer: Offer, said: Entered,
     return made
 
 
-def _must_be_open(offer: Offer) -> None:
+def _must_be_open(offer: IntakeOffer) -> None:
     if not offer.intake.terms.open:
         raise Refusal(409, f"'{offer.intake.benchmark}' takes no submissions at this moment; come back later.")
 
 
-def wanted(offer: Offer) -> Wanted:
-    return Wanted(benchmark=offer.benchmark, missing_allowed=offer.intake.terms.missing_allowed)
+def wanted(offer: IntakeOffer) -> WantedCheck:
+    return WantedCheck(benchmark=offer.benchmark, missing_allowed=offer.intake.terms.missing_allowed)
 
 
 async def may_upload(serving: Service, visitor: Visitor, submission: str) -> Submission:
@@ -155,7 +155,7 @@ async def may_upload(serving: Service, visitor: Visitor, submission: str) -> Sub
 
 async def upload(
     serving: Service, visitor: Visitor, submission: Submission, file: BinaryIO, name: str
-) -> tuple[int, Found]:
+) -> tuple[int, FoundProblem]:
     """Number of the upload, and what was found in it. Raises Refusal."""
     offer = await offer_of(serving, submission.intake)
     _must_be_open(offer)
@@ -172,7 +172,7 @@ async def upload(
     return stands.upload_seq, found
 
 
-async def confirm_upload(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> Standing:
+async def confirm_upload(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> SubmissionState:
     """Raises Refusal. The very same word again is no change, and answered with where it stands: people click twice."""
     if submission.standing.stage != "draft":
         return await _confirmed_before(serving, visitor, submission, upload)
@@ -195,7 +195,7 @@ async def confirm_upload(serving: Service, visitor: Visitor, submission: Submiss
     return stands
 
 
-async def _must_have_no_faults(serving: Service, submission: Submission, offer: Offer) -> None:
+async def _must_have_no_faults(serving: Service, submission: Submission, offer: IntakeOffer) -> None:
     """Under the terms of now, whatever was found when it was uploaded."""
     upload = submission.standing.upload
     if upload is None:
@@ -212,7 +212,7 @@ async def _must_have_no_faults(serving: Service, submission: Submission, offer: 
     )
 
 
-async def as_checked_now(serving: Service, submission: Submission, offer: Offer) -> Submission:
+async def as_checked_now(serving: Service, submission: Submission, offer: IntakeOffer) -> Submission:
     """With the faults that the file of a draft has under the terms of now."""
     stands = submission.standing
     if stands.stage != "draft" or stands.upload is None:
@@ -224,7 +224,7 @@ async def as_checked_now(serving: Service, submission: Submission, offer: Offer)
     return replace(submission, standing=replace(stands, upload=upload))
 
 
-async def _confirmed_before(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> Standing:
+async def _confirmed_before(serving: Service, visitor: Visitor, submission: Submission, upload: int) -> SubmissionState:
     """Where it stands; raises Refusal unless it was this very upload."""
     stands = submission.standing
     if stands.confirmed is not None and stands.upload_seq == upload and stands.stage not in ("withdrawn", "refused"):
@@ -236,13 +236,13 @@ async def _confirmed_before(serving: Service, visitor: Visitor, submission: Subm
     raise too_late(stands.stage)
 
 
-async def publish(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
+async def publish(serving: Service, visitor: Visitor, submission: Submission) -> SubmissionState:
     stands = await _told(serving, submission, Published())
     await serving.watch.note(visitor, "published a submission", submission.id)
     return stands
 
 
-async def withdraw(serving: Service, visitor: Visitor, submission: Submission) -> Standing:
+async def withdraw(serving: Service, visitor: Visitor, submission: Submission) -> SubmissionState:
     stands = await _told(serving, submission, Withdrawn())
     await _forget_uploads(serving, submission.id)
     await serving.watch.note(visitor, "withdrew a submission", submission.id)
@@ -260,8 +260,8 @@ async def _forget_uploads(serving: Service, submission: str) -> None:
     await run_in_threadpool(forget)
 
 
-async def _told(serving: Service, submission: Submission, said: Said) -> Standing:
-    def say() -> Standing:
+async def _told(serving: Service, submission: Submission, said: Said) -> SubmissionState:
+    def say() -> SubmissionState:
         return tell(serving.ledger, submission.id, said, person=submission.person)
 
     try:

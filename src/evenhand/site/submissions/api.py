@@ -32,7 +32,7 @@ from evenhand.site.submissions.actions import (
     withdraw,
 )
 from evenhand.site.submissions.following import Followed, battles_of, followed, receipt_of
-from evenhand.site.submissions.offers import Offer, offer_of, offers
+from evenhand.site.submissions.offers import IntakeOffer, offer_of, offers
 from evenhand.site.submissions.pages import Ending, items_file, table_file, template_file
 
 routes = APIRouter(prefix="/api", tags=["Submissions"])
@@ -66,7 +66,7 @@ async def list_intakes(serving: Serving) -> Document:
     return {"schema": 1, "intakes": [_intake(one) for one in await offers(serving)]}
 
 
-def _intake(offer: Offer) -> Document:
+def _intake(offer: IntakeOffer) -> Document:
     intake, terms = offer.intake, offer.intake.terms
     return {
         "intake": intake.id,

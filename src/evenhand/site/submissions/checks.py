@@ -21,13 +21,13 @@ _LABEL = "submitted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedCheck:
     benchmark: Benchmark
     missing_allowed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundProblem:
     upload: Uploaded
     document: Mapping[str, Json]
     """What `evenhand.benchmarks.answers.checked` tells, without the answers."""
@@ -39,13 +39,13 @@ class Checks:
         self._threads = CapacityLimiter(AT_ONCE)
         self._kept: OrderedDict[tuple[str, str, str, int], Mapping[str, Json]] = OrderedDict()
 
-    async def take(self, file: BinaryIO, name: str, wanted: Wanted) -> Found:
+    async def take(self, file: BinaryIO, name: str, wanted: WantedCheck) -> FoundProblem:
         """Reads the file where it stands and keeps it byte for byte."""
         found = await to_thread.run_sync(self._taken, file, name, wanted, limiter=self._threads)
         self._keep(found.upload, wanted, found.document)
         return found
 
-    async def again(self, upload: Uploaded, wanted: Wanted) -> Mapping[str, Json] | None:
+    async def again(self, upload: Uploaded, wanted: WantedCheck) -> Mapping[str, Json] | None:
         """What was found in a file that was taken before; None where the file is gone or was altered."""
         kept = self._kept.get(_key(upload, wanted))
         if kept is not None:
@@ -60,12 +60,12 @@ class Checks:
         file.seek(0)
         self._ledger.submitted.add(file.read())
 
-    def _keep(self, upload: Uploaded, wanted: Wanted, document: Mapping[str, Json]) -> None:
+    def _keep(self, upload: Uploaded, wanted: WantedCheck, document: Mapping[str, Json]) -> None:
         self._kept[_key(upload, wanted)] = document
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
-    def _taken(self, file: BinaryIO, name: str, wanted: Wanted) -> Found:
+    def _taken(self, file: BinaryIO, name: str, wanted: WantedCheck) -> FoundProblem:
         file.seek(0)
         data = file.read()
         checked = check_submitted(data, name, wanted.benchmark, label=_LABEL, missing_allowed=wanted.missing_allowed)
@@ -76,9 +76,9 @@ class Checks:
             answered=checked.answered,
             faults=checked.faults,
         )
-        return Found(upload=upload, document=checked.as_json())
+        return FoundProblem(upload=upload, document=checked.as_json())
 
-    def _reread(self, upload: Uploaded, wanted: Wanted) -> Mapping[str, Json] | None:
+    def _reread(self, upload: Uploaded, wanted: WantedCheck) -> Mapping[str, Json] | None:
         try:
             data = self._ledger.submitted.get(upload.file)
         except KeyError:
@@ -91,5 +91,5 @@ class Checks:
         return checked.as_json()
 
 
-def _key(upload: Uploaded, wanted: Wanted) -> tuple[str, str, str, int]:
+def _key(upload: Uploaded, wanted: WantedCheck) -> tuple[str, str, str, int]:
     return upload.file, upload.name, wanted.benchmark.digest, wanted.missing_allowed

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.exchange.tables import Table
+from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.submissions.intakes import Intake, find_intake
 from evenhand.ledger.submissions.submitted_models import board_names
@@ -114,7 +114,7 @@ async def released_ratings(serving: Service, visitor: Visitor, request_id: str) 
     boards = [one for one in await serving.boards() if one.human and one.data == grant.data]
     chosen = [study for one in boards for study in one.studies]
 
-    def rated() -> Table:
+    def rated() -> ExchangeTable:
         hidden = sight(serving.ledger, visitor, data=grant.data, sample=False).hidden
         return ratings_table(serving.ledger, chosen, grant.recipient, hidden=hidden, names=board_names(serving.ledger))
 
@@ -142,7 +142,7 @@ async def _grant(serving: Service, visitor: Visitor, request_id: str) -> _Grant:
     return _Grant(data=intake.board.data, recipient=recipient)
 
 
-async def _given(serving: Service, visitor: Visitor, table: Table, name: str) -> Response:
+async def _given(serving: Service, visitor: Visitor, table: ExchangeTable, name: str) -> Response:
     answer = await serving.at_length(partial(table_file, table, name))
     await serving.watch.note(visitor, "exported what is withheld", name)
     return answer

@@ -4,7 +4,16 @@ from collections.abc import Callable, Sequence
 
 from starlette.concurrency import run_in_threadpool
 
-from evenhand.domain.submission import Approved, Closed, Estimated, Raised, Refused, Said, Standing, Terms
+from evenhand.domain.submission import (
+    Approved,
+    Closed,
+    Estimated,
+    Raised,
+    Refused,
+    Said,
+    SubmissionState,
+    SubmissionTerms,
+)
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import IntakeTaken, find_intake, open_intake
 from evenhand.ledger.submissions.store import Submission, TooLate, find_submission, spent, tell
@@ -34,7 +43,7 @@ def submittable(boards: Sequence[BoardOnRecord]) -> list[BoardOnRecord]:
     return [one for one in boards if not one.human and one.protocol != FACTUALITY]
 
 
-def decided_terms(terms: Terms) -> Terms:
+def decided_terms(terms: SubmissionTerms) -> SubmissionTerms:
     """Raises Refusal on terms that cannot be kept."""
     if not terms.battles:
         raise Refusal(422, "At least one battle is needed to place a model.")
@@ -45,7 +54,7 @@ def decided_terms(terms: Terms) -> Terms:
     return terms
 
 
-async def open_for(serving: Service, owner: Visitor, board: str, terms: Terms) -> str:
+async def open_for(serving: Service, owner: Visitor, board: str, terms: SubmissionTerms) -> str:
     """The new intake's id. Raises Refusal."""
     found = found_board(submittable(await serving.boards()), board)
     if found is None:
@@ -74,7 +83,7 @@ async def answer_request(serving: Service, owner: Visitor, request: str, *, acce
 
 async def approve(
     serving: Service, owner: Visitor, submission: str, *, estimate: int, budget: float | None
-) -> Standing:
+) -> SubmissionState:
     """As the worker estimated it in the estimate of this number, and in no other. Raises Refusal."""
     found = await run_in_threadpool(find_submission, serving.ledger, submission)
     if found is None:
@@ -87,7 +96,7 @@ async def approve(
     if plan is None or found.standing.stage != "confirmed":
         raise too_late(found.standing.stage)
 
-    def stands(standing: Standing) -> bool:
+    def stands(standing: SubmissionState) -> bool:
         return standing.estimated_seq == estimate and _as_the_terms_are(serving.ledger, found, plan)
 
     if not await run_in_threadpool(stands, found.standing):
@@ -122,7 +131,7 @@ def _another_estimate() -> Refusal:
     )
 
 
-async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> Standing:
+async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> SubmissionState:
     """Raises Refusal."""
     gone = await run_in_threadpool(spent, serving.ledger, submission)
     if budget is not None and budget <= gone:
@@ -130,7 +139,7 @@ async def raise_budget(serving: Service, owner: Visitor, submission: str, *, bud
     return await _told(serving, owner, submission, Raised(budget=budget), what=f"raised a budget: {limit(budget)}")
 
 
-async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> Standing:
+async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> SubmissionState:
     """Raises Refusal."""
     return await _told(serving, owner, submission, Refused(reason=_reason(reason)), what="refused a submission")
 
@@ -142,7 +151,7 @@ def _reason(words: str) -> str:
     return reason
 
 
-async def close(serving: Service, owner: Visitor, submission: str) -> Standing:
+async def close(serving: Service, owner: Visitor, submission: str) -> SubmissionState:
     """Raises Refusal."""
     return await _told(serving, owner, submission, Closed(), what="closed a submission with what is there")
 
@@ -154,12 +163,12 @@ async def _told(
     said: Said,
     *,
     what: str,
-    allowed: Callable[[Standing], bool] = lambda _: True,
-) -> Standing:
+    allowed: Callable[[SubmissionState], bool] = lambda _: True,
+) -> SubmissionState:
     """`what` the log calls it; what is not `allowed` any more, in this moment, is refused."""
     by = owner.must_be("owner").id
 
-    def say() -> Standing:
+    def say() -> SubmissionState:
         if find_submission(serving.ledger, submission) is None:
             raise not_found("such submission")
         return tell(serving.ledger, submission, said, person=by, allowed=allowed)

@@ -10,18 +10,18 @@ from starlette.concurrency import run_in_threadpool
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import labelled
-from evenhand.exchange.tables import Table
+from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import find_intake
-from evenhand.ledger.submissions.placements import Progress, placing_progress
+from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import Submission, entrants, queue, receipt_on_record, submissions_on_record
 from evenhand.ledger.submissions.submitted_models import board_names, may_be_shown
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
 from evenhand.site.http.visibility import sight
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.submissions.offers import Offer
+from evenhand.site.submissions.offers import IntakeOffer
 from evenhand.site.submissions.team_battles import Reader, team_battles
 
 
@@ -30,7 +30,7 @@ class Followed:
     submission: Submission
     place: int | None
     """In the line of those to be judged, from 1; None where it is not in it."""
-    progress: Progress | None
+    progress: PlacementProgress | None
     """None before judging has begun."""
     gone: int = 0
     """Submitted models that it was to meet and that nobody may see any more: their battles are not in its file."""
@@ -93,7 +93,7 @@ async def receipt_of(serving: Service, one: Submission) -> dict[str, Json]:
     return found
 
 
-async def battles_of(serving: Service, visitor: Visitor, offer: Offer, one: Submission) -> Table:
+async def battles_of(serving: Service, visitor: Visitor, offer: IntakeOffer, one: Submission) -> ExchangeTable:
     """Its battles as far as its team may see them. Raises Refusal before it is judged."""
     if one.standing.judged is None:
         raise _no_receipt()
@@ -105,7 +105,7 @@ def _no_receipt() -> Refusal:
     return not_found("receipt yet: it comes when the submission is judged")
 
 
-def _study(offer: Offer, receipt: Mapping[str, Json]) -> StudyOnRecord:
+def _study(offer: IntakeOffer, receipt: Mapping[str, Json]) -> StudyOnRecord:
     placed = receipt.get("study")
     key = placed.get("key") if isinstance(placed, dict) else None
     studies = () if offer.board is None else offer.board.studies
@@ -115,7 +115,7 @@ def _study(offer: Offer, receipt: Mapping[str, Json]) -> StudyOnRecord:
     return found
 
 
-def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submission) -> Table:
+def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submission) -> ExchangeTable:
     seen = sight(ledger, visitor, data=study.data, sample=study.sample)
     # One's own battles are one's own, on the board or not.
     own = replace(seen, hidden=seen.hidden - {one.label})

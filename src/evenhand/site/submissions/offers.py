@@ -16,7 +16,7 @@ from evenhand.site.living.public_export import on_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class IntakeOffer:
     intake: Intake
     benchmark: Benchmark
     board: BoardOnRecord | None
@@ -42,13 +42,13 @@ class Offer:
         return sorted({item.category for item in self.items if item.category})
 
 
-async def offers(serving: Service) -> list[Offer]:
+async def offers(serving: Service) -> list[IntakeOffer]:
     boards = await serving.boards()
     found = await run_in_threadpool(intakes_on_record, serving.ledger)
     return [await run_in_threadpool(_offer, serving.ledger, one, boards) for one in found]
 
 
-async def offer_of(serving: Service, intake: str) -> Offer:
+async def offer_of(serving: Service, intake: str) -> IntakeOffer:
     """Raises Refusal where there is none."""
     found = await run_in_threadpool(find_intake, serving.ledger, intake)
     if found is None:
@@ -56,8 +56,8 @@ async def offer_of(serving: Service, intake: str) -> Offer:
     return await run_in_threadpool(_offer, serving.ledger, found, await serving.boards())
 
 
-def _offer(ledger: Ledger, intake: Intake, boards: Sequence[BoardOnRecord]) -> Offer:
-    return Offer(
+def _offer(ledger: Ledger, intake: Intake, boards: Sequence[BoardOnRecord]) -> IntakeOffer:
+    return IntakeOffer(
         intake=intake,
         benchmark=on_record(ledger, intake.board.data),
         everything=everybody_sees(ledger, intake.board.data),

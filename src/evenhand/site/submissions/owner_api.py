@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from evenhand.domain.submission import Failed, Standing, Terms
+from evenhand.domain.submission import Failed, SubmissionState, SubmissionTerms
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
 from evenhand.site.accounts.request_pages import ABOUT_LONGEST
@@ -45,8 +45,8 @@ class IntakeTerms(BaseModel):
     missing_allowed: int = Field(default=0, ge=0, le=_MOST)
     open: bool = True
 
-    def terms(self) -> Terms:
-        return decided_terms(Terms(**self.model_dump()))
+    def terms(self) -> SubmissionTerms:
+        return decided_terms(SubmissionTerms(**self.model_dump()))
 
 
 class NewIntake(BaseModel):
@@ -146,7 +146,7 @@ def _submission(one: Submission, spent_usd: float) -> Document:
     }
 
 
-def _stage(stands: Standing) -> Document:
+def _stage(stands: SubmissionState) -> Document:
     approved = stands.approved
     return {
         "stage": stands.stage,

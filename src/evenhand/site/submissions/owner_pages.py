@@ -8,14 +8,14 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.domain.submission import Terms
+from evenhand.domain.submission import SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.intakes import Intake, find_intake, intakes_on_record, set_terms
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, submissions_on_record
 from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.http.refusal import Refusal, not_found
-from evenhand.site.http.service import Form, Owner, SentForm, Service, Serving
+from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.owner_pages import worker_state
 from evenhand.site.living.proposed import plain
@@ -44,17 +44,17 @@ _NUMBERS = ("battles", "reference_battles", "seed", "per_team", "days", "missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class OwnerQueue:
     """What needs the owner's word, and what goes on without it."""
 
     owner: Sequence[Submission]
     others: Sequence[Submission]
 
 
-def _sorted(found: Sequence[Submission]) -> Waiting:
+def _sorted(found: Sequence[Submission]) -> OwnerQueue:
     newest = sorted(found, key=lambda one: one.at, reverse=True)
     asked = [one for one in newest if one.standing.stage in ("confirmed", "stopped")]
-    return Waiting(owner=asked, others=[one for one in newest if one not in asked])
+    return OwnerQueue(owner=asked, others=[one for one in newest if one not in asked])
 
 
 @pages.get("")
@@ -69,7 +69,7 @@ async def _overview(request: Request, serving: Service, *, fault: str | None = N
         **found,
         "fault": fault,
         "boards": [one for one in submittable(await serving.boards()) if identity_of(one) not in taken],
-        "terms": Terms(policy=POLICY),
+        "terms": SubmissionTerms(policy=POLICY),
         "stages": STAGES,
         "longest": {"policy": POLICY_LONGEST, "reason": REASON_LONGEST},
     }
@@ -119,11 +119,11 @@ async def new_intake(request: Request, serving: Serving, owner: Owner, form: Sen
     return RedirectResponse(f"/admin/submissions/intakes/{made}", 303)
 
 
-def _terms(form: Form) -> Terms:
+def _terms(form: SentFields) -> SubmissionTerms:
     """Raises Refusal."""
     numbers = {name: form.number(name, least=0, most=1_000_000) for name in _NUMBERS}
     policy = plain(form.text("policy", most=POLICY_LONGEST, required="the policy"))
-    return decided_terms(Terms(policy=policy, open=form.text("open", most=10) == "yes", **numbers))
+    return decided_terms(SubmissionTerms(policy=policy, open=form.text("open", most=10) == "yes", **numbers))
 
 
 async def intake_of(serving: Service, intake: str) -> Intake:
@@ -207,7 +207,7 @@ async def decide(request: Request, serving: Serving, owner: Owner, form: SentFor
     return RedirectResponse(f"/admin/submissions/{submission}", 303)
 
 
-async def _decide(serving: Service, owner: Visitor, form: Form, submission: str) -> None:
+async def _decide(serving: Service, owner: Visitor, form: SentFields, submission: str) -> None:
     match form.choice("word", ("approve", "refuse", "raise", "close")):
         case "approve":
             estimate = form.number("estimate", least=0, most=_ESTIMATES_MOST, called="The number of the estimate")
@@ -221,7 +221,7 @@ async def _decide(serving: Service, owner: Visitor, form: Form, submission: str)
             await close(serving, owner, submission)
 
 
-def _budget(form: Form) -> float | None:
+def _budget(form: SentFields) -> float | None:
     """Dollars; None only where it is said that there shall be no limit."""
     if form.text("unlimited", most=10) == "yes":
         return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evenhand.domain.identity import Json
 from evenhand.exchange.peers.visit_battles import visit_battles_table
-from evenhand.exchange.tables import Table
+from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
 
@@ -25,14 +25,14 @@ class Reader:
 
 def team_battles(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], label: str, *, reader: Reader, names: Mapping[str, str]
-) -> Table:
+) -> ExchangeTable:
     """The battles of the model that the record knows by this label, in the order of the board.
 
     `names`: what the reader may call submitted models, by label.
     """
     whole = visit_battles_table(ledger, chosen, replies=reader.everything, with_reference=reader.everything)
     rows = [_renamed(row, names) for row in whole.table.rows if _may_see(row, label, reader)]
-    return Table(columns=whole.table.columns, rows=rows)
+    return ExchangeTable(columns=whole.table.columns, rows=rows)
 
 
 def _may_see(row: Mapping[str, Json], label: str, reader: Reader) -> bool:

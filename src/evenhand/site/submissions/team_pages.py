@@ -12,7 +12,7 @@ from evenhand.ledger.submissions.intakes import intakes_on_record
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
 from evenhand.ledger.upkeep.signing import public_keys
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.service import Form, Known, SentForm, Service, Serving, Visiting
+from evenhand.site.http.service import Known, SentFields, SentForm, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.submissions.actions import (
     ENTERED_LONGEST,
@@ -31,7 +31,7 @@ from evenhand.site.submissions.actions import (
     withdraw,
 )
 from evenhand.site.submissions.following import battles_of, estimate_in, followed, names_for_team, receipt_of
-from evenhand.site.submissions.offers import Offer, offer_of
+from evenhand.site.submissions.offers import IntakeOffer, offer_of
 from evenhand.site.submissions.pages import table_file
 
 pages = APIRouter(include_in_schema=False)
@@ -66,7 +66,7 @@ async def new(request: Request, serving: Serving, visiting: Visiting, intake: st
 
 
 def _new(
-    request: Request, serving: Service, offer: Offer, filled: dict[str, str], *, refusal: Refusal | None = None
+    request: Request, serving: Service, offer: IntakeOffer, filled: dict[str, str], *, refusal: Refusal | None = None
 ) -> Response:
     context = {
         "offer": offer,
@@ -94,12 +94,12 @@ async def begun(request: Request, serving: Serving, visiting: Visiting, form: Se
     return RedirectResponse(f"/submissions/{made}", 303)
 
 
-def _entered(form: Form) -> Entered:
+def _entered(form: SentFields) -> Entered:
     typed = {name: form.text(name, most=100_000) for name in _FIELDS}
     return entered(**typed)
 
 
-def _ticked(form: Form, sentence: str) -> None:
+def _ticked(form: SentFields, sentence: str) -> None:
     if form.text("sure", most=10) != "yes":
         raise Refusal(422, sentence)
 

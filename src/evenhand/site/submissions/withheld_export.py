@@ -16,7 +16,7 @@ from uuid import UUID
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import NoVerdict, verdict_json
-from evenhand.exchange.tables import Shape, Table
+from evenhand.exchange.tables import ExchangeTable, Shape
 from evenhand.ledger.read.projection import StudyOnRecord, judged
 from evenhand.ledger.store.record import Ledger
 
@@ -65,8 +65,8 @@ def withheld_rows(items: Iterable[Item], recipient: Recipient) -> list[dict[str,
     return [{**_content(item), **_marks(recipient)} for item in items]
 
 
-def withheld_table(items: Iterable[Item], recipient: Recipient) -> Table:
-    return Table(columns=COLUMNS, rows=withheld_rows(items, recipient))
+def withheld_table(items: Iterable[Item], recipient: Recipient) -> ExchangeTable:
+    return ExchangeTable(columns=COLUMNS, rows=withheld_rows(items, recipient))
 
 
 def ratings_table(
@@ -76,7 +76,7 @@ def ratings_table(
     *,
     hidden: Collection[str] = (),
     names: Mapping[str, str] | None = None,
-) -> Table:
+) -> ExchangeTable:
     """People's judgements one by one; a person is a number that means nothing outside this file.
 
     Rows with a model among the `hidden` are left out. `names`: what the reader may call submitted models, by label.
@@ -95,7 +95,7 @@ def ratings_table(
             "person": persons.setdefault(one.trial.rater, len(persons) + 1),
         }
         rows.append({**told, **_marks(recipient)})
-    return Table(columns=RATING_COLUMNS, rows=rows)
+    return ExchangeTable(columns=RATING_COLUMNS, rows=rows)
 
 
 def _marks(recipient: Recipient) -> dict[str, Json]:

@@ -8,7 +8,6 @@ from evenhand.domain.submission import (
     Closed,
     Confirmed,
     Estimated,
-    Event,
     Failed,
     Judged,
     Published,
@@ -17,6 +16,7 @@ from evenhand.domain.submission import (
     Said,
     Stage,
     Stopped,
+    SubmissionEvent,
     Uploaded,
     Withdrawn,
 )
@@ -40,7 +40,7 @@ class Line:
     words: str
 
 
-def history(events: Sequence[Event]) -> tuple[Line, ...]:
+def history(events: Sequence[SubmissionEvent]) -> tuple[Line, ...]:
     """The newest first."""
     return tuple(Line(at=one.at, person=one.person, words=in_words(one.said)) for one in reversed(events))
 

@@ -19,13 +19,13 @@ WINNERS = {"model_a": 1, "model_b": -1, "tie": 0, "left": 1, "right": -1, "tie (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Coded:
+class Codebook:
     names: tuple[str, ...]
     """Sorted; a code is an index into it."""
     columns: tuple[Codes, ...]
 
 
-def coded_names(*columns: Column) -> Coded:
+def coded_names(*columns: Column) -> Codebook:
     """The columns over one list of names. Raises ValueError where a name is missing or not text."""
     import polars as pl
 
@@ -42,7 +42,7 @@ def coded_names(*columns: Column) -> Coded:
     names = sorted(name_of.values())
     place = {name: number for number, name in enumerate(names)}
     sorted_code = np.array([place[name_of[code]] for code in range(len(names))], dtype=np.int32)
-    return Coded(names=tuple(names), columns=tuple(sorted_code.take(code) for code in codes))
+    return Codebook(names=tuple(names), columns=tuple(sorted_code.take(code) for code in codes))
 
 
 def _learn_names(name_of: dict[int, str], text: "pl.Series", code: Codes, distinct: int) -> None:
@@ -122,7 +122,7 @@ def _winner_words_in_any_case(text: "pl.Series") -> WinnerWords:
     )
 
 
-def without_spaces(coded: Coded) -> Coded:
+def without_spaces(coded: Codebook) -> Codebook:
     """Names without the spaces around them; those that then are alike become one."""
     plain = [name.strip() for name in coded.names]
     if tuple(plain) == coded.names:
@@ -130,7 +130,7 @@ def without_spaces(coded: Coded) -> Coded:
     names = sorted(set(plain))
     place = {name: number for number, name in enumerate(names)}
     code = np.array([place[name] for name in plain], dtype=np.int32)
-    return Coded(names=tuple(names), columns=tuple(code.take(column) for column in coded.columns))
+    return Codebook(names=tuple(names), columns=tuple(code.take(column) for column in coded.columns))
 
 
 def _series(column: Column) -> "pl.Series":

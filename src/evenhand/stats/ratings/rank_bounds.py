@@ -41,7 +41,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RankBounds:
     rating: float | None
     """Points, or a share for win rates; None: no finite one."""
     rank: int | None
@@ -49,13 +49,13 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
+class RankBand:
     model: str
     missing: int
     """Its comparisons without a verdict."""
-    worst: Standing
+    worst: RankBounds
     """As if it had lost all of those."""
-    best: Standing
+    best: RankBounds
     """As if it had won them."""
 
     def as_json(self) -> dict[str, Json]:
@@ -70,7 +70,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bands:
-    bands: tuple[Band, ...]
+    bands: tuple[RankBand, ...]
     """In the order of the comparisons' models."""
     method: Method
     """What ratings and ranks are of; win rates also where there are too many models to fit anew."""
@@ -102,7 +102,7 @@ def bands(
         worst, best = _refitted(comparisons, counts, ties, scale or Scale())
     return Bands(
         bands=tuple(
-            Band(model=model, missing=int(counts[code].sum()), worst=worst[code], best=best[code])
+            RankBand(model=model, missing=int(counts[code].sum()), worst=worst[code], best=best[code])
             for code, model in enumerate(comparisons.models)
         ),
         method=used,
@@ -117,7 +117,7 @@ def _counted(missing: Missing, models: int) -> FloatArray:
     return one_way + one_way.T
 
 
-def _win_rate_standings(comparisons: Comparisons, counts: FloatArray, *, won: bool) -> list[Standing]:
+def _win_rate_standings(comparisons: Comparisons, counts: FloatArray, *, won: bool) -> list[RankBounds]:
     table = pair_table(comparisons).table
     of_models = table.of_models()
     points, played = of_models[:, WIN] + of_models[:, TIE] / 2, of_models.sum(axis=1)
@@ -128,9 +128,9 @@ def _win_rate_standings(comparisons: Comparisons, counts: FloatArray, *, won: bo
     better = _joined(structure(table).component, counts) & (others > share[:, None] + _HAIR)
     ranks = 1 + (better & ~np.eye(len(own), dtype=np.bool_)).sum(axis=1)
     return [
-        Standing(rating=float(share[code]), rank=int(ranks[code]))
+        RankBounds(rating=float(share[code]), rank=int(ranks[code]))
         if played[code] + own[code]
-        else Standing(rating=None, rank=None)
+        else RankBounds(rating=None, rank=None)
         for code in range(len(own))
     ]
 
@@ -152,7 +152,7 @@ def _joined(component: IntArray, counts: FloatArray) -> BoolArray:
 
 def _refitted(
     comparisons: Comparisons, counts: FloatArray, ties: Ties, scale: Scale
-) -> tuple[list[Standing], list[Standing]]:
+) -> tuple[list[RankBounds], list[RankBounds]]:
     cells = _cells(comparisons)
     usual = _standings(cells, ties, scale)
     worst, best = list(usual), list(usual)
@@ -189,7 +189,7 @@ def _with_verdicts(cells: Comparisons, counts: FloatArray, code: int, sign: int)
     )
 
 
-def _standings(cells: Comparisons, ties: Ties, scale: Scale) -> list[Standing]:
+def _standings(cells: Comparisons, ties: Ties, scale: Scale) -> list[RankBounds]:
     solution = solve(cells, ties=ties)
     component, ranks = solution.structure.component, estimated_ranks(solution)
     value = np.where(core_models(solution), scale.start + scale.unit * solution.fit.strength, np.nan)
@@ -197,7 +197,7 @@ def _standings(cells: Comparisons, ties: Ties, scale: Scale) -> list[Standing]:
         anchor = cells.models.index(scale.anchor)
         value[component == component[anchor]] += scale.anchor_value - value[anchor]
     return [
-        Standing(
+        RankBounds(
             rating=float(value[code]) if np.isfinite(value[code]) else None,
             rank=int(ranks[code]) if component[code] >= 0 else None,
         )

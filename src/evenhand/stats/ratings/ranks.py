@@ -17,7 +17,7 @@ import numpy as np
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, closure, structure
-from evenhand.stats.ratings.bradley_terry.covariance import Spread
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.notes import counted
 from evenhand.stats.ratings.bradley_terry.placement import placement
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
@@ -27,7 +27,7 @@ from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.simultaneous import SIMULATED, Joint, bonferroni, of_draws, simulated
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import pair_table
-from evenhand.stats.ratings.win_rate import Policy, Tally, tally
+from evenhand.stats.ratings.win_rate import Policy, WinTally, tally
 
 if TYPE_CHECKING:
     from evenhand.stats.ratings.elo.ratings import EloBootstrap
@@ -165,7 +165,7 @@ def _same(labels: IntArray) -> BoolArray:
     return (labels[:, None] == labels[None, :]) & ~np.eye(len(labels), dtype=np.bool_)
 
 
-def _trusted(spread: Spread, played: BoolArray) -> bool:
+def _trusted(spread: Covariance, played: BoolArray) -> bool:
     """Whether the covariance rests on enough clusters to tell what the differences have to do with each other."""
     return bool(spread.determined[played].all() and (spread.clusters[played] >= FEW_CLUSTERS).all())
 
@@ -236,12 +236,12 @@ def _scatter(draws: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return mean, deviations, np.where(together > 1, filled.T @ filled / np.maximum(together - 1, 1), np.nan)
 
 
-def _clusters(tallied: Tally) -> int:
+def _clusters(tallied: WinTally) -> int:
     item = tallied.rows.item
     return len(tallied.rows) if item is None else int(np.count_nonzero(np.bincount(item)))
 
 
-def _above(tallied: Tally, correlation: FloatArray, joint: Joint) -> BoolArray:
+def _above(tallied: WinTally, correlation: FloatArray, joint: Joint) -> BoolArray:
     """[i, j]: the interval of share i minus share j lies above 0."""
     estimates = tallied.estimates(joint.levels(tallied.items))
     share = tallied.share

@@ -18,7 +18,7 @@ RANGE = Range(low=-2 * POINTS, high=2 * POINTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class VoteCounts:
     """Votes by what they say of the model; fractional where replicates share a showing. Table 5's columns."""
 
     much_better: float = 0
@@ -61,27 +61,27 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
+class WorstAndBest:
     """What a mean would be if everything that lacks a value had the worst one, or the best; None of nothing."""
 
     worst: float | None
     best: float | None
 
 
-def band(total: float, valid: float, *, lacking: float, within: Range) -> Band:
+def band(total: float, valid: float, *, lacking: float, within: Range) -> WorstAndBest:
     """`total`: the sum of the `valid` values; `lacking`: how many have none."""
     shown = valid + lacking
     if not shown:
-        return Band(worst=None, best=None)
-    return Band(worst=(total + within.low * lacking) / shown, best=(total + within.high * lacking) / shown)
+        return WorstAndBest(worst=None, best=None)
+    return WorstAndBest(worst=(total + within.low * lacking) / shown, best=(total + within.high * lacking) / shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reward:
-    counts: Counts
+    counts: VoteCounts
     reward: Estimate
     win_rate: Estimate
-    band: Band
+    band: WorstAndBest
     """The Reward if every showing without a verdict were "much worse", or "much better"."""
 
 
@@ -103,7 +103,7 @@ def reward(votes: FiveLevel, *, level: float = LEVEL) -> Reward:
         raise ValueError("A five-level vote lies from -2 to 2.")
     by_value = np.bincount(votes.value.astype(np.int64) + 2, weights=votes.weight, minlength=5)
     much_worse, worse, tie, better, much_better = (float(weight) for weight in by_value)
-    counts = Counts(
+    counts = VoteCounts(
         much_better=much_better, better=better, tie=tie, worse=worse, much_worse=much_worse, fail=votes.fails
     )
     return Reward(

@@ -44,7 +44,7 @@ class WinRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tally:
+class WinTally:
     """Of each model: its share, and the sums that the share's interval needs."""
 
     rows: Comparisons
@@ -122,7 +122,7 @@ def mean_win_rates(comparisons: Comparisons, *, level: float = LEVEL) -> tuple[W
     return _named(table, comparisons.models, _tallied(comparisons, _scores(comparisons, 0.5), weights).estimates(level))
 
 
-def tally(comparisons: Comparisons, policy: Policy) -> Tally:
+def tally(comparisons: Comparisons, policy: Policy) -> WinTally:
     comparisons = _with_weight(comparisons)
     if policy == "visit":
         comparisons = comparisons.rows(comparisons.sign != 0)
@@ -130,14 +130,14 @@ def tally(comparisons: Comparisons, policy: Policy) -> Tally:
     return _tallied(comparisons, _scores(comparisons, 0.5 if policy == "average" else 0.0), (weight, weight))
 
 
-def _tallied(comparisons: Comparisons, scores: _Sides, weights: _Sides) -> Tally:
+def _tallied(comparisons: Comparisons, scores: _Sides, weights: _Sides) -> WinTally:
     models = len(comparisons.models)
     one, other = comparisons.model_a, comparisons.model_b
     n = summed(one, weights[0], models) + summed(other, weights[1], models)
     won = summed(one, weights[0] * scores[0], models) + summed(other, weights[1] * scores[1], models)
     # Rounding may leave the share of a model that won everything a hair above 1.
     share = np.clip(won / np.where(n > 0, n, 1.0), 0.0, 1.0)
-    return Tally(
+    return WinTally(
         rows=comparisons,
         share=share,
         n=n,

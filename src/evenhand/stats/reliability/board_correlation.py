@@ -7,7 +7,7 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, reach, wilson
-from evenhand.stats.reliability.agreement.rater_matrix import Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
 from evenhand.stats.reliability.correlation import Coefficient, coefficient_of, correlation
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
 
@@ -47,7 +47,7 @@ class _Sums:
 
 
 def board_correlation(
-    one: Opinions, other: Opinions, *, rounds: int = 1000, seed: int = 0, level: float = LEVEL
+    one: RaterMatrix, other: RaterMatrix, *, rounds: int = 1000, seed: int = 0, level: float = LEVEL
 ) -> BoardCorrelation:
     """Of the models' mean verdicts. Items are drawn with replacement, the same for both, so that what makes an item
     easy moves both boards alike; the interval is the percentiles'. With one item: Fisher's z over the models.
@@ -95,12 +95,12 @@ def _defined(one: FloatArray, other: FloatArray, name: Coefficient) -> float | N
     return coefficient_of(one, other, name)
 
 
-def _items(opinions: Opinions) -> tuple[IntArray, int]:
+def _items(opinions: RaterMatrix) -> tuple[IntArray, int]:
     named, number = np.unique(opinions.cases.item, return_inverse=True)
     return number, len(named)
 
 
-def _sums(opinions: Opinions, item: IntArray, items: int) -> _Sums:
+def _sums(opinions: RaterMatrix, item: IntArray, items: int) -> _Sums:
     models = len(opinions.cases.models)
     cell = item[opinions.case] * models + opinions.cases.model[opinions.case]
     said = np.bincount(cell, weights=opinions.value, minlength=items * models)

@@ -10,7 +10,7 @@ _AT_THE_LIMIT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ObservedShare:
     """An estimate at the usual level, on the scale from 0 to 1, its interval made as in `intervals`."""
 
     value: float
@@ -22,7 +22,7 @@ class Seen:
     """Each bound at 95 % for its side alone."""
 
     @classmethod
-    def of(cls, estimate: Estimate, within: Range) -> "Seen | None":
+    def of(cls, estimate: Estimate, within: Range) -> "ObservedShare | None":
         """None where there is no value or no interval."""
         if estimate.value is None or estimate.lower is None or estimate.upper is None:
             return None

@@ -9,17 +9,19 @@ from hypothesis import strategies as st
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Grades, NoVerdict, Preference
-from evenhand.reports.papers.scores.creation_figures import Figures, Wanted, figures
-from evenhand.reports.papers.scores.creation_record import ModelRecord, Showing
+from evenhand.reports.papers.scores.creation_figures import CreationFigures, WantedPreferences, figures
+from evenhand.reports.papers.scores.creation_record import ModelRecord, OrderedPair
 
 FAILED = NoVerdict(reason="unreadable")
 preferences = st.builds(lambda value: Preference(value=value, levels=5), st.integers(-2, 2))
 grades = st.builds(lambda first, second: Grades(values=(first / 2, second / 2)), st.integers(0, 20), st.integers(0, 20))
 
 
-def showings(verdicts: "st.SearchStrategy[Preference] | st.SearchStrategy[Grades]") -> st.SearchStrategy[list[Showing]]:
+def showings(
+    verdicts: "st.SearchStrategy[Preference] | st.SearchStrategy[Grades]",
+) -> st.SearchStrategy[list[OrderedPair]]:
     one = st.builds(
-        lambda item, forward, read, failed: Showing(
+        lambda item, forward, read, failed: OrderedPair(
             item=item, forward=forward, read=tuple(read), failure=FAILED if failed and not read else None
         ),
         st.sampled_from("12345"),
@@ -43,9 +45,9 @@ records = st.builds(
 )
 
 
-def of(record: ModelRecord, *, items: int = 5, orders: int = 2) -> Figures:
+def of(record: ModelRecord, *, items: int = 5, orders: int = 2) -> CreationFigures:
     labels = frozenset(map(str, range(1, items + 1)))
-    return figures(record, Wanted(items=labels, applicable=labels, orders=orders))
+    return figures(record, WantedPreferences(items=labels, applicable=labels, orders=orders))
 
 
 def votes(record: ModelRecord) -> list[tuple[int, Fraction]]:
@@ -86,7 +88,7 @@ def test_scores_are_plain_means_over_valid_verdicts_replicates_sharing_one_weigh
             assert estimate.lower - 1e-9 <= estimate.value <= estimate.upper + 1e-9
 
 
-def mirrored(showing: Showing) -> Showing:
+def mirrored(showing: OrderedPair) -> OrderedPair:
     """The same words after the answers changed places on paper alone: model and baseline exchange their roles."""
     return replace(showing, forward=not showing.forward)
 
@@ -109,7 +111,7 @@ def test_exchanging_model_and_baseline_turns_every_score_round(record: ModelReco
 
 @given(records)
 def test_the_bands_are_the_scores_with_failures_put_in_as_verdicts(record: ModelRecord):
-    def filled(value: int, grade: float) -> Figures:
+    def filled(value: int, grade: float) -> CreationFigures:
         preference = [
             replace(one, read=(Preference(value=-value if one.forward else value, levels=5),), failure=None)
             if one.failure
@@ -131,9 +133,9 @@ def test_the_bands_are_the_scores_with_failures_put_in_as_verdicts(record: Model
     assert found.vfs_band.best == pytest.approx(best.dual.vfs.value)
 
 
-def shown(value: int, *, item: str = "1", forward: bool = True) -> Showing:
+def shown(value: int, *, item: str = "1", forward: bool = True) -> OrderedPair:
     """In favour of the model."""
-    return Showing(item=item, forward=forward, read=(Preference(value=-value if forward else value, levels=5),))
+    return OrderedPair(item=item, forward=forward, read=(Preference(value=-value if forward else value, levels=5),))
 
 
 def test_an_unanswered_item_counts_as_much_worse_in_both_orders_in_its_band_alone():
@@ -162,7 +164,7 @@ def test_half_the_items_unanswered_and_each_shown_once_is_halfway_to_much_worse(
 
 def test_an_item_that_does_not_apply_is_no_gap_in_the_band():
     record = ModelRecord(model="m", preference=(shown(1),), factuality=(), answers=answered("1"))
-    wanted = Wanted(items=frozenset("12"), applicable=frozenset("1"), orders=1)
+    wanted = WantedPreferences(items=frozenset("12"), applicable=frozenset("1"), orders=1)
     assert figures(record, wanted).unanswered_worst == 50
 
 
@@ -171,12 +173,12 @@ def test_an_item_counts_as_judged_when_every_order_was_asked_and_one_was_read():
         model="m",
         preference=(
             shown(1, item="1"),
-            Showing(item="1", forward=False, failure=FAILED),
+            OrderedPair(item="1", forward=False, failure=FAILED),
             shown(1, item="2"),
-            Showing(item="3", forward=True, failure=FAILED),
-            Showing(item="3", forward=False, failure=FAILED),
+            OrderedPair(item="3", forward=True, failure=FAILED),
+            OrderedPair(item="3", forward=False, failure=FAILED),
             shown(1, item="4"),
-            Showing(item="4", forward=False),
+            OrderedPair(item="4", forward=False),
         ),
         factuality=(),
         answers=answered(*"1234"),
@@ -190,8 +192,8 @@ def test_the_published_order_stands_beside_both():
         model="m",
         preference=(shown(2), shown(-1, forward=False)),
         factuality=(
-            Showing(item="1", forward=True, read=(Grades(values=(9, 4)),)),
-            Showing(item="1", forward=False, read=(Grades(values=(7, 8)),)),
+            OrderedPair(item="1", forward=True, read=(Grades(values=(9, 4)),)),
+            OrderedPair(item="1", forward=False, read=(Grades(values=(7, 8)),)),
         ),
         answers=answered("1"),
     )
@@ -202,7 +204,7 @@ def test_the_published_order_stands_beside_both():
 
 
 def test_what_failed_gives_no_number_and_says_why():
-    failed = Showing(item="1", forward=True, failure=FAILED)
+    failed = OrderedPair(item="1", forward=True, failure=FAILED)
     found = of(ModelRecord(model="m", preference=(failed,), factuality=(failed,), answers=answered("1")))
     document = found.as_json()
     assert (document["reward"], document["win_rate"], document["vfs"]) == (None, None, None)
@@ -217,7 +219,7 @@ def test_what_failed_gives_no_number_and_says_why():
 
 def test_a_showing_not_asked_yet_is_wanted_and_no_failure():
     record = ModelRecord(
-        model="m", preference=(shown(1), Showing(item="2", forward=True)), factuality=(), answers=answered("1", "2")
+        model="m", preference=(shown(1), OrderedPair(item="2", forward=True)), factuality=(), answers=answered("1", "2")
     )
     found = of(record)
     assert found.dual.preference.counts.fail == 0

@@ -18,7 +18,7 @@ from evenhand.reports.board.methods import BY_MEDIAN, Scoring
 from evenhand.reports.errors import RankError
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import with_grades
-from evenhand.reports.papers.scores.visit_bench import EQUATION_1, Asked, VisitScore, source_name, visit_score
+from evenhand.reports.papers.scores.visit_bench import EQUATION_1, AskedItems, VisitScore, source_name, visit_score
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.paper import paper_scores
 from evenhand.stats.ratings.battle_rules import joined
@@ -41,7 +41,7 @@ def score(
 ) -> VisitScore:
     return visit_score(
         judged_battles(ledger, studies(ledger)),
-        Asked(items={item.digest: item for item in ITEMS.values()}, answers=answers),
+        AskedItems(items={item.digest: item for item in ITEMS.values()}, answers=answers),
         scoring=Scoring(join=join, k=k),
         rounds=rounds,
         seed=seed,

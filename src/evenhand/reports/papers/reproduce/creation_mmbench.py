@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from evenhand.reports.papers.reproduce.printed import Row, Table, figures, number, rounded, truncated
-from evenhand.stats.ratings.reward import Counts
+from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, number, rounded, truncated
+from evenhand.stats.ratings.reward import VoteCounts
 
 CASES = {"lw": 120, "cfw": 270, "pfw": 285, "cmu": 90}
 """Of the four categories: 15 a task."""
@@ -15,14 +15,14 @@ NEAR_MAE = 0.0101
 """Three printed errors and their average are each rounded to 0.005; the rest is floating point."""
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[PrintedTable, ...]:
     return (_table_5(), _leaderboard(), _table_7(), _table_7_mae())
 
 
-def _table_5() -> Table:
+def _table_5() -> PrintedTable:
     rows = tuple(map(_win_rate_row, figures("creation_table5")))
     exact = sum(row.note is None for row in rows)
-    return Table(
+    return PrintedTable(
         table="5",
         what="Reward and Win Rate from the printed counts of votes.",
         rows=rows,
@@ -30,9 +30,9 @@ def _table_5() -> Table:
     )
 
 
-def _win_rate_row(printed: dict[str, str]) -> Row:
+def _win_rate_row(printed: dict[str, str]) -> PrintedRow:
     names = ("much_better", "better", "tie", "worse", "much_worse", "fail")
-    counts = Counts(**{name: int(printed[name]) for name in names})
+    counts = VoteCounts(**{name: int(printed[name]) for name in names})
     assert counts.reward is not None
     assert counts.win_rate is not None
     published = {"reward": float(printed["reward"]), "win_rate": float(printed["win_rate"])}
@@ -40,14 +40,14 @@ def _win_rate_row(printed: dict[str, str]) -> Row:
     exact = all(rounded(computed[name]) == published[name] for name in published)
     cut = truncated(counts.reward) == published["reward"] and rounded(100 * counts.win_rate) == published["win_rate"]
     note = None if exact else "printed truncated, not rounded" if cut else "does not follow from its counts"
-    return Row(row=printed["model"], published=published, computed=computed, ok=exact or cut, note=note)
+    return PrintedRow(row=printed["model"], published=published, computed=computed, ok=exact or cut, note=note)
 
 
-def _leaderboard() -> Table:
+def _leaderboard() -> PrintedTable:
     rows = tuple(map(_overall_row, figures("creation_leaderboard")))
     apart = [row.row for row in rows if abs(row.difference("reward") or 0) > NEAR]
     (measured,) = figures("creation_baseline")
-    return Table(
+    return PrintedTable(
         table="leaderboard",
         what="The overall Reward as the mean of the category rewards, weighted by cases (120, 270, 285, 90).",
         rows=rows,
@@ -61,14 +61,14 @@ def _leaderboard() -> Table:
     )
 
 
-def _overall_row(printed: dict[str, str]) -> Row:
+def _overall_row(printed: dict[str, str]) -> PrintedRow:
     total = sum(cases * float(printed[f"{category}_reward"]) for category, cases in CASES.items())
     published, computed = float(printed["reward"]), total / sum(CASES.values())
     gap = abs(computed - published)
     note = None if gap <= NEAR else f"differs by {gap:.3f}: judgements failed"
     if all(float(value) == 0 for name, value in printed.items() if name.endswith("reward")):
         note = "0.00 by definition, not measured"
-    return Row(
+    return PrintedRow(
         row=printed["model"],
         published={"reward": published},
         computed={"reward": computed},
@@ -76,13 +76,13 @@ def _overall_row(printed: dict[str, str]) -> Row:
     )
 
 
-def _table_7() -> Table:
+def _table_7() -> PrintedTable:
     of_judge = _of_judge()
     averages = _averages("dual_consistency", "consistency")
     rows = tuple(_average_row(printed, of_judge[printed["method"], printed["judge"]]) for printed in averages)
     exact = sum(row.ok for row in rows)
     means = sum(_mean_misses(row, of_judge) for row in averages)
-    return Table(
+    return PrintedTable(
         table="7",
         what="The average Consistency pooled over cases, from the counts that the printed percentages imply.",
         rows=rows,
@@ -93,12 +93,12 @@ def _table_7() -> Table:
     )
 
 
-def _table_7_mae() -> Table:
+def _table_7_mae() -> PrintedTable:
     of_judge = _of_judge()
     averages = _averages("dual_mae", "mae")
     rows = tuple(_mae_row(printed, of_judge[printed["method"], printed["judge"]]) for printed in averages)
     slips = [row.row for row in rows if row.note]
-    return Table(
+    return PrintedTable(
         table="Table 7, MAE",
         what="The average MAE pooled over cases, from the three that are printed beside it.",
         rows=rows,
@@ -110,12 +110,12 @@ def _table_7_mae() -> Table:
     )
 
 
-def _mae_row(average: dict[str, str], parts: Sequence[dict[str, str]]) -> Row:
+def _mae_row(average: dict[str, str], parts: Sequence[dict[str, str]]) -> PrintedRow:
     cases = [int(part["cases"]) for part in parts]
     pooled = sum(float(part[average["kind"]]) * n for part, n in zip(parts, cases, strict=True)) / sum(cases)
     published = float(average["average"])
     near = abs(pooled - published) <= NEAR_MAE
-    return Row(
+    return PrintedRow(
         row=_judge_and_way(average),
         published={"mae": published},
         computed={"mae": pooled},
@@ -140,7 +140,7 @@ def _averages(*kinds: str) -> list[dict[str, str]]:
     ]
 
 
-def _average_row(average: dict[str, str], parts: Sequence[dict[str, str]]) -> Row:
+def _average_row(average: dict[str, str], parts: Sequence[dict[str, str]]) -> PrintedRow:
     kind = average["kind"]
     counts = [(_count(float(part[kind]), int(part["cases"])), int(part["cases"])) for part in parts]
     whole = all(
@@ -148,7 +148,7 @@ def _average_row(average: dict[str, str], parts: Sequence[dict[str, str]]) -> Ro
     )
     pooled = 100 * sum(count for count, _ in counts) / sum(cases for _, cases in counts)
     published = float(average["average"])
-    return Row(
+    return PrintedRow(
         row=_judge_and_way(average),
         published={"consistency": published},
         computed={"consistency": pooled},

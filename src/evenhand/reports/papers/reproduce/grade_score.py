@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evenhand.reports.papers.reproduce.printed import Figures, Row, Table, figures
+from evenhand.reports.papers.reproduce.printed import Figures, PrintedRow, PrintedTable, figures
 from evenhand.stats.reliability.grade_score.option_rows import OptionRow, rotations
 from evenhand.stats.reliability.grade_score.score import grade_score
 
@@ -33,11 +33,11 @@ MISPRINT = "surely a misprint"
 BEST = "claude-3-opus"
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[PrintedTable, ...]:
     return (_worked_values(), _table_1())
 
 
-def _table_1() -> Table:
+def _table_1() -> PrintedTable:
     printed = figures("grade_tables")
     rows = tuple(map(_cell, printed))
     gaps = [abs(row.difference("grade_score") or 0.0) for row in rows]
@@ -47,7 +47,7 @@ def _table_1() -> Table:
     misprints = [row.row for row in rows if row.note and MISPRINT in row.note]
     better, pairs = _better_with_the_unrelated_option(printed)
     highest = Counter(_highest(printed))
-    return Table(
+    return PrintedTable(
         table="1",
         what="The harmonic mean of Tables 2 and 3, which bounds a mean of harmonic means from above. "
         "“+ unrelated”: with the unrelated option among the others.",
@@ -69,8 +69,8 @@ def _table_1() -> Table:
     )
 
 
-def _worked_values() -> Table:
-    return Table(
+def _worked_values() -> PrintedTable:
+    return PrintedTable(
         table="worked values",
         what="Single rows of four options (of two, where it says so) scored as the authors' code counts them.",
         rows=tuple(_worked(name, *case) for name, case in _WORKED.items()),
@@ -81,21 +81,21 @@ def _worked_values() -> Table:
     )
 
 
-def _worked(name: str, places: tuple[int | None, ...], known: tuple[float, float, float]) -> Row:
+def _worked(name: str, places: tuple[int | None, ...], known: tuple[float, float, float]) -> PrintedRow:
     score = grade_score([OptionRow(item=name, selected_positions=places)], policy="gradelab")
     names = ("grade_score", "llm_score", "choice_score")
     values = (score.grade_score.value, score.llm_score.value, score.choice_score.value)
     close = [value is not None and abs(value - one) <= _LAST_DIGIT for value, one in zip(values, known, strict=True)]
     published: Figures = dict[str, float | None](zip(names, known, strict=True))
     computed: Figures = dict[str, float | None](zip(names, values, strict=True))
-    return Row(row=name, published=published, computed=computed, ok=all(close))
+    return PrintedRow(row=name, published=published, computed=computed, ok=all(close))
 
 
-def _cell(printed: dict[str, str]) -> Row:
+def _cell(printed: dict[str, str]) -> PrintedRow:
     grade, llm, choice = (float(printed[name]) for name in ("grade_score", "llm_score", "choice_score"))
     harmonic = 2 * llm * choice / (llm + choice)
     option = " + unrelated" if printed["unrelated"] == "yes" else ""
-    return Row(
+    return PrintedRow(
         row=f"prompt {printed['prompt']}{option}, {printed['model']}",
         published={"grade_score": grade},
         computed={"grade_score": harmonic},

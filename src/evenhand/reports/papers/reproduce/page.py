@@ -8,7 +8,7 @@ from evenhand.format.charts import write_out
 from evenhand.format.sheet import written
 from evenhand.format.sheet_html import html_table, html_text
 from evenhand.prompts import Template
-from evenhand.reports.papers.reproduce.printed import Table
+from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.reproduce.reproduction import Reproduction
 from evenhand.reports.papers.reproduce.row_by_row import sheet
 
@@ -66,5 +66,5 @@ def summary(found: Sequence[Reproduction]) -> Iterator[str]:
         yield f"{one.paper}: {len(one.tables)} tables, {len(rows)} rows, {noted} of them with a note; {ending}."
 
 
-def _name(table: Table) -> str:
+def _name(table: PrintedTable) -> str:
     return f"Table {table.table}" if table.table.isdigit() else table.table

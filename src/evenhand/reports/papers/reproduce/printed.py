@@ -15,7 +15,7 @@ Figures: TypeAlias = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PrintedRow:
     row: str
     published: Figures
     computed: Figures
@@ -40,11 +40,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PrintedTable:
     table: str
     what: str
     """What is recomputed from what, in one sentence."""
-    rows: tuple[Row, ...]
+    rows: tuple[PrintedRow, ...]
     findings: tuple[str, ...] = ()
     """What the recomputation shows, in sentences."""
     expected: bool = True

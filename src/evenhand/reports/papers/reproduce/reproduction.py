@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from evenhand.domain.identity import Json
 from evenhand.reports.papers.reproduce import creation_mmbench, grade_score, visit_bench
-from evenhand.reports.papers.reproduce.printed import Table
+from evenhand.reports.papers.reproduce.printed import PrintedTable
 
-PAPERS: dict[str, Callable[[], tuple[Table, ...]]] = {
+PAPERS: dict[str, Callable[[], tuple[PrintedTable, ...]]] = {
     "creation-mmbench": creation_mmbench.tables,
     "visit-bench": visit_bench.tables,
     "grade-score": grade_score.tables,
@@ -17,7 +17,7 @@ PAPERS: dict[str, Callable[[], tuple[Table, ...]]] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
     paper: str
-    tables: tuple[Table, ...]
+    tables: tuple[PrintedTable, ...]
 
     @property
     def ok(self) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.format.sheet import MISSING, Sheet
-from evenhand.reports.papers.reproduce.printed import Row, Table
+from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable
 
 
-def sheet(table: Table, marks: Mapping[str, str] | None = None) -> Sheet:
+def sheet(table: PrintedTable, marks: Mapping[str, str] | None = None) -> Sheet:
     """`marks`: what stands for a note in its column, the note itself by default."""
     published, computed = table.rows[0].published, table.rows[0].computed
     names = list(dict.fromkeys((*published, *computed)))
@@ -22,11 +22,11 @@ def sheet(table: Table, marks: Mapping[str, str] | None = None) -> Sheet:
     return Sheet(title="Row by row", headings=tuple(headings), rows=tuple(map(tuple, rows)))
 
 
-def _mark(row: Row, marks: Mapping[str, str] | None) -> str:
+def _mark(row: PrintedRow, marks: Mapping[str, str] | None) -> str:
     return "" if row.note is None else row.note if marks is None else marks[row.note]
 
 
-def _cells(row: Row, names: Sequence[str]) -> Iterator[str]:
+def _cells(row: PrintedRow, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         if name in row.published:
             yield _in_digits(row.published[name], None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from evenhand.reports.papers.reproduce.printed import Row, Table, figures, number, rounded
+from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, number, rounded
 
 COMPLETE = ("2023-08 single", "2023-08 multi")
 
@@ -21,7 +21,7 @@ Printed: TypeAlias = Mapping[str, str]
 """A row of a board."""
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[PrintedTable, ...]:
     boards = figures("visit_boards")
     return (mean_table(boards), _win_rates(), tie_table(boards, figures("visit_sums")), equation_table(boards))
 
@@ -30,14 +30,14 @@ def _of(boards: Sequence[Printed], board: str) -> list[Printed]:
     return [printed for printed in boards if printed["board"] == board]
 
 
-def mean_table(boards: Sequence[Printed]) -> Table:
-    rows: list[Row] = []
+def mean_table(boards: Sequence[Printed]) -> PrintedTable:
+    rows: list[PrintedRow] = []
     for board in COMPLETE:
         ratings = [float(printed["elo"]) for printed in _of(boards, board)]
         mean = sum(ratings) / len(ratings)
         note = f"{len(ratings)} players; the start value is {START}"
-        rows.append(Row(row=board, published={}, computed={"mean": mean}, ok=mean == START, note=note))
-    return Table(
+        rows.append(PrintedRow(row=board, published={}, computed={"mean": mean}, ok=mean == START, note=note))
+    return PrintedTable(
         table="mean Elo",
         what="The mean rating of all players, the reference among them.",
         rows=tuple(rows),
@@ -48,8 +48,8 @@ def mean_table(boards: Sequence[Printed]) -> Table:
     )
 
 
-def _win_rates() -> Table:
-    rows: list[Row] = []
+def _win_rates() -> PrintedTable:
+    rows: list[PrintedRow] = []
     for printed in figures("visit_boards"):
         published = number(printed["win_rate"])
         if published is None:
@@ -57,7 +57,7 @@ def _win_rates() -> Table:
         n = int(printed["n"])
         wins = round(published * n / 100)
         rows.append(
-            Row(
+            PrintedRow(
                 row=f"{printed['board']}, {printed['model']}",
                 published={"win_rate": published},
                 computed={"win_rate": 100 * wins / n},
@@ -65,7 +65,7 @@ def _win_rates() -> Table:
                 note=f"{wins} of {n}",
             )
         )
-    return Table(
+    return PrintedTable(
         table="win vs reference",
         what="Each percentage as a whole number of wins over its n.",
         rows=tuple(rows),
@@ -73,13 +73,13 @@ def _win_rates() -> Table:
     )
 
 
-def tie_table(boards: Sequence[Printed], sums: Sequence[Printed]) -> Table:
+def tie_table(boards: Sequence[Printed], sums: Sequence[Printed]) -> PrintedTable:
     """`sums` are of boards of which no more is known than the reference's matches and the sum of all n."""
     complete = [_of(boards, board) for board in COMPLETE]
     known = [(rows[0], sum(int(one["n"]) for one in rows if one["n"])) for rows in complete]
     known += [(one, int(one["sum_of_n"])) for one in sums]
     rows = [_tie_row(one["board"], int(one["matches"]), decided) for one, decided in known]
-    return Table(
+    return PrintedTable(
         table="n against the reference's matches",
         what="The models' n added up, beside the matches of the reference.",
         rows=tuple(rows),
@@ -91,9 +91,9 @@ def tie_table(boards: Sequence[Printed], sums: Sequence[Printed]) -> Table:
     )
 
 
-def _tie_row(board: str, matches: int, decided: int) -> Row:
+def _tie_row(board: str, matches: int, decided: int) -> PrintedRow:
     ties = matches - decided
-    return Row(
+    return PrintedRow(
         row=board,
         published={"matches": matches},
         computed={"sum_of_n": decided},
@@ -102,13 +102,13 @@ def _tie_row(board: str, matches: int, decided: int) -> Row:
     )
 
 
-def equation_table(boards: Sequence[Printed]) -> Table:
+def equation_table(boards: Sequence[Printed]) -> PrintedTable:
     """Of the complete boards: the paper's Eq. 1 against the share of battles that each model won from the reference."""
     rows = [row for board in COMPLETE for row in _expected_rows(_of(boards, board))]
     as_printed = [row.computed["eq_1"] or 0.0 for row in rows]
     turned = [row.computed["sign_turned"] or 0.0 for row in rows]
     far = max(abs(one - (row.published["win_rate"] or 0.0)) for one, row in zip(turned, rows, strict=True))
-    return Table(
+    return PrintedTable(
         table="Eq. 1",
         what="The expected win rate against the reference by the printed ratings: 1 / (1 + 10 ** ((R_a - R_b) / 400)).",
         rows=tuple(rows),
@@ -121,11 +121,11 @@ def equation_table(boards: Sequence[Printed]) -> Table:
     )
 
 
-def _expected_rows(board: Sequence[Printed]) -> Iterator[Row]:
+def _expected_rows(board: Sequence[Printed]) -> Iterator[PrintedRow]:
     reference, *models = board
     for printed in models:
         gap = (float(printed["elo"]) - float(reference["elo"])) / SCALE
-        yield Row(
+        yield PrintedRow(
             row=f"{printed['board']}, {printed['model']}",
             published={"win_rate": number(printed["win_rate"])},
             computed={"eq_1": 100 / (1 + 10**gap), "sign_turned": 100 / (1 + 10**-gap)},

@@ -7,7 +7,7 @@ from rich.console import Console
 from evenhand.format.sheet import Sheet
 from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape, unbroken
-from evenhand.reports.papers.reproduce.printed import Table
+from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.reproduce.reproduction import Reproduction
 from evenhand.reports.papers.reproduce.row_by_row import sheet
 
@@ -32,7 +32,7 @@ def print_reproduction(found: Reproduction, console: Console) -> None:
         _print_rows(table, console)
 
 
-def _print_rows(table: Table, console: Console) -> None:
+def _print_rows(table: PrintedTable, console: Console) -> None:
     """Notes stand beside the rows where there is room for them, else below, by letter."""
     marks = {row.note: row.note for row in table.rows if row.note}
     if _width(sheet(table, marks)) > console.width:

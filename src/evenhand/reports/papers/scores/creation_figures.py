@@ -9,10 +9,10 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Grades, Preference
-from evenhand.reports.papers.scores.creation_record import ModelRecord, Showing
+from evenhand.reports.papers.scores.creation_record import ModelRecord, OrderedPair
 from evenhand.stats.intervals import clustered_mean
 from evenhand.stats.intervals.mean import Range
-from evenhand.stats.ratings.reward import RANGE, Band, FiveLevel, Reward, band, reward
+from evenhand.stats.ratings.reward import RANGE, FiveLevel, Reward, WorstAndBest, band, reward
 from evenhand.stats.reliability import Coverage
 
 GRADES = Range(low=0, high=10)
@@ -25,7 +25,7 @@ _NOT_READ = Estimate(value=None, reason="no judgement has a verdict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedPreferences:
     """What a judging of preferences was to ask about."""
 
     items: frozenset[str]
@@ -35,12 +35,12 @@ class Wanted:
     orders: int
     """In how many each was to be shown."""
 
-    def within(self, items: frozenset[str]) -> "Wanted":
+    def within(self, items: frozenset[str]) -> "WantedPreferences":
         return replace(self, items=self.items & items, applicable=self.applicable & items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
+class CreationVerdicts:
     """Over the valid judgements, each a vote of its own, as published; intervals count cases."""
 
     preference: Reward
@@ -58,7 +58,7 @@ class Verdicts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class CreationFigures:
     items: int
     """Of the benchmark."""
     answered: int
@@ -66,12 +66,12 @@ class Figures:
     """Items that can be compared."""
     judged: int
     """Of these, the items that were shown in every order and have a verdict."""
-    dual: Verdicts
+    dual: CreationVerdicts
     """Of both orders."""
-    forward: Verdicts
+    forward: CreationVerdicts
     """Of the published order alone: the baseline stands first."""
-    win_rate_band: Band
-    vfs_band: Band
+    win_rate_band: WorstAndBest
+    vfs_band: WorstAndBest
     unanswered_worst: float | None
     """The Reward if each unanswered item that applies were "much worse" in every order; None without a verdict."""
     preference: Coverage
@@ -97,13 +97,13 @@ class Figures:
         }
 
 
-def figures(record: ModelRecord, wanted: Wanted) -> Figures:
+def figures(record: ModelRecord, wanted: WantedPreferences) -> CreationFigures:
     """Of what is known of the wanted items."""
     record = record.within(wanted.items)
     dual = _verdicts(record)
     counts = dual.preference.counts
     unanswered = wanted.orders * len(wanted.applicable - record.answers.keys())
-    return Figures(
+    return CreationFigures(
         items=len(wanted.items),
         answered=len(record.answers),
         applicable=len(wanted.applicable),
@@ -120,14 +120,14 @@ def figures(record: ModelRecord, wanted: Wanted) -> Figures:
     )
 
 
-def judged_items(showings: Iterable[Showing], orders: int) -> set[str]:
+def judged_items(showings: Iterable[OrderedPair], orders: int) -> set[str]:
     """Digests of the items that were shown in all of so many orders, with a verdict in one at least."""
     asked = [showing for showing in showings if showing.asked]
     times = Counter(showing.item for showing in asked)
     return {showing.item for showing in asked if showing.read and times[showing.item] >= orders}
 
 
-def graded(showings: Sequence[Showing], *, baseline: bool) -> Estimate:
+def graded(showings: Sequence[OrderedPair], *, baseline: bool) -> Estimate:
     """The mean grade of the model, or of the baseline beside it."""
     values: list[float] = []
     weights: list[float] = []
@@ -143,15 +143,15 @@ def graded(showings: Sequence[Showing], *, baseline: bool) -> Estimate:
     return clustered_mean(values, items, weights=weights, within=GRADES)
 
 
-def _verdicts(record: ModelRecord) -> Verdicts:
-    return Verdicts(
+def _verdicts(record: ModelRecord) -> CreationVerdicts:
+    return CreationVerdicts(
         preference=_preference(record.preference),
         vfs=graded(record.factuality, baseline=False),
         baseline_vfs=graded(record.factuality, baseline=True),
     )
 
 
-def _preference(showings: Sequence[Showing]) -> Reward:
+def _preference(showings: Sequence[OrderedPair]) -> Reward:
     values: list[int] = []
     weights: list[float] = []
     items: list[str] = []
@@ -170,11 +170,11 @@ def _preference(showings: Sequence[Showing]) -> Reward:
     return reward(votes)
 
 
-def _vfs_band(vfs: Estimate, showings: Sequence[Showing]) -> Band:
+def _vfs_band(vfs: Estimate, showings: Sequence[OrderedPair]) -> WorstAndBest:
     failures = sum(one.failure is not None for one in showings)
     return band((vfs.value or 0.0) * vfs.n, vfs.n, lacking=failures, within=GRADES)
 
 
-def _coverage(showings: Iterable[Showing]) -> Coverage:
+def _coverage(showings: Iterable[OrderedPair]) -> Coverage:
     wanted = list(showings)
     return Coverage.of((one.ending for one in wanted if one.ending is not None), wanted=len(wanted))

@@ -13,7 +13,7 @@ LEVELS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Showing:
+class OrderedPair:
     """One item's two answers in one order; its replicates share its weight."""
 
     item: str
@@ -45,8 +45,8 @@ class ModelRecord:
     """What is known of one model, on all items or on some."""
 
     model: str
-    preference: tuple[Showing, ...]
-    factuality: tuple[Showing, ...]
+    preference: tuple[OrderedPair, ...]
+    factuality: tuple[OrderedPair, ...]
     answers: Mapping[str, Response]
     """By the item's digest."""
 
@@ -93,18 +93,18 @@ _Place: TypeAlias = tuple[str, str, bool]
 """Model, item, and whether the baseline stood first."""
 
 
-def _by_model(judged: JudgedBattles | None, baseline: str) -> dict[str, list[Showing]]:
+def _by_model(judged: JudgedBattles | None, baseline: str) -> dict[str, list[OrderedPair]]:
     if judged is None:
         return {}
-    found: dict[_Place, Showing] = {}
+    found: dict[_Place, OrderedPair] = {}
     for item, models, ending in judged.results.each():
         place = _place(item, models, baseline)
-        before = found.get(place) or Showing(item=place[1], forward=place[2])
+        before = found.get(place) or OrderedPair(item=place[1], forward=place[2])
         found[place] = _with(before, ending)
     for one in judged.not_asked:
         place = _place(one.item, one.models, baseline)
-        found.setdefault(place, Showing(item=place[1], forward=place[2]))
-    by_model: dict[str, list[Showing]] = {}
+        found.setdefault(place, OrderedPair(item=place[1], forward=place[2]))
+    by_model: dict[str, list[OrderedPair]] = {}
     for (model, _, _), showing in found.items():
         by_model.setdefault(model, []).append(showing)
     return by_model
@@ -115,7 +115,7 @@ def _place(item: str, models: tuple[str, str], baseline: str) -> _Place:
     return (second, item, True) if first == baseline else (first, item, False)
 
 
-def _with(showing: Showing, verdict: Verdict | NoVerdict) -> Showing:
+def _with(showing: OrderedPair, verdict: Verdict | NoVerdict) -> OrderedPair:
     if isinstance(verdict, Preference | Grades):
         return replace(showing, read=(*showing.read, verdict), failure=None)
     assert not isinstance(verdict, Choice)

@@ -17,7 +17,13 @@ from evenhand.reports.board.evidence import record_notes
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.reports.papers.scores.creation_answers import AnswerFacts
 from evenhand.reports.papers.scores.creation_choosing import PREFERENCE, CreationStudies
-from evenhand.reports.papers.scores.creation_figures import Figures, Wanted, figures, graded, judged_items
+from evenhand.reports.papers.scores.creation_figures import (
+    CreationFigures,
+    WantedPreferences,
+    figures,
+    graded,
+    judged_items,
+)
 from evenhand.reports.papers.scores.creation_record import ModelRecord, model_records
 
 ENOUGH = 0.95
@@ -27,12 +33,12 @@ NO_TASK = "no task"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ScoredPart:
     """A category or a task."""
 
     name: str
     category: str
-    figures: Figures
+    figures: CreationFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +46,10 @@ class ModelScore:
     model: str
     rank: int | None
     """By Reward; None where too little is answered or judged."""
-    whole: Figures
-    categories: tuple[Part, ...]
+    whole: CreationFigures
+    categories: tuple[ScoredPart, ...]
     """The paper's four, then others; those of which the benchmark has items."""
-    tasks: tuple[Part, ...]
+    tasks: tuple[ScoredPart, ...]
     answers: AnswerFacts
 
     def as_json(self) -> dict[str, Json]:
@@ -182,11 +188,11 @@ def _place(name: str, published: Sequence[str]) -> tuple[int, str]:
     return (published.index(name), "") if name in published else (len(published), name)
 
 
-def _wanted(evidence: CreationEvidence) -> Wanted:
+def _wanted(evidence: CreationEvidence) -> WantedPreferences:
     judged = evidence.preference
     # Another protocol need not ask about taste.
     by_criteria = judged is None or judged.study.condition.protocol == PREFERENCE
-    return Wanted(
+    return WantedPreferences(
         items=frozenset(item.digest for item in evidence.items),
         applicable=frozenset(
             item.digest for item in evidence.items if item.subjective_criteria is not None or not by_criteria
@@ -195,9 +201,9 @@ def _wanted(evidence: CreationEvidence) -> Wanted:
     )
 
 
-def _model_score(record: ModelRecord, parts: _Parts, wanted: Wanted) -> ModelScore:
-    def part(name: str, category: str, items: frozenset[str]) -> Part:
-        return Part(name=name, category=category, figures=figures(record, wanted.within(items)))
+def _model_score(record: ModelRecord, parts: _Parts, wanted: WantedPreferences) -> ModelScore:
+    def part(name: str, category: str, items: frozenset[str]) -> ScoredPart:
+        return ScoredPart(name=name, category=category, figures=figures(record, wanted.within(items)))
 
     return ModelScore(
         model=record.model,
@@ -229,11 +235,11 @@ def _enough(one: ModelScore) -> bool:
     return _enough_answered(one.whole) and _enough_judged(one.whole)
 
 
-def _enough_answered(whole: Figures) -> bool:
+def _enough_answered(whole: CreationFigures) -> bool:
     return whole.answered >= ENOUGH * whole.items
 
 
-def _enough_judged(whole: Figures) -> bool:
+def _enough_judged(whole: CreationFigures) -> bool:
     return whole.judged >= ENOUGH * whole.applicable
 
 

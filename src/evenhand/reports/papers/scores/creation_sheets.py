@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 from evenhand.benchmarks.creation_mmbench.tasks import categories
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.format.sheet import MISSING, Sheet
-from evenhand.reports.papers.scores.creation_figures import Figures, Verdicts
-from evenhand.reports.papers.scores.creation_score import CreationScore, ModelScore, Part
+from evenhand.reports.papers.scores.creation_figures import CreationFigures, CreationVerdicts
+from evenhand.reports.papers.scores.creation_score import CreationScore, ModelScore, ScoredPart
 from evenhand.stats.ratings.reward import Reward
 from evenhand.stats.reliability import Coverage
 
@@ -84,7 +84,7 @@ def _table_5(one: ModelScore) -> tuple[str, ...]:
     return _verdict_cells(one.whole.dual)
 
 
-def _verdict_cells(dual: Verdicts) -> tuple[str, ...]:
+def _verdict_cells(dual: CreationVerdicts) -> tuple[str, ...]:
     preference = dual.preference
     return (
         two_decimals(dual.vfs.value),
@@ -114,7 +114,7 @@ def _sure(one: ModelScore) -> tuple[str, ...]:
     )
 
 
-def _otherwise(figures: Figures) -> tuple[str, ...]:
+def _otherwise(figures: CreationFigures) -> tuple[str, ...]:
     forward, preference = figures.forward, figures.dual.preference
     return (
         two_decimals(forward.vfs.value),
@@ -126,11 +126,11 @@ def _otherwise(figures: Figures) -> tuple[str, ...]:
     )
 
 
-def _parts(one: ModelScore, by: By) -> tuple[Part, ...]:
+def _parts(one: ModelScore, by: By) -> tuple[ScoredPart, ...]:
     return one.categories if by == "category" else one.tasks
 
 
-def _part_cells(part: Part) -> tuple[str, ...]:
+def _part_cells(part: ScoredPart) -> tuple[str, ...]:
     dual = part.figures.dual
     return str(part.figures.items), *_verdict_cells(dual), _interval(dual.preference.reward), _interval(dual.vfs)
 
@@ -152,7 +152,7 @@ def _leaderboard(score: CreationScore) -> Sheet:
     return Sheet(title=f"{score.benchmark} by category", headings=("model", *headings), rows=tuple(rows))
 
 
-def vfs_and_reward(figures: Figures) -> tuple[str, str]:
+def vfs_and_reward(figures: CreationFigures) -> tuple[str, str]:
     return two_decimals(figures.dual.vfs.value), two_decimals(figures.dual.preference.reward.value)
 
 

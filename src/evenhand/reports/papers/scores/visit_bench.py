@@ -51,7 +51,7 @@ _APART = Estimate(value=None, reason="no battles join all models of the board")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class VisitRow:
     model: str
     rank: int | None
     """By the median of Elo where it was resampled, else by Elo. None in the small parts, and where no battles join all
@@ -95,7 +95,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ItemGroup:
     """The battles on some of the items."""
 
     name: str
@@ -103,12 +103,12 @@ class Part:
     """With a battle."""
     of_items: int
     """There are; a model may have answered them all."""
-    standings: tuple[Standing, ...]
+    standings: tuple[VisitRow, ...]
     """Best first, by the median of Elo where it was resampled."""
     notes: tuple[str, ...] = ()
     """Sentences about its ratings."""
 
-    def of(self, model: str) -> Standing | None:
+    def of(self, model: str) -> VisitRow | None:
         return next((one for one in self.standings if one.model == model), None)
 
 
@@ -117,11 +117,11 @@ class VisitScore:
     benchmark: str
     judge: str
     protocol: str
-    whole: Part
-    by_images: tuple[Part, ...]
+    whole: ItemGroup
+    by_images: tuple[ItemGroup, ...]
     """Single-image and multi-image items apart, as the published boards are."""
-    by_skill: tuple[Part, ...]
-    by_source: tuple[Part, ...]
+    by_skill: tuple[ItemGroup, ...]
+    by_source: tuple[ItemGroup, ...]
     """The existing datasets of Table 5 that items were drawn from, and the rest as `other`."""
     undecided: int
     """Showings without a decision that count as ties here, and only here."""
@@ -165,7 +165,7 @@ class VisitScore:
         }
 
 
-def _within(kind: str, parts: Iterable[Part], model: str) -> list[Json]:
+def _within(kind: str, parts: Iterable[ItemGroup], model: str) -> list[Json]:
     return [
         {kind: part.name, "items": part.items, **{k: v for k, v in one.as_json().items() if k != "model"}}
         for part in parts
@@ -174,7 +174,7 @@ def _within(kind: str, parts: Iterable[Part], model: str) -> list[Json]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedItems:
     """What the models were asked, and who answered what."""
 
     items: Mapping[str, Item]
@@ -184,7 +184,7 @@ class Asked:
 
 
 def visit_score(
-    judged: JudgedBattles, asked: Asked, *, scoring: Scoring | None = None, rounds: int = 0, seed: int = 0
+    judged: JudgedBattles, asked: AskedItems, *, scoring: Scoring | None = None, rounds: int = 0, seed: int = 0
 ) -> VisitScore:
     """The board of these battles; `seed` of the order they are played in and of the resamples.
 
@@ -241,9 +241,9 @@ _Grouping: TypeAlias = Callable[[str], str | None]
 class _Making:
     scoring: Scoring
     resampling: Resampling | None
-    asked: Asked
+    asked: AskedItems
 
-    def parts(self, votes: Votes, group: _Grouping, *, closely: bool) -> tuple[Part, ...]:
+    def parts(self, votes: Votes, group: _Grouping, *, closely: bool) -> tuple[ItemGroup, ...]:
         """One for each name that `group` gives an item; items without one are in none."""
         item = votes.item.in_order_of_rows()
         grouped = [group(digest) for digest in item.names]
@@ -252,7 +252,7 @@ class _Making:
         within = {name: np.array([one == name for one in grouped], dtype=np.bool_)[item.code] for name in names}
         return tuple(self.part(name, votes.rows(rows), group, closely=closely) for name, rows in within.items())
 
-    def part(self, name: str, votes: Votes, group: _Grouping, *, closely: bool) -> Part:
+    def part(self, name: str, votes: Votes, group: _Grouping, *, closely: bool) -> ItemGroup:
         """`closely`: with ranks, resamples and Bradley-Terry beside."""
         battles = joined(votes.comparisons(), self.scoring.join)
         ratings, notes = self._elo(battles, closely=closely)
@@ -270,7 +270,7 @@ class _Making:
             for one in sorted(ratings, key=lambda one: (-(one.shown or 0.0), -(one.rating.value or 0.0), one.model))
         ]
         items = len(np.unique(votes.item.code))
-        return Part(name=name, items=items, of_items=len(there), standings=tuple(standings), notes=notes)
+        return ItemGroup(name=name, items=items, of_items=len(there), standings=tuple(standings), notes=notes)
 
     def _answered(self, model: str, there: Collection[str]) -> int | None:
         answers = self.asked.answers
@@ -302,10 +302,10 @@ def _against_reference(battles: Comparisons) -> dict[str, WinRate]:
     return {one.model: one for one in win_rates_against(battles, REFERENCE, policy="visit")}
 
 
-def _standing(rated: EloRating, count: WinRate, against: Mapping[str, WinRate], strength: Estimate | None) -> Standing:
+def _standing(rated: EloRating, count: WinRate, against: Mapping[str, WinRate], strength: Estimate | None) -> VisitRow:
     met = against.get(rated.model)
     played = count.wins + count.losses + count.ties
-    return Standing(
+    return VisitRow(
         model=rated.model,
         elo=replace(rated.rating, n=played),
         elo_median=rated.median,
@@ -328,14 +328,14 @@ def _rate(met: WinRate | None) -> Estimate:
     return met.win_rate if met.wins + met.losses else _ONLY_TIES
 
 
-def _of_parts(parts: Sequence[Part]) -> list[str]:
+def _of_parts(parts: Sequence[ItemGroup]) -> list[str]:
     """Each sentence once; one that is not of every board after the name of its own."""
     shared = [note for note in parts[0].notes if all(note in part.notes for part in parts)] if parts else []
     own = [f"{PART_WORDS[part.name].capitalize()}: {note}" for part in parts for note in part.notes]
     return [*shared, *(note for note in own if note.partition(": ")[2] not in shared)]
 
 
-def _unanswered(everything: Part) -> list[str]:
+def _unanswered(everything: ItemGroup) -> list[str]:
     few = [
         f"{one.model} {one.answered:,}"
         for one in everything.standings
@@ -349,7 +349,7 @@ def _unanswered(everything: Part) -> list[str]:
     ]
 
 
-def _without_strength(parts: Iterable[Part]) -> list[str]:
+def _without_strength(parts: Iterable[ItemGroup]) -> list[str]:
     notes: list[str] = []
     strengths = [(one.model, one.bradley_terry) for part in parts for one in part.standings]
     without = [(model, one) for model, one in strengths if one is not None and one.value is None]

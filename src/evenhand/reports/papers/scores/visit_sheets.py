@@ -8,7 +8,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.reports.papers.scores.raw_sheet import flat, raw_sheet
-from evenhand.reports.papers.scores.visit_bench import PART_WORDS, Part, Standing, VisitScore
+from evenhand.reports.papers.scores.visit_bench import PART_WORDS, ItemGroup, VisitRow, VisitScore
 
 By: TypeAlias = Literal["skill", "source"]
 
@@ -54,7 +54,7 @@ def breakdown_sheet(score: VisitScore, by: By) -> Sheet:
     )
 
 
-def _cells(part: Part, models: Sequence[str], *, referenced: bool) -> list[str]:
+def _cells(part: ItemGroup, models: Sequence[str], *, referenced: bool) -> list[str]:
     cells: list[str] = []
     for model in models:
         one = part.of(model)
@@ -68,7 +68,7 @@ def _cells(part: Part, models: Sequence[str], *, referenced: bool) -> list[str]:
     return cells
 
 
-def _board(score: VisitScore, part: Part) -> Sheet:
+def _board(score: VisitScore, part: ItemGroup) -> Sheet:
     columns = [column for column in (_column(name, part) for name in _COLUMNS) if column is not None]
     return Sheet(
         title=f"{score.benchmark}, {PART_WORDS[part.name]} ({part.items:,} {'item' if part.items == 1 else 'items'})",
@@ -77,18 +77,18 @@ def _board(score: VisitScore, part: Part) -> Sheet:
     )
 
 
-def _column(heading: str, part: Part) -> tuple[str, list[str]] | None:
+def _column(heading: str, part: ItemGroup) -> tuple[str, list[str]] | None:
     """None for one that says nothing of this part."""
     cells = [_COLUMNS[heading](one, part) for one in part.standings]
     optional = heading in ("median", "95 % interval", "answered")
     return None if optional and set(cells) == {MISSING} else (heading, cells)
 
 
-def _rank(one: Standing, _: Part) -> str:
+def _rank(one: VisitRow, _: ItemGroup) -> str:
     return MISSING if one.rank is None else str(one.rank)
 
 
-def _answered(one: Standing, part: Part) -> str:
+def _answered(one: VisitRow, part: ItemGroup) -> str:
     """Only where somebody did not answer everything."""
     models = [other for other in part.standings if other.model != REFERENCE]
     if all(other.answered in (None, part.of_items) for other in models) or one.answered is None:
@@ -96,17 +96,17 @@ def _answered(one: Standing, part: Part) -> str:
     return f"{one.answered:,} of {part.of_items:,}"
 
 
-def _rate(one: Standing, _: Part) -> str:
+def _rate(one: VisitRow, _: ItemGroup) -> str:
     rate = one.win_vs_reference
     return MISSING if rate.value is None else f"{100 * rate.value:.2f} %"
 
 
-def _ties(one: Standing, _: Part) -> str:
+def _ties(one: VisitRow, _: ItemGroup) -> str:
     ties = one.win_vs_reference_ties
     return f"{ties:,}" if one.win_vs_reference.n or ties else MISSING
 
 
-_COLUMNS: Mapping[str, Callable[[Standing, Part], str]] = {
+_COLUMNS: Mapping[str, Callable[[VisitRow, ItemGroup], str]] = {
     "#": _rank,
     "Elo": lambda one, _: _points(one.elo.value) + ("*" if one.provisional else ""),
     "median": lambda one, _: _points(one.elo_median),

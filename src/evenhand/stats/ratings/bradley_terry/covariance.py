@@ -7,7 +7,7 @@ import numpy as np
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reach
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
-from evenhand.stats.ratings.bradley_terry.sandwich import Scores, clustered_scores, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, clustered_scores, unclustered_scores
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable
@@ -26,7 +26,7 @@ _IMPLAUSIBLE = 3.09
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spread:
+class Covariance:
     """Natural units squared, centred as the strengths are."""
 
     covariance: FloatArray
@@ -62,7 +62,7 @@ class Spread:
         return np.maximum(one[:, None], one[None, :])
 
 
-def spread(solution: Solution, *, clustered: bool = True) -> Spread:
+def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
     """The sandwich, times G/(G-1) for the G clusters of a group; `bench/coverage.py` shows how well that covers."""
     slopes = slopes_at(solution.grouped.table, solution.fit)
     counted = clustered_scores if clustered else unclustered_scores
@@ -73,8 +73,8 @@ def spread(solution: Solution, *, clustered: bool = True) -> Spread:
 
 
 def spread_of(
-    solution: Solution, scores: Scores, *, clustered: bool = True, independent: FloatArray | None = None
-) -> Spread:
+    solution: Solution, scores: ScoreVectors, *, clustered: bool = True, independent: FloatArray | None = None
+) -> Covariance:
     """`independent`: of each model, its squared scores row by row; without it, what the fit expects them to be."""
     group = solution.structure.group
     bread = centred_inverse(solution.fit.information, group)
@@ -89,7 +89,7 @@ def spread_of(
     alone = expected if independent is None else independent
     missing, still = _missing_of_models(solution, covariance, scores.clusters_of, alone)
     covariance[: len(group), : len(group)] += _centred(missing, group)
-    return Spread(
+    return Covariance(
         covariance=covariance,
         clustered=clustered,
         clusters=clusters,

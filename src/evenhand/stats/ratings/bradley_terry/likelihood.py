@@ -45,7 +45,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slopes:
+class LikelihoodSlopes:
     """Of each table row's log-likelihood for a loss, a tie and a win (rows x 3), and its curvature (rows)."""
 
     by_difference: FloatArray
@@ -87,7 +87,7 @@ def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half") -> Fit:
     raise NoFiniteFit("The ratings do not settle: the likelihood has no finite maximum.")
 
 
-def slopes_at(table: PairTable, fitted: Fit) -> Slopes:
+def slopes_at(table: PairTable, fitted: Fit) -> LikelihoodSlopes:
     tie = [] if fitted.log_tie is None else [fitted.log_tie]
     return _slopes(table, np.concatenate((fitted.strength, fitted.slopes, tie)), fitted.log_tie is not None)
 
@@ -133,7 +133,7 @@ def _refuse_entangled(information: FloatArray, gauge: Gauge) -> None:
 
 def _uphill(
     table: PairTable, parameters: FloatArray, step: FloatArray, reached: float
-) -> tuple[FloatArray, Slopes, float]:
+) -> tuple[FloatArray, LikelihoodSlopes, float]:
     """The step, halved until the likelihood does not fall by more than rounding."""
     with_ties = len(parameters) > table.models + table.covariates.shape[1]
     lowest = reached - 1e-12 * (1 + abs(reached))
@@ -145,7 +145,7 @@ def _uphill(
         step = step / 2
 
 
-def _slopes(table: PairTable, parameters: FloatArray, with_ties: bool) -> Slopes:
+def _slopes(table: PairTable, parameters: FloatArray, with_ties: bool) -> LikelihoodSlopes:
     models, extra = table.models, table.covariates.shape[1]
     strength, slopes = parameters[:models], parameters[models : models + extra]
     difference = strength[table.first] - strength[table.second]
@@ -154,12 +154,12 @@ def _slopes(table: PairTable, parameters: FloatArray, with_ties: bool) -> Slopes
     return _davidson(difference, float(parameters[-1])) if with_ties else _half(difference)
 
 
-def _half(difference: FloatArray) -> Slopes:
+def _half(difference: FloatArray) -> LikelihoodSlopes:
     log_loss = -np.logaddexp(0.0, difference)
     log_win = log_loss + difference
     win = np.exp(log_win)
     loss = np.exp(log_loss)
-    return Slopes(
+    return LikelihoodSlopes(
         by_difference=np.stack((-win, 0.5 - win, loss), axis=1),
         by_log_tie=None,
         curvature=win * loss,
@@ -169,14 +169,14 @@ def _half(difference: FloatArray) -> Slopes:
     )
 
 
-def _davidson(difference: FloatArray, log_tie: float) -> Slopes:
+def _davidson(difference: FloatArray, log_tie: float) -> LikelihoodSlopes:
     logits = np.stack((-difference / 2, np.full_like(difference, log_tie), difference / 2), axis=1)
     logits -= logits.max(axis=1, keepdims=True)
     log_probability = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     probability = np.exp(log_probability)
     loss, tie, win = probability[:, LOSS], probability[:, TIE], probability[:, WIN]
     expected = win - loss
-    return Slopes(
+    return LikelihoodSlopes(
         by_difference=0.5 * (np.array([-1.0, 0.0, 1.0]) - expected[:, None]),
         by_log_tie=np.array([0.0, 1.0, 0.0]) - tie[:, None],
         curvature=0.25 * (win + loss - expected**2),
@@ -186,11 +186,11 @@ def _davidson(difference: FloatArray, log_tie: float) -> Slopes:
     )
 
 
-def _log_likelihood(table: PairTable, here: Slopes) -> float:
+def _log_likelihood(table: PairTable, here: LikelihoodSlopes) -> float:
     return float(np.einsum("ro,ro->", table.counts, here.log_probability))
 
 
-def _gradient(table: PairTable, here: Slopes) -> FloatArray:
+def _gradient(table: PairTable, here: LikelihoodSlopes) -> FloatArray:
     pull = np.einsum("ro,ro->r", table.counts, here.by_difference)
     parts = [spread_over_models(table, pull), table.covariates.T @ pull]
     if here.by_log_tie is not None:
@@ -212,7 +212,7 @@ def laplacian(table: PairTable, of_rows: FloatArray) -> FloatArray:
     return np.diag(off.sum(axis=1)) - off
 
 
-def _information(table: PairTable, here: Slopes) -> FloatArray:
+def _information(table: PairTable, here: LikelihoodSlopes) -> FloatArray:
     counted = table.counts.sum(axis=1)
     models, covariates = table.models, table.covariates
     after = models + covariates.shape[1]

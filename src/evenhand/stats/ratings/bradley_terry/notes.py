@@ -4,7 +4,7 @@ import numpy as np
 
 from evenhand.stats.intervals import FEW_CLUSTERS
 from evenhand.stats.ratings.bradley_terry.components import IntArray
-from evenhand.stats.ratings.bradley_terry.covariance import Spread
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import Placement
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.scale import Scale
@@ -32,7 +32,7 @@ def model_notes(solution: Solution, placed: Placement) -> list[str | None]:
 
 
 def notes_on(
-    solution: Solution, around: Spread, placed: Placement, scale: Scale, *, resampled: bool = False
+    solution: Solution, around: Covariance, placed: Placement, scale: Scale, *, resampled: bool = False
 ) -> tuple[str, ...]:
     """`resampled`: the intervals are percentiles, so that what widens those of the sandwich is no matter."""
     return (
@@ -79,7 +79,7 @@ def _data_notes(solution: Solution) -> list[str]:
     return notes
 
 
-def _interval_notes(solution: Solution, around: Spread) -> list[str]:
+def _interval_notes(solution: Solution, around: Covariance) -> list[str]:
     if not len(solution.comparisons):
         return []
     notes: list[str] = []
@@ -98,11 +98,11 @@ def _interval_notes(solution: Solution, around: Spread) -> list[str]:
     return notes
 
 
-def _cluster(solution: Solution, around: Spread) -> str:
+def _cluster(solution: Solution, around: Covariance) -> str:
     return "item" if around.clustered and solution.comparisons.item is not None else "row"
 
 
-def _sandwich_notes(solution: Solution, around: Spread) -> list[str]:
+def _sandwich_notes(solution: Solution, around: Covariance) -> list[str]:
     notes: list[str] = []
     noun = _cluster(solution, around)
     few = around.clusters_of[(around.clusters_of > 0) & (around.clusters_of < FEW_CLUSTERS)]
@@ -116,7 +116,7 @@ def _sandwich_notes(solution: Solution, around: Spread) -> list[str]:
     return notes
 
 
-def _mean_notes(solution: Solution, around: Spread) -> list[str]:
+def _mean_notes(solution: Solution, around: Covariance) -> list[str]:
     """Where a few models that met rarely make the mean, and with it every interval, uncertain."""
     played = solution.table.of_models().sum(axis=1)
     notes: list[str] = []

@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import LEVEL
-from evenhand.stats.ratings.bradley_terry.covariance import Spread, spread
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.notes import model_notes, notes_on
 from evenhand.stats.ratings.bradley_terry.placement import Placement, items_of, placement
@@ -38,7 +38,7 @@ class BradleyTerry:
     models: tuple[Rated, ...]
     """In the order of the comparisons' models."""
     solution: Solution
-    spread: Spread
+    spread: Covariance
     """Of the sandwich, also where the models' intervals are a bootstrap's."""
     scale: Scale
     level: float
@@ -86,7 +86,7 @@ def bradley_terry(
     return sandwich_board(solution, spread(solution, clustered=clustered), scale=scale or Scale(), level=level)
 
 
-def sandwich_board(solution: Solution, around: Spread, *, scale: Scale, level: float) -> BradleyTerry:
+def sandwich_board(solution: Solution, around: Covariance, *, scale: Scale, level: float) -> BradleyTerry:
     """A board with the intervals of the sandwich."""
     placed = placement(solution, scale, level)
     half = around.errors_of_strengths() * around.reach_of_strengths(level) * scale.unit
@@ -106,7 +106,7 @@ def differences(rated: BradleyTerry) -> Differences:
 
 
 def board(
-    solution: Solution, around: Spread, placed: Placement, bounds: Bounds, *, scale: Scale, level: float
+    solution: Solution, around: Covariance, placed: Placement, bounds: Bounds, *, scale: Scale, level: float
 ) -> BradleyTerry:
     """The ratings under their names; models without a finite rating keep what `placed` knows of their bounds."""
     names = solution.everything.models

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
-from evenhand.stats.ratings.bradley_terry.likelihood import Slopes, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.likelihood import LikelihoodSlopes, laplacian, spread_over_models
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import NUMBERS, ItemBlock, item_order, items_met
@@ -23,16 +23,16 @@ _FEW = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
+class ScoreVectors:
     product: FloatArray
     """Sum over clusters of score score'; models, then slopes, then log_tie."""
     clusters: int
     clusters_of: IntArray
     """Of each model: the clusters it appears in."""
 
-    def plus(self, other: "Scores") -> "Scores":
+    def plus(self, other: "ScoreVectors") -> "ScoreVectors":
         """With those of other clusters."""
-        return Scores(
+        return ScoreVectors(
             product=self.product + other.product,
             clusters=self.clusters + other.clusters,
             clusters_of=self.clusters_of + other.clusters_of,
@@ -93,7 +93,7 @@ class _ItemScores:
     extras: tuple[FloatArray, ...]
 
 
-def unclustered_scores(grouped: Grouped, comparisons: Comparisons, slopes: Slopes) -> Scores:
+def unclustered_scores(grouped: Grouped, comparisons: Comparisons, slopes: LikelihoodSlopes) -> ScoreVectors:
     """Every row its own cluster, from the table alone: rows of one cell have one score."""
     table = grouped.table
     squares = np.einsum("ro,ro->r", table.squares, slopes.by_difference**2)
@@ -105,7 +105,7 @@ def unclustered_scores(grouped: Grouped, comparisons: Comparisons, slopes: Slope
         edge = (table.covariates.T @ with_tie)[:, None]
         corner = np.block([[corner, edge], [edge.T, np.array([[tie]])]])
         mixed.append(with_tie)
-    return Scores(
+    return ScoreVectors(
         product=_assembled(table, squares, mixed, corner),
         clusters=len(comparisons),
         clusters_of=_rows_of(table, comparisons),
@@ -123,11 +123,11 @@ def _rows_of(table: PairTable, comparisons: Comparisons) -> IntArray:
 def clustered_scores(
     grouped: Grouped,
     comparisons: Comparisons,
-    slopes: Slopes,
+    slopes: LikelihoodSlopes,
     *,
     numbers: int = NUMBERS,
     sparse_from: int = SPARSE_FROM,
-) -> Scores:
+) -> ScoreVectors:
     """Every item a cluster; without items every row. `numbers` are held at once."""
     if comparisons.item is None:
         return unclustered_scores(grouped, comparisons, slopes)
@@ -139,7 +139,7 @@ def clustered_scores(
     ordered = item_order(comparisons.item, items, _FEW if many else width, numbers=numbers)
     cell = ordered.taken(grouped.cell)
     weight = None if comparisons.weight is None else ordered.taken(comparisons.weight)
-    together = Scores(product=np.zeros((width, width)), clusters=0, clusters_of=np.zeros(models, dtype=np.int64))
+    together = ScoreVectors(product=np.zeros((width, width)), clusters=0, clusters_of=np.zeros(models, dtype=np.int64))
     alone: list[_ItemScores] = []
     for block in ordered.blocks():
         rows = cells.of_rows(cell[block.rows], None if weight is None else weight[block.rows], block)
@@ -152,7 +152,7 @@ def clustered_scores(
     return together.plus(_along_pairs(cells.pairs, alone)) if alone else together
 
 
-def _cell_scores(table: PairTable, slopes: Slopes) -> _CellScores:
+def _cell_scores(table: PairTable, slopes: LikelihoodSlopes) -> _CellScores:
     extras = [(slopes.by_difference * column[:, None]).ravel() for column in table.covariates.T]
     if slopes.by_log_tie is not None:
         extras.append(slopes.by_log_tie.ravel())
@@ -184,7 +184,7 @@ def _one_pair_items(rows: _RowScores, pair_of: IntArray, chosen: BoolArray) -> _
     )
 
 
-def _along_pairs(pairs: PairTable, items: Sequence[_ItemScores]) -> Scores:
+def _along_pairs(pairs: PairTable, items: Sequence[_ItemScores]) -> ScoreVectors:
     """Sums by pair are enough for items of one pair each."""
     count = len(pairs)
     pair = np.concatenate([some.pair for some in items])
@@ -194,10 +194,10 @@ def _along_pairs(pairs: PairTable, items: Sequence[_ItemScores]) -> Scores:
     mixed = [summed(pair, pull * extra, count) for extra in extras]
     corner = np.array([[one @ other for other in extras] for one in extras]).reshape(len(extras), len(extras))
     items_of = np.diagonal(laplacian(pairs, summed(pair, None, count))).astype(np.int64)
-    return Scores(product=_assembled(pairs, squares, mixed, corner), clusters=len(pair), clusters_of=items_of)
+    return ScoreVectors(product=_assembled(pairs, squares, mixed, corner), clusters=len(pair), clusters_of=items_of)
 
 
-def _dense_scores(pairs: PairTable, rows: _RowScores) -> Scores:
+def _dense_scores(pairs: PairTable, rows: _RowScores) -> ScoreVectors:
     """Items as rows of a table with a column for each model."""
     models = pairs.models
     one, other = (rows.item * models + side.take(rows.pair) for side in (pairs.first, pairs.second))
@@ -207,10 +207,10 @@ def _dense_scores(pairs: PairTable, rows: _RowScores) -> Scores:
     if rows.extras:
         scores = np.column_stack([scores, *(rows.by_item(extra) for extra in rows.extras)])
     clusters_of = items_met(one, other, rows.items, models)
-    return Scores(product=scores.T @ scores, clusters=_present(rows), clusters_of=clusters_of)
+    return ScoreVectors(product=scores.T @ scores, clusters=_present(rows), clusters_of=clusters_of)
 
 
-def _sparse_scores(pairs: PairTable, rows: _RowScores) -> Scores:
+def _sparse_scores(pairs: PairTable, rows: _RowScores) -> ScoreVectors:
     """The same where an item meets few of the models: only what it meets is multiplied."""
     from scipy.sparse import csr_array
 
@@ -221,7 +221,7 @@ def _sparse_scores(pairs: PairTable, rows: _RowScores) -> Scores:
     at = (np.tile(rows.item, len(columns)), np.concatenate(columns))
     scores: Any = csr_array((values, at), shape=(rows.items, models + extras))
     met = np.unique(np.concatenate([rows.item * models + side for side in sides])) % models
-    return Scores(
+    return ScoreVectors(
         product=np.asarray((scores.T @ scores).toarray(), dtype=np.float64),
         clusters=_present(rows),
         clusters_of=np.bincount(met, minlength=models),

@@ -82,7 +82,7 @@ def _attempt(comparisons: Comparisons, covariates: FloatArray, ties: Ties) -> So
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Limits:
+class SeparationLimits:
     """Along a direction no verdict becomes less probable if and only if it keeps within all of these.
 
     Each one: (the step of `above` - the step of `below`) + `extras` . (the steps of the other parameters) >= 0.
@@ -104,13 +104,13 @@ class Limits:
         return csr_array((values.ravel(), (rows, columns.ravel())), shape=(count, self.models + width))
 
 
-def limits(table: PairTable, *, with_ties: bool = False) -> Limits:
+def limits(table: PairTable, *, with_ties: bool = False) -> SeparationLimits:
     """The extras are the covariates and, `with_ties`, Davidson's log(nu); without, a tie is half a win and a loss."""
     won, tied, lost = (table.counts[:, outcome] > 0 for outcome in (WIN, TIE, LOSS))
     one, other, covariates = table.first, table.second, table.covariates
     if not with_ties:
         up, down = won | tied, lost | tied
-        return Limits(
+        return SeparationLimits(
             models=table.models,
             above=np.concatenate((one[up], other[down])),
             below=np.concatenate((other[up], one[down])),
@@ -118,7 +118,7 @@ def limits(table: PairTable, *, with_ties: bool = False) -> Limits:
         )
     # A win keeps its odds if neither loss nor tie gains on it: d >= -d and d >= 2 log(nu); a tie if |d| <= 2 log(nu).
     kinds = ((won, 1, 0.0), (won, 1, -2.0), (lost, -1, 0.0), (lost, -1, -2.0), (tied, 1, 2.0), (tied, -1, 2.0))
-    return Limits(
+    return SeparationLimits(
         models=table.models,
         above=np.concatenate([(one if sign > 0 else other)[rows] for rows, sign, _ in kinds]),
         below=np.concatenate([(other if sign > 0 else one)[rows] for rows, sign, _ in kinds]),
@@ -128,7 +128,7 @@ def limits(table: PairTable, *, with_ties: bool = False) -> Limits:
     )
 
 
-def unbounded_sides(within: Limits) -> tuple[Side | None, ...]:
+def unbounded_sides(within: SeparationLimits) -> tuple[Side | None, ...]:
     """Where each of the extras has no bound; all None where no direction moves a verdict."""
     # Typed stubs of scipy leave these half unknown.
     optimize: Any = importlib.import_module("scipy.optimize")

@@ -8,7 +8,7 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reach
-from evenhand.stats.ratings.bradley_terry.covariance import Spread
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse
 from evenhand.stats.ratings.bradley_terry.separation import Side
 from evenhand.stats.ratings.bradley_terry.solution import Solution
@@ -78,7 +78,7 @@ class Slopes:
     """A fit, its spread and what a slope's interval is made of."""
 
     solution: Solution
-    spread: Spread
+    spread: Covariance
 
     def estimate(self, column: int, *, level: float = LEVEL) -> Estimate:
         """The slope of a covariate in natural units; rows on which the covariate is not 0 are its cases."""

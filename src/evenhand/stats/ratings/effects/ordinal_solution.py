@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.components import Structure, structure
-from evenhand.stats.ratings.bradley_terry.covariance import Spread, spread_of
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread_of
 from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit
-from evenhand.stats.ratings.bradley_terry.sandwich import Scores
-from evenhand.stats.ratings.bradley_terry.separation import Limits, unbounded_sides
+from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors
+from evenhand.stats.ratings.bradley_terry.separation import SeparationLimits, unbounded_sides
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.codes import Signs
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -26,7 +26,7 @@ _FAR = 15.0
 class OrdinalSolution:
     solution: Solution
     """Its slopes are the order effect, if fitted, then the thresholds."""
-    spread: Spread
+    spread: Covariance
     with_order: bool
     sizes: tuple[int, ...]
     """Of each threshold: the smallest verdict beyond it."""
@@ -126,10 +126,10 @@ def _far(table: PairTable, best: Cumulative) -> bool:
     return float(apart.max(initial=0.0)) + float(np.abs(extras).max(initial=0.0)) > _FAR
 
 
-def _limits(table: PairTable, of: Levels) -> Limits:
+def _limits(table: PairTable, of: Levels) -> SeparationLimits:
     """A level is as probable as ever if the lead gains on the cut below it, and the cut above gains on the lead."""
     low, high = np.isfinite(of.lowest), np.isfinite(of.highest)
-    return Limits(
+    return SeparationLimits(
         models=table.models,
         above=np.concatenate((table.first[low], table.second[high])),
         below=np.concatenate((table.second[low], table.first[high])),
@@ -152,7 +152,7 @@ def _why(table: PairTable, of: Levels) -> str:
     return f"The verdicts' levels have no finite fit: nothing bounds {' and '.join(named)}."
 
 
-def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted) -> Scores:
+def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted) -> ScoreVectors:
     """The sandwich's filling: each item's summed score with itself; without items each row's."""
     table, row, models = fitted.table, grouped.row, fitted.table.models
     weight = np.ones(len(within)) if within.weight is None else within.weight
@@ -171,4 +171,4 @@ def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted) -> Scor
         sums -= summed(cell + second[block.rows], pull[block.rows], block.items * models)
         beside = [summed(block.item, extra[block.rows], block.items) for extra in extras]
         product += products(np.column_stack([sums.reshape(block.items, models), *beside]))
-    return Scores(product=product, clusters=clusters_in(within), clusters_of=played_and_items(within)[1])
+    return ScoreVectors(product=product, clusters=clusters_in(within), clusters_of=played_and_items(within)[1])

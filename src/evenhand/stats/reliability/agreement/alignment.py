@@ -12,7 +12,7 @@ from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range, clustered_mean, clustered_share
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
 from evenhand.stats.reliability.agreement.kappa import cohens_kappa
-from evenhand.stats.reliability.agreement.rater_matrix import HIGHEST, Opinions, majority
+from evenhand.stats.reliability.agreement.rater_matrix import HIGHEST, RaterMatrix, majority
 from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
 
 NEAR = 1.0
@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class AlignmentFigures:
     """J against P, the mean of the people, over some cases; intervals over items, the people held fixed."""
 
     mae: Estimate
@@ -52,8 +52,8 @@ class Figures:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
     rater: str
-    pooled: Figures
-    models: tuple[tuple[str, Figures], ...]
+    pooled: AlignmentFigures
+    models: tuple[tuple[str, AlignmentFigures], ...]
     """Of each model on whose cases the rater can be compared."""
 
     def as_json(self) -> dict[str, Json]:
@@ -118,7 +118,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compared:
+class ComparedVerdicts:
     """Verdicts of one scale beside what they are held against."""
 
     case: IntArray
@@ -132,8 +132,8 @@ class Compared:
     levels: int | None
     """None where judge and people used different scales, so that only signs can be compared."""
 
-    def only(self, rows: BoolArray | IntArray) -> "Compared":
-        return Compared(
+    def only(self, rows: BoolArray | IntArray) -> "ComparedVerdicts":
+        return ComparedVerdicts(
             case=self.case[rows],
             judged=self.judged[rows],
             people=self.people[rows],
@@ -145,7 +145,7 @@ class Compared:
         )
 
 
-def alignment(raters: Opinions, people: Opinions) -> tuple[Alignment, ...]:
+def alignment(raters: RaterMatrix, people: RaterMatrix) -> tuple[Alignment, ...]:
     """Each rater against the mean of the people, on the cases that both judged."""
     compared = against_people(raters, people)
     return tuple(
@@ -154,7 +154,7 @@ def alignment(raters: Opinions, people: Opinions) -> tuple[Alignment, ...]:
     )
 
 
-def ceiling(people: Opinions) -> Ceiling:
+def ceiling(people: RaterMatrix) -> Ceiling:
     compared = against_others(people)
     each = tuple(
         _alignment(name, compared.only(compared.rater == code), people.cases.models)
@@ -172,7 +172,7 @@ def ceiling(people: Opinions) -> Ceiling:
     )
 
 
-def _together(compared: Compared, *, crossed: bool) -> Together:
+def _together(compared: ComparedVerdicts, *, crossed: bool) -> Together:
     near = _near(compared)
     sides, most = _sided(compared), _led(compared)
     share = _crossed if crossed else _share
@@ -184,7 +184,7 @@ def _together(compared: Compared, *, crossed: bool) -> Together:
     )
 
 
-def disagreements(raters: Opinions, people: Opinions, *, rater: int, most: int = 20) -> tuple[Disagreement, ...]:
+def disagreements(raters: RaterMatrix, people: RaterMatrix, *, rater: int, most: int = 20) -> tuple[Disagreement, ...]:
     """The cases where a rater is furthest from the people's mean, furthest first; on different scales by sign."""
     compared = against_people(raters, people)
     rows = np.flatnonzero(compared.rater == rater)
@@ -199,7 +199,7 @@ def disagreements(raters: Opinions, people: Opinions, *, rater: int, most: int =
     )
 
 
-def against_people(raters: Opinions, people: Opinions) -> Compared:
+def against_people(raters: RaterMatrix, people: RaterMatrix) -> ComparedVerdicts:
     if raters.cases is not people.cases:
         raise ValueError("Raters and people are compared on one and the same list of cases.")
     sums, count = people.per_case()
@@ -209,7 +209,7 @@ def against_people(raters: Opinions, people: Opinions) -> Compared:
     return _compared(rows, mean, majority(people.signs_per_case()[rows.case]), levels)
 
 
-def against_others(people: Opinions) -> Compared:
+def against_others(people: RaterMatrix) -> ComparedVerdicts:
     """Each person's verdicts beside the mean of the other people's on the same case."""
     sums, count = people.per_case()
     rows = people.only(count[people.case] > 1)
@@ -219,11 +219,11 @@ def against_others(people: Opinions) -> Compared:
     return _compared(rows, mean, majority(others), people.levels)
 
 
-def figures(compared: Compared) -> Figures:
+def figures(compared: ComparedVerdicts) -> AlignmentFigures:
     sides, most = _sided(compared), _led(compared)
     near = _near(compared)
     signs = np.sign(compared.judged), np.sign(compared.people)
-    return Figures(
+    return AlignmentFigures(
         mae=_mae(compared),
         consistency=near if isinstance(near, Estimate) else _share(near, compared),
         agreement=_share(_same_sign(sides, sides.people), sides),
@@ -235,24 +235,24 @@ def figures(compared: Compared) -> Figures:
     )
 
 
-def _sided(compared: Compared) -> Compared:
+def _sided(compared: ComparedVerdicts) -> ComparedVerdicts:
     """Where the people's mean takes a side."""
     return compared.only(compared.people != 0)
 
 
-def _led(compared: Compared) -> Compared:
+def _led(compared: ComparedVerdicts) -> ComparedVerdicts:
     """Where one sign leads alone among the people's."""
     return compared.only(~np.isnan(compared.majority))
 
 
-def _same_sign(compared: Compared, other: FloatArray) -> BoolArray:
+def _same_sign(compared: ComparedVerdicts, other: FloatArray) -> BoolArray:
     return np.sign(compared.judged) == np.sign(other)
 
 
-def _compared(rows: Opinions, held_against: FloatArray, most: FloatArray, levels: int | None) -> Compared:
+def _compared(rows: RaterMatrix, held_against: FloatArray, most: FloatArray, levels: int | None) -> ComparedVerdicts:
     # A mean that is 0 but for rounding is a tie.
     people = np.where(np.abs(held_against) < _ROUNDING, 0.0, held_against)
-    return Compared(
+    return ComparedVerdicts(
         case=rows.case,
         judged=rows.value,
         people=people,
@@ -264,7 +264,7 @@ def _compared(rows: Opinions, held_against: FloatArray, most: FloatArray, levels
     )
 
 
-def _alignment(name: str, compared: Compared, models: tuple[str, ...]) -> Alignment:
+def _alignment(name: str, compared: ComparedVerdicts, models: tuple[str, ...]) -> Alignment:
     of_model = ((model, compared.only(compared.model == code)) for code, model in enumerate(models))
     return Alignment(
         rater=name,
@@ -273,7 +273,7 @@ def _alignment(name: str, compared: Compared, models: tuple[str, ...]) -> Alignm
     )
 
 
-def _mae(compared: Compared, *, crossed: bool = False) -> Estimate:
+def _mae(compared: ComparedVerdicts, *, crossed: bool = False) -> Estimate:
     if compared.levels is None:
         return _other_scale()
     return clustered_mean(
@@ -284,7 +284,7 @@ def _mae(compared: Compared, *, crossed: bool = False) -> Estimate:
     )
 
 
-def _near(compared: Compared) -> BoolArray | Estimate:
+def _near(compared: ComparedVerdicts) -> BoolArray | Estimate:
     """Which verdicts Consistency counts; or why it cannot."""
     if compared.levels is None:
         return _other_scale()
@@ -293,11 +293,11 @@ def _near(compared: Compared) -> BoolArray | Estimate:
     return np.abs(compared.judged - compared.people) <= NEAR + _ROUNDING
 
 
-def _share(hits: BoolArray, compared: Compared) -> Estimate:
+def _share(hits: BoolArray, compared: ComparedVerdicts) -> Estimate:
     return clustered_share(hits.astype(np.float64), np.ones(len(hits)), compared.item)
 
 
-def _crossed(hits: BoolArray, compared: Compared) -> Estimate:
+def _crossed(hits: BoolArray, compared: ComparedVerdicts) -> Estimate:
     return clustered_mean(hits.astype(np.float64), compared.item, crossed_with=compared.rater)
 
 

@@ -5,14 +5,14 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.reliability.agreement.kappa import fisher_estimate, standard_error, summed_by_item
-from evenhand.stats.reliability.agreement.rater_matrix import Opinions
+from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 
 MOST_VALUES = 100
 _STEP = 1e-5
 
 
-def krippendorff_alpha(opinions: Opinions, *, level: float = LEVEL) -> Estimate:
+def krippendorff_alpha(opinions: RaterMatrix, *, level: float = LEVEL) -> Estimate:
     """Ordinal: 1 - observed / expected disagreement over all pairs of verdicts on a case (Krippendorff 2019, ch. 12).
 
     A case with one verdict has no pair and counts nowhere; `n` is the number of verdicts that can be paired. The

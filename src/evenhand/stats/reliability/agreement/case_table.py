@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.verdict import Levels
 from evenhand.domain.vote import Vote
-from evenhand.stats.reliability.agreement.rater_matrix import Cases, Opinions, OrderedOpinions, both_orders
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, OrderedRaterMatrix, RaterMatrix, both_orders
 from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray
 
 Showing: TypeAlias = tuple[str, str, str]
@@ -17,7 +17,7 @@ Showing: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Docket:
+class CaseTable:
     """The cases: an item and two models on it, of which one is evaluated."""
 
     cases: Cases
@@ -30,7 +30,7 @@ class Docket:
     """The model that every other one meets; shown first in the published order."""
 
     @classmethod
-    def of(cls, votes: Iterable[Vote], *, baseline: str | None = None) -> "Docket":
+    def of(cls, votes: Iterable[Vote], *, baseline: str | None = None) -> "CaseTable":
         """Every item and pair that somebody judged, of a `baseline` given its own pairs only; None: the one model in
         every pair, if there is one."""
         met = dict.fromkeys(
@@ -64,7 +64,7 @@ class Docket:
                 twice[code] = True
         return twice
 
-    def showings(self, votes: Sequence[Vote], raters: Sequence[str], levels: Levels) -> OrderedOpinions:
+    def showings(self, votes: Sequence[Vote], raters: Sequence[str], levels: Levels) -> OrderedRaterMatrix:
         """One row for each vote of these raters. Without a baseline no order is the published one, and neither counts
         as such: `reversed` then tells the two orders apart and nothing else."""
         code = {
@@ -76,7 +76,7 @@ class Docket:
         ]
         case = [code[vote.item, *sorted((vote.model_a, vote.model_b))] for vote in theirs]
         evaluated = [self.sides[one][0] for one in case]
-        return OrderedOpinions(
+        return OrderedRaterMatrix(
             cases=self.cases,
             raters=tuple(raters),
             case=np.array(case, dtype=np.int64),
@@ -93,13 +93,13 @@ class Docket:
         )
 
 
-def in_any_order(showings: OrderedOpinions) -> Opinions:
+def in_any_order(showings: OrderedRaterMatrix) -> RaterMatrix:
     """Each rater's mean on each case, whichever orders were shown; as people are asked, mostly in one."""
     cell = showings.case * len(showings.raters) + showings.rater
     cells, number = np.unique(cell, return_inverse=True)
     times = np.bincount(number, minlength=len(cells))
     sums: FloatArray = np.bincount(number, weights=showings.value, minlength=len(cells)).astype(np.float64)
-    return Opinions(
+    return RaterMatrix(
         cases=showings.cases,
         raters=showings.raters,
         case=cells // max(len(showings.raters), 1),
@@ -110,25 +110,25 @@ def in_any_order(showings: OrderedOpinions) -> Opinions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Heard:
+class RaterCases:
     """What one rater is taken to have said of each case."""
 
-    opinions: Opinions
+    opinions: RaterMatrix
     """The mean of both orders; of models that it was shown in one order only, its verdicts as they are."""
-    published: Opinions
+    published: RaterMatrix
     """The published order alone, on the cases read in both."""
     one_order_only: int
     """Cases left out: of models shown in both orders, those read in one."""
     models_in_one_order: tuple[str, ...]
 
 
-def heard(showings: OrderedOpinions, shown_twice: BoolArray) -> Heard:
+def heard(showings: OrderedRaterMatrix, shown_twice: BoolArray) -> RaterCases:
     """Of one rater's showings that were read. `shown_twice`: of each model whether any case of it was shown in both
     orders, read or not; so an order that was never read is not taken for one that was never asked."""
     both = both_orders(showings.only(shown_twice[showings.cases.model[showings.case]]))
     once = in_any_order(showings.only(~shown_twice[showings.cases.model[showings.case]]))
     met: list[int] = np.unique(showings.cases.model[once.case]).tolist()
-    return Heard(
+    return RaterCases(
         opinions=replace(
             once,
             case=np.concatenate([both.dual.case, once.case]),
@@ -141,7 +141,7 @@ def heard(showings: OrderedOpinions, shown_twice: BoolArray) -> Heard:
     )
 
 
-def as_boards(docket: Docket, *opinions: Opinions) -> tuple[Opinions, ...]:
+def as_boards(docket: CaseTable, *opinions: RaterMatrix) -> tuple[RaterMatrix, ...]:
     """The same opinions on cases whose models are the models themselves: without a baseline each verdict is said of
     both models of its case."""
     if docket.baseline is not None:

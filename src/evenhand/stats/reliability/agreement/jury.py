@@ -7,8 +7,8 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range, clustered_mean
-from evenhand.stats.reliability.agreement.alignment import Compared, Figures, against_people, figures
-from evenhand.stats.reliability.agreement.rater_matrix import Opinions, majority
+from evenhand.stats.reliability.agreement.alignment import AlignmentFigures, ComparedVerdicts, against_people, figures
+from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix, majority
 from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
 
 FOLDS = 5
@@ -19,14 +19,14 @@ _DIFFERENCE = Range(low=-1.0, high=1.0)
 class Jury:
     """All over the cases that every judge and some person judged; intervals over items."""
 
-    judges: tuple[tuple[str, Figures], ...]
-    majority: Figures
+    judges: tuple[tuple[str, AlignmentFigures], ...]
+    majority: AlignmentFigures
     """The sign most judges gave; where none leads alone the jury says equal. Compared by sign only."""
     majority_ties: int
     """Cases in which no sign leads alone: an even jury may split, and three judges may say three things."""
-    mean: Figures
+    mean: AlignmentFigures
     """The mean of the judges' verdicts."""
-    best_single: Figures
+    best_single: AlignmentFigures
     """Of each fold of items the verdicts of the judge that agreed best with people on the other folds."""
     chosen: tuple[str, ...]
     """That judge, by fold."""
@@ -54,7 +54,7 @@ class Jury:
         }
 
 
-def jury(judges: Opinions, people: Opinions, *, folds: int = FOLDS, seed: int = 0) -> Jury:
+def jury(judges: RaterMatrix, people: RaterMatrix, *, folds: int = FOLDS, seed: int = 0) -> Jury:
     """Raises ValueError with fewer than two judges, or fewer than two items that all of them judged."""
     if len(judges.raters) < 2:
         raise ValueError("A jury has two judges at least.")
@@ -79,7 +79,7 @@ def jury(judges: Opinions, people: Opinions, *, folds: int = FOLDS, seed: int = 
     )
 
 
-def _bench(judges: Opinions, people: Opinions) -> tuple[list[Compared], int]:
+def _bench(judges: RaterMatrix, people: RaterMatrix) -> tuple[list[ComparedVerdicts], int]:
     """Each judge's verdicts on the common cases, in one order of cases."""
     _, asked = people.per_case()
     _, judged = judges.per_case()
@@ -103,7 +103,7 @@ def _folds(item: IntArray, folds: int, seed: int) -> IntArray:
     return dealt[number]
 
 
-def _held_out(bench: list[Compared], fold: IntArray) -> tuple[Compared, list[int]]:
+def _held_out(bench: list[ComparedVerdicts], fold: IntArray) -> tuple[ComparedVerdicts, list[int]]:
     """Verdicts of the judge chosen on the other folds: by agreement, then by mean distance, then by order given."""
     judged = np.empty(len(fold))
     chosen: list[int] = []
@@ -116,14 +116,14 @@ def _held_out(bench: list[Compared], fold: IntArray) -> tuple[Compared, list[int
     return replace(bench[0], judged=judged), chosen
 
 
-def _merit(compared: Compared) -> tuple[float, float]:
+def _merit(compared: ComparedVerdicts) -> tuple[float, float]:
     decided = compared.people != 0
     agreed = _agreed(compared)[decided]
     distance = np.abs(compared.judged - compared.people)
     return float(agreed.mean()) if len(agreed) else 0.0, -float(distance.mean())
 
 
-def _agreed(compared: Compared) -> BoolArray:
+def _agreed(compared: ComparedVerdicts) -> BoolArray:
     return np.sign(compared.judged) == np.sign(compared.people)
 
 
@@ -132,7 +132,7 @@ def _majority(verdicts: FloatArray) -> FloatArray:
     return majority(np.stack([(np.sign(verdicts) == sign).sum(axis=0) for sign in (-1, 0, 1)], axis=-1))
 
 
-def _gain(together: Compared, single: Compared) -> Estimate:
+def _gain(together: ComparedVerdicts, single: ComparedVerdicts) -> Estimate:
     decided = single.people != 0
     change = _agreed(together)[decided].astype(np.float64) - _agreed(single)[decided]
     return clustered_mean(change, single.item[decided], within=_DIFFERENCE)

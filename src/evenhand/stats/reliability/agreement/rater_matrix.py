@@ -35,7 +35,7 @@ class Cases:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Opinions:
+class RaterMatrix:
     """One row for each case a rater judged; a case without a verdict has no row."""
 
     cases: Cases
@@ -58,10 +58,10 @@ class Opinions:
     def __len__(self) -> int:
         return len(self.case)
 
-    def only(self, rows: BoolArray) -> "Opinions":
+    def only(self, rows: BoolArray) -> "RaterMatrix":
         return replace(self, case=self.case[rows], rater=self.rater[rows], value=self.value[rows])
 
-    def of_rater(self, rater: int) -> "Opinions":
+    def of_rater(self, rater: int) -> "RaterMatrix":
         return self.only(self.rater == rater)
 
     def per_case(self) -> tuple[FloatArray, IntArray]:
@@ -83,7 +83,7 @@ class Opinions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OrderedOpinions:
+class OrderedRaterMatrix:
     """One row for each showing that was read. `reversed` is False where the baseline stood first, as published."""
 
     cases: Cases
@@ -95,7 +95,7 @@ class OrderedOpinions:
     reversed: BoolArray
     levels: Levels
 
-    def only(self, rows: BoolArray) -> "OrderedOpinions":
+    def only(self, rows: BoolArray) -> "OrderedRaterMatrix":
         return replace(
             self,
             case=self.case[rows],
@@ -109,9 +109,9 @@ class OrderedOpinions:
 class BothOrders:
     """The same cases twice: those that the rater was read on in both orders."""
 
-    dual: Opinions
+    dual: RaterMatrix
     """The mean of the two orders."""
-    published: Opinions
+    published: RaterMatrix
     """The published order alone."""
     one_order_only: Mapping[str, int]
     """By rater: cases left out of both because one order was not read."""
@@ -123,7 +123,7 @@ def majority(counts: IntArray) -> FloatArray:
     return np.where(alone, counts.argmax(axis=-1) - 1.0, np.nan)
 
 
-def both_orders(showings: OrderedOpinions) -> BothOrders:
+def both_orders(showings: OrderedRaterMatrix) -> BothOrders:
     """As Table 7 of Creation-MMBench needs them (spec A4, A7); repeated showings of one order are averaged first."""
     cell = showings.case * len(showings.raters) + showings.rater
     cells, number = np.unique(cell, return_inverse=True)
@@ -137,7 +137,7 @@ def both_orders(showings: OrderedOpinions) -> BothOrders:
         read.append(times > 0)
     both = read[0] & read[1]
     case, rater = cells // len(showings.raters), cells % len(showings.raters)
-    published = Opinions(
+    published = RaterMatrix(
         cases=showings.cases, raters=showings.raters, levels=showings.levels,
         case=case[both], rater=rater[both], value=means[0][both],
     )  # fmt: skip

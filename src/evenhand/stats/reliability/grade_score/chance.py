@@ -8,8 +8,8 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.reliability.grade_score.chance_pattern import (
     MOST_WAYS,
+    ChancePattern,
     Expected,
-    Pattern,
     Simulated,
     enumerated,
     simulated,
@@ -39,7 +39,7 @@ class Chance:
         }
 
 
-def chance_level(rows: Mapping[Pattern, float], *, seed: int = 0) -> Chance | None:
+def chance_level(rows: Mapping[ChancePattern, float], *, seed: int = 0) -> Chance | None:
     """The mean over rows: how many (or what weight of) rows there are for each pattern of rotations that count.
 
     A random judge's choices in the trials that count say nothing of which trials do, as long as a place is no reason
@@ -67,7 +67,7 @@ def above_chance(score: Estimate, chance: float, *, attainable: float = 1.0) -> 
     return replace(score, value=lifted(score.value), lower=lifted(score.lower), upper=lifted(score.upper))
 
 
-def expected(pattern: Pattern, *, seed: int = 0) -> Simulated:
+def expected(pattern: ChancePattern, *, seed: int = 0) -> Simulated:
     """What a judge who picks at random scores on average on a row of which these rotations count."""
     if pattern.is_whole and pattern.options in EXACT:
         return _exact(EXACT[pattern.options])

@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.stats.reliability.grade_score.option_rows import (
     FloatArray,
     IntArray,
-    Scores,
+    OptionScores,
     Tallies,
     counted,
     rotations,
@@ -24,7 +24,7 @@ _AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class ChancePattern:
     options: int
     kept: tuple[int, ...]
     """The rotations whose choice counts, by number, rising."""
@@ -34,7 +34,7 @@ class Pattern:
             raise ValueError(f"A judge with {self.options} option has no choice, so there is no chance level.")
 
     @classmethod
-    def whole(cls, options: int) -> "Pattern":
+    def whole(cls, options: int) -> "ChancePattern":
         return cls(options=options, kept=tuple(range(options)))
 
     @property
@@ -49,10 +49,10 @@ class Pattern:
         llm = math.log2(len(self.kept)) / math.log2(self.options)
         return 2 * llm / (llm + 1)
 
-    def turned(self) -> "Pattern":
+    def turned(self) -> "ChancePattern":
         """One for all that differ by a turn of the rotations, which changes no expected score."""
         turns = (sorted((one + step) % self.options for one in self.kept) for step in range(self.options))
-        return Pattern(options=self.options, kept=tuple(min(turns)))
+        return ChancePattern(options=self.options, kept=tuple(min(turns)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Simulated:
 
 
 @cache
-def enumerated(pattern: Pattern) -> Expected:
+def enumerated(pattern: ChancePattern) -> Expected:
     """The mean over all options ** kept ways to pick a place in each rotation that counts.
 
     The places and the options chosen depend on each other, so both are counted in every one of them. Adding one step
@@ -91,7 +91,7 @@ def enumerated(pattern: Pattern) -> Expected:
 
 
 @cache
-def simulated(pattern: Pattern, *, draws: int, seed: int) -> Simulated:
+def simulated(pattern: ChancePattern, *, draws: int, seed: int) -> Simulated:
     rng = np.random.default_rng([seed, pattern.options, *pattern.kept])
     kept = len(pattern.kept)
     at_once = max(1, _AT_ONCE // kept)
@@ -106,7 +106,7 @@ def simulated(pattern: Pattern, *, draws: int, seed: int) -> Simulated:
     return Simulated(expected=expected, standard_error=float(grade.std(ddof=1)) / math.sqrt(draws))
 
 
-def _scores_of_places(place: IntArray, pattern: Pattern) -> Scores:
+def _scores_of_places(place: IntArray, pattern: ChancePattern) -> OptionScores:
     """Rows x rotations that count: the places chosen."""
     orders = np.array(rotations(pattern.options))[list(pattern.kept)]
     weight: FloatArray = np.ones(place.shape)

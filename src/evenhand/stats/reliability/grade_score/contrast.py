@@ -17,7 +17,7 @@ _COLUMNS: tuple[Measure, ...] = ("llm", "choice", "grade", "above")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ContrastPart:
     weight: float
     score: GradeScore
 
@@ -30,7 +30,7 @@ class Contrast:
     """Of a contrast of 0, two-sided; None without a common item."""
 
 
-def contrast(parts: Sequence[Part], *, measure: Measure = "grade") -> Contrast:
+def contrast(parts: Sequence[ContrastPart], *, measure: Measure = "grade") -> Contrast:
     """The weighted sum of the runs' scores, item by item; a difference where the weights are of both signs.
 
     Replicates of an item are averaged first. Raises ValueError without parts.
@@ -63,7 +63,7 @@ def _lowest(score: GradeScore, measure: Measure) -> float:
 def difference(first: Sequence[GradeScore], second: Sequence[GradeScore], *, measure: Measure = "grade") -> Contrast:
     """The mean of the first runs minus the mean of the second, on the items that all of them scored."""
     parts = [
-        *(Part(weight=1 / len(first), score=score) for score in first),
-        *(Part(weight=-1 / len(second), score=score) for score in second),
+        *(ContrastPart(weight=1 / len(first), score=score) for score in first),
+        *(ContrastPart(weight=-1 / len(second), score=score) for score in second),
     ]
     return contrast(parts, measure=measure)

@@ -86,7 +86,7 @@ class Tallies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
+class OptionScores:
     llm: FloatArray
     choice: FloatArray
     grade: FloatArray
@@ -165,7 +165,7 @@ def counted(chosen: IntArray, weight: FloatArray, options: int) -> FloatArray:
     return sums.astype(np.float64, copy=False).reshape(rows, options)
 
 
-def scores(tally: Tallies) -> Scores:
+def scores(tally: Tallies) -> OptionScores:
     """Equations 1 to 6 of the paper over the trials read; 0 everywhere for a row with none, as the authors count."""
     usable = tally.places.sum(axis=-1)
     share = tally.places / np.where(usable > 0, usable, 1.0)[..., None]
@@ -174,7 +174,7 @@ def scores(tally: Tallies) -> Scores:
     llm = np.clip(entropy / np.log2(tally.places.shape[-1]), 0.0, 1.0) + 0.0
     choice = np.minimum(tally.options.max(axis=-1) / np.where(usable > 0, usable, 1.0), 1.0)
     total = llm + choice
-    return Scores(llm=llm, choice=choice, grade=2 * llm * choice / np.where(total > 0, total, 1.0))
+    return OptionScores(llm=llm, choice=choice, grade=2 * llm * choice / np.where(total > 0, total, 1.0))
 
 
 def item_numbers(rows: Iterable[OptionRow]) -> IntArray:

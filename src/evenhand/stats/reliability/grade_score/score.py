@@ -12,7 +12,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import clustered_mean, clustered_share
 from evenhand.stats.reliability.grade_score.chance import Chance, above_chance, chance_level
-from evenhand.stats.reliability.grade_score.chance_pattern import Pattern
+from evenhand.stats.reliability.grade_score.chance_pattern import ChancePattern
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray, OptionRow, blocks, item_numbers
 from evenhand.stats.reliability.grade_score.position_shares import PlaceShares, place_shares, unrelated_pick_rate
 from evenhand.stats.reliability.grade_score.scored_rows import Policy, ScoredRows, scored_rows
@@ -144,7 +144,7 @@ def _shared(items: IntArray) -> FloatArray:
     return 1 / np.bincount(items)[items]
 
 
-def _weight_by_pattern(table: ScoredRows, item: IntArray) -> dict[Pattern, float]:
+def _weight_by_pattern(table: ScoredRows, item: IntArray) -> dict[ChancePattern, float]:
     weight = np.zeros(len(item))
     weight[table.scored] = _shared(item[table.scored])
     return {pattern: float(weight[rows].sum()) for pattern, rows in table.patterns.items()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.domain.identity import Json
 from evenhand.stats.reliability.grade_score.chance import expected
-from evenhand.stats.reliability.grade_score.chance_pattern import Pattern
+from evenhand.stats.reliability.grade_score.chance_pattern import ChancePattern
 from evenhand.stats.reliability.grade_score.completions import MOST_COMPLETIONS, GradeBounds, grade_bounds
 from evenhand.stats.reliability.grade_score.option_rows import (
     Block,
@@ -16,7 +16,7 @@ from evenhand.stats.reliability.grade_score.option_rows import (
     FloatArray,
     IntArray,
     OptionRow,
-    Scores,
+    OptionScores,
     scores,
     tallies,
     without_unrelated,
@@ -43,7 +43,7 @@ class ScoredRows:
     highest: FloatArray
     exact: BoolArray
     """False where there are too many completions to try, so that the bounds are 0 and 1."""
-    patterns: Mapping[Pattern, IntArray]
+    patterns: Mapping[ChancePattern, IntArray]
     """Which rotations counted, and the rows scored of which it was these."""
     chance: FloatArray
     """What a judge who picks at random scores on average on the trials that count."""
@@ -87,7 +87,7 @@ def scored_rows(
     """`found`: the blocks of these rows."""
     llm, choice, grade, lowest, highest, chance, attainable = (np.zeros(len(rows)) for _ in range(7))
     scored, bounded, exact = (np.zeros(len(rows), dtype=np.bool_) for _ in range(3))
-    patterns: dict[Pattern, IntArray] = {}
+    patterns: dict[ChancePattern, IntArray] = {}
     for block in found:
         one = _scored_block(block, policy, remove_unrelated=remove_unrelated and block.unrelated)
         if one is None:
@@ -112,7 +112,7 @@ class _ScoredBlock:
     options: int
     counts: BoolArray
     """Rows x rotations: whether a choice counts."""
-    score: Scores
+    score: OptionScores
     scored: BoolArray
     bounds: GradeBounds
 
@@ -128,7 +128,7 @@ def _scored_block(block: Block, policy: Policy, *, remove_unrelated: bool) -> _S
         return None
     one, other = without_unrelated(block)
     first, second = scores(tallies(one)), scores(tallies(other))
-    score = Scores(
+    score = OptionScores(
         llm=(first.llm + second.llm) / 2,
         choice=(first.choice + second.choice) / 2,
         grade=(first.grade + second.grade) / 2,
@@ -143,13 +143,13 @@ def _as_they_are(grade: FloatArray) -> GradeBounds:
     return GradeBounds(lowest=grade, highest=grade, exact=np.ones(len(grade), dtype=np.bool_))
 
 
-def _by_pattern(counts: BoolArray, scored: BoolArray, options: int) -> dict[Pattern, IntArray]:
+def _by_pattern(counts: BoolArray, scored: BoolArray, options: int) -> dict[ChancePattern, IntArray]:
     """Of the rows scored: where those stand that have the same rotations counted."""
     whole = counts.all(axis=1)
-    found = {Pattern.whole(options): np.flatnonzero(whole & scored)}
+    found = {ChancePattern.whole(options): np.flatnonzero(whole & scored)}
     rest = np.flatnonzero(~whole & scored)
     masks, which = np.unique(counts[rest], axis=0, return_inverse=True)
     for number, mask in enumerate(masks):
         kept = tuple(np.flatnonzero(mask).tolist())
-        found[Pattern(options=options, kept=kept)] = rest[which.ravel() == number]
+        found[ChancePattern(options=options, kept=kept)] = rest[which.ravel() == number]
     return {pattern: rows for pattern, rows in found.items() if len(rows)}
