@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-shared check docs bench soak lock clean
+.PHONY: demo test test-slow test-shared check docs bench soak lock clean
 
 demo: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
@@ -11,7 +11,12 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak and not slow"
+
+# What is slow by nature: browsers, fuzzing, kill loops, installs, and more examples of what is drawn at random.
+test-slow: $(INSTALLED)
+	$(BIN)/evenhand models fetch local/smollm2
+	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n 2 --dist loadfile -m "(slow or drawn) and not soak"
 
 # The tests that read ../shared, which `make test` runs too where it is there.
 test-shared: $(INSTALLED)
@@ -44,7 +49,7 @@ bench: $(INSTALLED)
 
 soak: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	$(BIN)/python -m pytest -m soak
+	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -m soak
 
 $(INSTALLED): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Evenhand needs Python 3.11 or newer; say which with make PYTHON=python3.12.")'

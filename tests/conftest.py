@@ -9,8 +9,15 @@ from hypothesis import settings
 from tests.beside import skip_without
 
 # A busy machine is no defect: time is measured in bench/, never asserted in a test.
-settings.register_profile("evenhand", deadline=None)
-settings.load_profile("evenhand")
+settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("many", deadline=None, max_examples=100)
+settings.load_profile(os.environ.get("EVENHAND_EXAMPLES", "few"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("drawn")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

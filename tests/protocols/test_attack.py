@@ -369,6 +369,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--phrasing")
     options.add_argument("--protocol")
     options.add_argument("--sample", action="store_true", help="only what the test reads")
+    options.add_argument("--every", type=int, default=1, help="of the whole matrix, only every so many of its cells")
     chosen = options.parse_args(arguments)
 
     def wanted(cell: Cell) -> bool:
@@ -382,7 +383,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{len(PLANTS)} plants, {len(PHRASINGS)} phrasings, {len(WORDINGS)} protocols, {len(PLACES)} places, 2 orders"
     )
     for title, cells in (
-        ("Attacked", sample() if chosen.sample else matrix()),
+        ("Attacked", sample() if chosen.sample else itertools.islice(matrix(), 0, None, chosen.every)),
         ("Every verdict planted, the judge simply decides (lost: silenced)", simply_decided()),
         ("The judge decides as planted", agreeing()),
         ("Planted against itself, the judge names both (lost is tolerated)", against_itself()),
