@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from evenhand.domain.identity import Json
 from evenhand.exchange.errors import ExchangeError
 from evenhand.files.outputs import Place, replacing
+from evenhand.format.printable import no_formula
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,10 +21,6 @@ FORMATS = (".jsonl", ".csv", ".parquet")
 
 # JSON leaves these as they are, and many a reader ends its line at them.
 _LINE_ENDS = {ord(one): f"\\u{ord(one):04x}" for one in "\x85\u2028\u2029"}
-
-# A spreadsheet takes a cell that begins so for a formula, in full width too, and some skip the white space before it.
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-_HIDING = ("\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +76,7 @@ def _cell(value: Json, *, spreadsheet: bool) -> str:
         return ""
     if not isinstance(value, str):
         return _in_utf8(json.dumps(value, ensure_ascii=False))
-    formula = value.startswith(_HIDING) or value.lstrip().startswith(_FORMULA)
-    return ("'" if spreadsheet and formula else "") + _in_utf8(value)
+    return _in_utf8(no_formula(value) if spreadsheet else value)
 
 
 def _frame(table: ExchangeTable) -> "pl.DataFrame":

@@ -16,3 +16,18 @@ def printable(text: str) -> str:
 def _spelt(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+# A spreadsheet takes a cell that begins so for a formula, in full width too, and some skip the white space before it.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_HIDING = ("\t", "\r", "\n")
+
+
+def is_formula(cell: str) -> bool:
+    """Whether a spreadsheet that opens a CSV file would run what this cell holds."""
+    return cell.startswith(_HIDING) or cell.lstrip().startswith(_FORMULA)
+
+
+def no_formula(cell: str) -> str:
+    """With an apostrophe before it where a spreadsheet would run it."""
+    return f"'{cell}" if is_formula(cell) else cell

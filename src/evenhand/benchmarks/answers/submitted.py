@@ -17,14 +17,13 @@ from evenhand.benchmarks.files.rows import Row, cell_rows, json_row
 from evenhand.benchmarks.files.sheet import CELL_LIMIT, is_cut
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
+from evenhand.format.printable import is_formula
 
 _ITEM = ("item", "id", "index")
 _MODEL = ("model", "generator")
 _ANSWER = ("response", "output", "prediction")
 _NO_SUCH_ITEM = "has no such item"
 _EMPTY = "The file is empty; at least one row is needed."
-# What a spreadsheet takes for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 _LINES_OF_A_ROW = 20
 _MOST_FIELDS = 500
@@ -250,7 +249,7 @@ class _Collected:
                 f"Rows that say the same again were passed over: {len(self._repeated)} "
                 f"({in_words('row', map(str, self._repeated))})."
             )
-        formulas = [one.item.label for one in usable if one.text.startswith(_FORMULA)]
+        formulas = [one.item.label for one in usable if is_formula(one.text)]
         if formulas:
             yield (
                 f"Answers that begin like a spreadsheet's formula: {len(formulas)} "

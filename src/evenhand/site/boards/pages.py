@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from evenhand.audit.section import audit_section
 from evenhand.format.charts import ChartError
+from evenhand.format.printable import no_formula
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.projection import item_labels
 from evenhand.ledger.submissions.submitted_models import board_names
@@ -43,7 +44,6 @@ pages = APIRouter(include_in_schema=False)
 PER_PAGE = 50
 _GLANCES = 24
 """Boards of the list whose first models are told."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Name = Annotated[str, Query(max_length=1000)]
 MaybeName = Annotated[str | None, Query(max_length=1000)]
@@ -201,8 +201,7 @@ async def board_json(serving: Serving, asked: View) -> Response:
 
 
 def _cell(value: object) -> object:
-    # A spreadsheet takes a name that begins so for a formula.
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return no_formula(value) if isinstance(value, str) else value
 
 
 def _file(words: str, media_type: str, name: str) -> Response:
