@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from evenhand.describe.coco import ANNOTATED, CLASSES
 from evenhand.describe.errors import DescribeError
 from evenhand.describe.objects import (
+    ANNOTATED,
+    CLASSES,
     OVERLAP,
     SURE,
     Detections,

@@ -12,7 +12,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngImageFile
 
 from evenhand.images import ImageError, ImageLimits, ImageStore, ImageTooLarge, digest, inspect, prepared
-from evenhand.images.recent_bytes import RecentBytes
+from evenhand.images.store import RecentBytes
 from tests.images.pictures import encoded, photo, with_orientation
 
 

@@ -1,6 +1,6 @@
 """All that is said of one benchmark, and the document it is written as."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.benchmarks.benchmark import Counts, count
@@ -8,11 +8,51 @@ from evenhand.describe.image_kinds import Label
 from evenhand.describe.lengths import Lengths, lengths
 from evenhand.describe.objects import Detector, ObjectCount, count_objects
 from evenhand.describe.pictures import Counted, ImageFacts, at_hand, commonest, counted_json, pictures
-from evenhand.describe.requests import Requests, instruction_of, requests
 from evenhand.describe.verbs import VerbCount, VerbReader, verb_counts
 from evenhand.domain.identity import Json
-from evenhand.domain.item import Benchmark
+from evenhand.domain.item import Benchmark, Item
 from evenhand.images import ImageStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    instructions: int
+    """Different ones."""
+    with_role: int
+    """Items that give the model a role to play."""
+    roles: Counted
+    """Different ones with their items, the commonest first."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "different_instructions": self.instructions,
+            "with_role": self.with_role,
+            "different_roles": len(self.roles),
+            "roles": counted_json("role", "items", self.roles),
+        }
+
+
+def instruction_of(item: Item) -> str:
+    """What is asked for, without the role and the requirements around it where the data tells them apart."""
+    return (item.brief and item.brief.instruction) or item.instruction
+
+
+def requests(items: Sequence[Item]) -> Requests:
+    """Texts that differ only in capitals, spaces and the full stop at the end are one."""
+    roles = [_plain(item.brief.role) for item in items if item.brief and item.brief.role]
+    spelt: dict[str, str] = {}
+    for role in roles:
+        spelt.setdefault(role.casefold(), role)
+    return Requests(
+        instructions=len({_plain(instruction_of(item)).casefold() for item in items}),
+        with_role=len(roles),
+        roles=commonest(spelt[role.casefold()] for role in roles),
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")
+
 
 TEXTS = ("instruction", "reference", "caption", "subjective_criteria", "factuality_criteria")
 """The kinds of text whose lengths are told, as an Item names them."""

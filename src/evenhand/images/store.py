@@ -1,9 +1,11 @@
 """Images kept as files named by the SHA-256 of their bytes."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import pybase64
 
@@ -13,8 +15,41 @@ from evenhand.images.inspection import ImageInfo, inspect
 from evenhand.images.inspection import digest as digest_of
 from evenhand.images.metadata import without_metadata
 from evenhand.images.preparing import prepared
-from evenhand.images.recent_bytes import RecentBytes
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits
+
+
+class RecentBytes:
+    """Forgets the least recently used when the values together exceed `max_bytes`."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._values: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._total = 0
+        self._lock = Lock()
+
+    @property
+    def total_bytes(self) -> int:
+        return self._total
+
+    def get(self, key: Hashable) -> bytes | None:
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            return value
+
+    def put(self, key: Hashable, value: bytes) -> None:
+        """A value longer than everything that may be kept is not kept."""
+        with self._lock:
+            self._total -= len(self._values.pop(key, b""))
+            if len(value) > self._max_bytes:
+                return
+            self._values[key] = value
+            self._total += len(value)
+            while self._total > self._max_bytes:
+                _, forgotten = self._values.popitem(last=False)
+                self._total -= len(forgotten)
+
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

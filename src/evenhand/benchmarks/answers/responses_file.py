@@ -1,14 +1,12 @@
 """Files of model answers, checked against a benchmark; all faults are told together and nothing is half imported."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from evenhand.benchmarks.answers.alpaca_outputs import is_outputs, matched_outputs
 from evenhand.benchmarks.answers.failure_text import is_failure_text
-from evenhand.benchmarks.answers.named_by_file import as_answers, is_named_by_file, is_reversed, model_in_name
 from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
 from evenhand.benchmarks.data_error import LISTED, FilePlace, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
@@ -18,6 +16,66 @@ from evenhand.benchmarks.files.sheet import CELL_LIMIT, is_cut
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import REFERENCE, Response
+
+
+def is_named_by_file(columns: Collection[str]) -> bool:
+    """By the columns: rows are matched by `index`, answers are `prediction`, and no column names a model."""
+    return {"index", "prediction"} <= set(columns) and not {"model", "generator"} & set(columns)
+
+
+def model_in_name(path: Path, benchmark: Benchmark) -> str:
+    """What stands before the benchmark's name in the file's name: `qwen` of qwen_Creation_MMBench.xlsx."""
+    model, _ = _around(path, benchmark)
+    return model or path.stem
+
+
+def is_reversed(path: Path, benchmark: Benchmark) -> bool:
+    """Whether it is the second file of a dual evaluation, in which VLMEvalKit exchanges answers and references."""
+    _, behind = _around(path, benchmark)
+    return "rev" in behind
+
+
+def _around(path: Path, benchmark: Benchmark) -> tuple[str, tuple[str, ...]]:
+    """What stands before the benchmark's name, "" where nothing does or it is not there, and the words behind it."""
+    wanted = _letters(benchmark.name.removesuffix("-sample"))
+    words = path.stem.split("_")
+    for begin in range(1, len(words)):
+        for end in range(begin + 1, len(words) + 1):
+            if _letters("".join(words[begin:end])) == wanted:
+                return "_".join(words[:begin]), tuple(words[end:])
+    return "", ()
+
+
+def as_answers(rows: Iterable[Row], model: str) -> Iterator[Row]:
+    """The rows with the model's name in them."""
+    for row in rows:
+        yield Row(place=row.place, fields={**row.fields, "model": model})
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+_ITEM = ("item", "id", "index")
+_MODEL = ("model", "generator")
+
+
+def is_outputs(columns: Collection[str]) -> bool:
+    """By the columns: items are named by their instruction, the answer is `output`."""
+    return {"instruction", "output"} <= set(columns) and not set(_ITEM) & set(columns)
+
+
+def matched_outputs(path: Path, rows: Sequence[Row], items: ItemsByContent, problems: Problems) -> Iterator[Row]:
+    """The rows with their item's label in them; those that fit no item are left to `items`."""
+    if not any(name in row.fields for row in rows for name in _MODEL):
+        sentence = f"No column `{_MODEL[1]}` says whose outputs these are; add it with the model's name."
+        problems.add(FilePlace(path=path), sentence)
+        return
+    for row in rows:
+        item = items.find(row)
+        if item is not None:
+            yield Row(place=row.place, fields={**row.fields, "item": item.label})
+
 
 # The first name is ours; the others are VLMEvalKit's and AlpacaEval's.
 _COLUMNS = (("item", "id", "index"), ("model", "generator"), ("response", "output", "prediction"))

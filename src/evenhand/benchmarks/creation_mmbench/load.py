@@ -9,7 +9,6 @@ from typing import cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
 from evenhand.benchmarks.creation_mmbench.case_images import CaseImages
-from evenhand.benchmarks.creation_mmbench.case_rows import FORMATS, case_rows
 from evenhand.benchmarks.creation_mmbench.criteria import Criteria, has_letter, read_criteria
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, category_name, category_of
@@ -17,8 +16,38 @@ from evenhand.benchmarks.data_error import BenchmarkError, FilePlace, Problems, 
 from evenhand.benchmarks.files.data_file import md5_of
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import ItemsFile, read_items, refuse_twice
-from evenhand.benchmarks.files.rows import Row, kind_of
+from evenhand.benchmarks.files.rows import Row, kind_of, read_rows, stream_rows
 from evenhand.domain.item import Benchmark, Brief, Item
+
+FORMATS = (".tsv", ".parquet", ".jsonl")
+_ROWS_AT_ONCE = 50
+
+
+def case_rows(path: Path, problems: Problems) -> Iterator[Row]:
+    """What cannot be read is added to `problems`."""
+    if path.suffix.lower() == ".tsv":
+        yield from stream_rows(path, problems, delimiter="\t")
+    elif path.suffix.lower() == ".parquet":
+        yield from _parquet(path, problems)
+    else:
+        yield from read_rows(path, problems, formats=FORMATS)
+
+
+def _parquet(path: Path, problems: Problems) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        frame = pl.scan_parquet(path)
+        height = frame.select(pl.len()).collect().item()
+        for start in range(0, height, _ROWS_AT_ONCE):
+            batch = frame.slice(start, _ROWS_AT_ONCE).collect()
+            for number, fields in enumerate(batch.iter_rows(named=True), start=start + 1):
+                yield Row(place=FilePlace(path=path, row=number), fields=fields)
+    except FileNotFoundError:
+        problems.add(FilePlace(path=path), "There is no such file.")
+    except (pl.exceptions.PolarsError, OSError) as error:
+        problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.")
+
 
 OFFICIAL_MD5 = "870c0332a9c6a169d0ac9b8574c245fe"
 """Of Creation_MMBench.tsv, as the official code checks it."""

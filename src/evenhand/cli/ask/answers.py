@@ -24,6 +24,7 @@ from evenhand.domain.response import Response
 from evenhand.engine.run.quote import DryRun
 from evenhand.engine.session import run_task
 from evenhand.engine.tasks.answering import Answering
+from evenhand.engine.tasks.describing import Describing
 from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemTask, asked_with, said_by
 from evenhand.engine.tasks.pictures import refuse_addresses, with_fetched
 from evenhand.engine.tasks.text_only import is_description
@@ -218,3 +219,27 @@ def _otherwise(said: Response, order: AnswerOrder) -> str | None:
         f"{order.noun} of '{asked.name}' on record were asked for with {then}; give another --name for those with "
         f"{now}, or --replace them all."
     )
+
+
+def describe_order(
+    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
+) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, surroundings, ledger)
+    items = [item for item in meeting.items if item.images]
+    if not items:
+        raise WrongUse(f"The items of {meeting.benchmark.name} have no images; there is nothing to describe.")
+    if len(items) < len(meeting.items):
+        say_notes([f"Without images, and so not described: {len(meeting.items) - len(items)} items."])
+    refuse_addresses(items, meeting.benchmark.addresses)
+    order = AnswerOrder(
+        ledger=ledger,
+        benchmark=meeting.benchmark,
+        items=items,
+        contact=meeting.contact,
+        errand=Describing(asked=meeting.asked, mode=flags["mode"]),
+        command="describe-images",
+        settings=recorded(flags),
+        again=flags["replace"],
+    )
+    refuse_mixed(order, items)
+    return order

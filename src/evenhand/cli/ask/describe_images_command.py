@@ -37,7 +37,7 @@ def command(ctx: click.Context, **flags: Any) -> None:
     Run the same command again and only what is missing is asked; the same images are described once for all items that
     show them, in the generic mode.
     """
-    from evenhand.cli.ask.descriptions import describe_order
+    from evenhand.cli.ask.answers import describe_order
     from evenhand.cli.ask.judging import ledger_for
 
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])

@@ -16,7 +16,6 @@ from evenhand.cli.ask.asking_means import Contact, contact, recorded
 from evenhand.cli.ask.extracting import AskedModels, asked_models
 from evenhand.cli.ask.judged_answers import answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import Outcome, Outcomes
-from evenhand.cli.ask.placing import Preparing, as_placed_before, opponents_note
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
@@ -34,8 +33,44 @@ from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.read.projection import adaptations, undecided_trial
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.placements import placements_like
 from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
+
+Preparing = Callable[[Sequence[Response]], PreparedStudy]
+"""The study that is made of these answers."""
+
+
+def as_placed_before(
+    prepared: PreparedStudy, preparing: Preparing, responses: Sequence[Response], ledger: Ledger
+) -> PreparedStudy:
+    """The placing on record that the same command made first, else one begun on other answers, else what is given.
+
+    An opponent more can take another's place in the draw, so that the same battles come of the same models only.
+    """
+    here = set(prepared.study.models)
+    alike = [study for study in placements_like(ledger, prepared.study) if here >= set(study.models)]
+    found = [(study, preparing([one for one in responses if one.model in study.models])) for study in alike]
+    for study, again in found:
+        if again.study.key == study.key:
+            return again
+    for _, again in found:
+        if ledger.asked(trial.key for trial in again.trials()):
+            return again
+    return prepared
+
+
+def opponents_note(given: PreparedStudy, settled: PreparedStudy) -> str:
+    """Whom the model meets, and who is left out because it came later."""
+    new = given.study.new
+    met = ", ".join(model for model in settled.study.models if model != new)
+    later = [model for model in given.study.models if model not in settled.study.models]
+    if later:
+        return (
+            f"{new} was placed before, and meets the same: {met}; not {', '.join(later)}, here since then "
+            "(--models names opponents)."
+        )
+    return f"Opponents of {new}: {met}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
 """One file for each layout of a peer: Chatbot Arena, Arena-Hard, MT-Bench, AlpacaEval, VisIT-Bench.
 
-Start with `detection.py`.
+`battles_file.py` above tells whose file it is; start with `battles.py`.
 """

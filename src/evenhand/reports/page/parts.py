@@ -1,23 +1,58 @@
 """A report's parts as HTML: what others wrote is escaped, and nothing in it is a script."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 from evenhand.audit.section import audit_section
 from evenhand.format.figure import figure
 from evenhand.format.printable import printable
 from evenhand.format.sheet import Sheet
 from evenhand.format.tables import per_cent, unbroken
+from evenhand.ledger.read.lookup import calls_on_record
+from evenhand.ledger.read.projection import judged
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
-from evenhand.reports.page.prompts import example_prompts
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.words import order_sentences, summary
 from evenhand.reports.papers.scores.creation_score import CreationScore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamplePrompt:
+    protocol: str
+    item: str
+    models: tuple[str, ...]
+    """In the order shown."""
+    messages: tuple[tuple[str, str], ...]
+    """Role and words; an image stands as its digest."""
+
+
+def example_prompts(report: Report) -> Iterator[ExamplePrompt]:
+    """None of a protocol under which no model was asked."""
+    for studies in (report.studies.board, report.studies.graded):
+        items = list(dict.fromkeys(case.item for case in report.cases.cases[:1]))
+        for one in judged(report.ledger, studies, items=items) if studies else ():
+            calls = calls_on_record(report.ledger, dict.fromkeys(one.judgement.calls[:1]))
+            if calls:
+                yield ExamplePrompt(
+                    protocol=studies[0].condition.protocol,
+                    item=one.label,
+                    models=one.models,
+                    messages=tuple((role, _words(parts)) for role, parts in calls[0].request["messages"]),
+                )
+                break
+
+
+def _words(parts: list[Any]) -> str:
+    return "\n".join(
+        part if isinstance(part, str) else f"[image {cast(dict[str, str], part)['image'][:16]}]" for part in parts
+    )
+
 
 _PIECES = re.compile(r"\S{1,24}\s*|\s+")
 

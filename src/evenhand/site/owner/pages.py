@@ -1,6 +1,7 @@
 """The owner's pages: invitations, people, benchmarks, the audit log."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
@@ -12,8 +13,10 @@ from starlette.responses import RedirectResponse, Response
 from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.store import submissions_on_record
 from evenhand.ledger.submissions.team_names import one_line
 from evenhand.site.accounts.pages import NAME_LONGEST
+from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.accounts.store import (
     DAY,
     Invite,
@@ -35,9 +38,43 @@ from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Ser
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.proposed import plain
-from evenhand.site.owner.awaiting import awaiting
+from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.owner.log_words import log_lines
+from evenhand.site.people.changes import finished_studies
+from evenhand.site.people.studies import people_studies
 from evenhand.site.submissions.actions import visible
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awaiting:
+    requests: int
+    """To come in, or for what is withheld."""
+    to_approve: int
+    """Submissions that their teams have confirmed."""
+    stopped: int
+    """Submissions that reached their budget."""
+    flagged: int
+    """Proposals of growing benchmarks."""
+    accepted: int
+    """Proposals that can join a new version."""
+    finished: int
+    """Studies in which everything is judged, and which nobody has closed."""
+
+
+def awaiting(at_hand: ProposalCache) -> Awaiting:
+    ledger = at_hand.ledger
+    stages = Counter(one.standing.stage for one in submissions_on_record(ledger))
+    growing = [at_hand.of(one.id) for one in growing_benchmarks(ledger)]
+    unclosed = {one.id for one in people_studies(ledger) if not one.closed}
+    return Awaiting(
+        requests=sum(one.accepted is None for one in requests_on_record(ledger)),
+        to_approve=stages["confirmed"],
+        stopped=stages["stopped"],
+        flagged=sum(len(one.at("flagged")) for one in growing),
+        accepted=sum(len(one.at("accepted")) for one in growing),
+        finished=len(unclosed & finished_studies(ledger)) if unclosed else 0,
+    )
+
 
 pages = APIRouter(prefix="/admin", include_in_schema=False)
 
