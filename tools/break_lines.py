@@ -10,7 +10,6 @@ module; where they pass, all that was asked for. Works in a copy of the tree, an
 import argparse
 import ast
 import hashlib
-import os
 import shlex
 import shutil
 import subprocess
