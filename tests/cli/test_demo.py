@@ -16,6 +16,8 @@ from platformdirs import user_cache_path
 
 from evenhand.models.local.weights import smollm2_path
 
+pytestmark = pytest.mark.slow
+
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 

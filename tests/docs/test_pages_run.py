@@ -15,6 +15,8 @@ from evenhand.models.local.weights import smollm2_path
 from tests.docs.pages import EVENHAND, ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
 from tests.scripted_server import server_process
 
+pytestmark = pytest.mark.slow
+
 TUTORIAL = "docs/tutorial/first-report.md"
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests.docs.pages import ROOT
 from tests.e2e.browser import browsing
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = re.compile(r"^(?:https?:)?//", flags=re.IGNORECASE)
 _LOADS = {"src", "srcset", "data", "poster", "background", "action"}
 """Attributes that make a browser fetch something by itself, or send something."""

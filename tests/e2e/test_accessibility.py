@@ -16,6 +16,8 @@ from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
+pytestmark = pytest.mark.slow
+
 SERIOUS = ("serious", "critical")
 OUT_OF_TURN = "[...document.querySelectorAll('[tabindex]')].some(one => one.tabIndex > 0)"
 """Without such elements the focus follows the order of the page, which is that of the eye."""

@@ -19,6 +19,8 @@ from tests.e2e.test_submission_worker import Entry, entered, judge_flags, taking
 from tests.e2e.workplace import SECONDS, Ran, Workplace, drawn, ended, stats
 from tests.scripted_server import server_process
 
+pytestmark = pytest.mark.slow
+
 FAULTS = ("500=0.08", "cut=0.06", "hang=0.04", "truncated=0.05", "empty=0.05", "garbage=0.04", "429=0.05")
 PACE = ("--max-connections", "4", "--timeout", "0.6", "--max-retries", "3")
 INPUT, OUTPUT = 1000.0, 1000.0

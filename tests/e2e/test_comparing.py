@@ -19,6 +19,8 @@ from tests.e2e.workplace import Workplace, drawn
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
+pytestmark = pytest.mark.slow
+
 VISIT, CREATION = "visit-bench-sample", "creation-mmbench-sample"
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 

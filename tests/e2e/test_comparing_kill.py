@@ -20,6 +20,8 @@ from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
 from tests.site.test_serve import serving
 
+pytestmark = pytest.mark.slow
+
 LIVES = 10
 CHOICES = ("A", "B")
 

@@ -4,8 +4,12 @@ import asyncio
 import signal
 from typing import Any
 
+import pytest
+
 from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
 from tests.scripted_server import Script, ScriptedServer, server_process
+
+pytestmark = pytest.mark.slow
 
 IN_FLIGHT = 8
 BATTLES = 40

@@ -18,6 +18,8 @@ from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
+pytestmark = pytest.mark.slow
+
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 PICTURES = Path(visit_bench.__file__).parent / "sample" / "images"
 SECONDS = 60.0

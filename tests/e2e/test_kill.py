@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
 from tests.scripted_server import server_process
 
+pytestmark = pytest.mark.slow
+
 IN_FLIGHT = 8
 BATTLES = 50
 TRIALS = 2 * BATTLES

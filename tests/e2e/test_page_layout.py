@@ -13,6 +13,8 @@ from tests.e2e.test_comparing import DESKTOP, PHONE
 from tests.site.house import MODELS, House, items, judge, served, url_in
 from tests.site.test_boards import battle_of, only_board
 
+pytestmark = pytest.mark.slow
+
 ADDRESS = "https://images.example/visit_images/" + "a_very_long_name_of_a_picture_" * 3
 FRAMES = "[...document.querySelectorAll('.table-frame')]"
 HINT = "getComputedStyle(one, '::before').content.includes('Scroll sideways')"

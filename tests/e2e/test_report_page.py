@@ -26,6 +26,8 @@ from tests.reports.report_scene import Scene, numbered, report, with_models
 from tests.reports.test_report_page import HOSTILE
 from tests.scripted_server import Script, ScriptedServer
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = "creation-mmbench-sample"
 
 

@@ -21,6 +21,8 @@ from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 90.0
 
 

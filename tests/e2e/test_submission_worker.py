@@ -50,6 +50,8 @@ from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, stats, until
 from tests.scripted_server import server_process
 from tests.site.test_serve import free_port, serving
 
+pytestmark = pytest.mark.slow
+
 IN_FLIGHT = 4
 DOLLARS = "input=0,output=1000"
 """What a reply costs hangs on its own length alone, and the scripted judge's replies are all of one length."""

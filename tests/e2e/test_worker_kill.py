@@ -24,6 +24,8 @@ from tests.scripted_server import server_process
 from tests.site.house import PNG
 from tests.site.test_serve import free_port, serving
 
+pytestmark = pytest.mark.slow
+
 IN_FLIGHT = 4
 
 

@@ -23,6 +23,8 @@ from tests.site.desk import TERMS
 from tests.site.garden import planted
 from tests.site.house import CONDITION, JUDGE, MODELS, House, fill, served, url_in
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 6
 """Of every operation, for each role, of what is allowed and of what is not."""
 
