@@ -16,6 +16,7 @@ from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.methods.win_rate import WIN_RATE
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.papers.scores import paper_of_benchmark
@@ -172,7 +173,7 @@ def _study_of(ledger: Ledger, run: str) -> str:
 
 
 def _reliability_board(judged: JudgedBattles, flags: Mapping[str, Any]) -> Board:
-    return board(of_record(judged, flags["seed"]), Ranking(method="win-rate"))
+    return board(of_record(judged, flags["seed"]), Ranking(method=WIN_RATE.name))
 
 
 def _reliability(ranked: Board | None) -> Json:

@@ -15,7 +15,6 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import if_missing, interval, order_corrected, span
-from evenhand.reports.board.table import METHOD_WORDS
 from evenhand.reports.page.leaders import components
 from evenhand.reports.page.report import Report, Score
 from evenhand.reports.papers.scores.creation_score import CreationScore
@@ -53,7 +52,7 @@ def long_sheet(sheets: Sequence[Sheet]) -> Sheet:
 
 
 def board_sheet(board: Board) -> Sheet:
-    share = board.method == "win-rate"
+    share = board.rated_by.shown_as == "share"
     missing = if_missing(board)
     more = {} if missing is None else {"rank if missing": missing.cells}
     corrected = order_corrected(board).cells
@@ -77,7 +76,7 @@ def board_sheet(board: Board) -> Sheet:
         for one in board.models
     ]
     first = ("model", "component") if apart else ("model",)
-    return Sheet(title=f"Ratings, {METHOD_WORDS[board.method]}", headings=(*first, *headings, *more), rows=tuple(rows))
+    return Sheet(title=f"Ratings, {board.rated_by.title}", headings=(*first, *headings, *more), rows=tuple(rows))
 
 
 def _rating(one: BoardRow, *, share: bool) -> str:

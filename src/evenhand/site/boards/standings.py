@@ -17,7 +17,7 @@ from evenhand.ledger.submissions.submitted_models import board_names, counted_ba
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import length_controlled
 from evenhand.reports.board.evidence import EvidenceSource, of_record
-from evenhand.reports.board.methods import Method
+from evenhand.reports.board.methods.catalog import DEFAULT
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.board.win_rates_by import InCategory, against_reference, by_category, categories_of
@@ -37,7 +37,7 @@ class BoardView:
     """Which view of a board."""
 
     board: str
-    method: Method = "bradley-terry"
+    method: str = DEFAULT
     category: str | None = None
     equal_length: bool = False
     study: str | None = None
