@@ -50,13 +50,13 @@ class AddedKind(Generic[Record]):
         """Name and version."""
         return _package(self._points()[name][0])
 
-    def clashes(self, built_in: Collection[str]) -> list[str]:
-        """Sentences: what packages have under a name that is taken; the built-in one is used."""
+    def clashes(self, built_in: Collection[str], *, used: str | None = None) -> list[str]:
+        """Sentences: what packages have under a built-in name, of all such names or of the one that is used."""
         return [
             f"The installed package {_package(point)} has {self._a(name)}, which is a built-in name: the built-in one "
             "is used."
             for name, points in sorted(self._points().items())
-            if name in built_in
+            if name in built_in and used in (None, name)
             for point in points
         ]
 

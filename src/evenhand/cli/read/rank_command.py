@@ -113,9 +113,9 @@ def _print(file: Path | None, flags: Mapping[str, Any]) -> None:
     from evenhand.cli.notes import say_notes
     from evenhand.cli.read.ranking import audit_document, document_of, draw, print_audit_of, print_ranked, ranked
     from evenhand.format.tables import console
-    from evenhand.reports.board.methods.catalog import INSTALLED
+    from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
-    say_notes(INSTALLED.clashes([flags["method"]]))
+    say_notes(INSTALLED.clashes(METHODS, used=flags["method"]))
     board = ranked(file, flags)
     draw(board, flags["plot"])
     if flags["as_json"]:
