@@ -49,8 +49,16 @@ def _method_names() -> tuple[str, ...]:
     return method_names()
 
 
+def _part_names() -> tuple[str, ...]:
+    from evenhand.audit.measures.catalog import part_names
+
+    return part_names()
+
+
 METHOD = OneOf(_method_names)
 """A rating method, built in or of an installed package."""
+PART = OneOf(_part_names)
+"""Of an audit, likewise."""
 
 
 def option(*names: str, **attributes: Any) -> Flag:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import click
 
 from evenhand import __version__
+from evenhand.audit.measures.catalog import BUILT_IN
+from evenhand.audit.measures.catalog import INSTALLED as MEASURES_ADDED
 from evenhand.cli.ask.asking_means import guard, keys_of
 from evenhand.cli.environment import Environment
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
@@ -63,7 +65,7 @@ def check_here(store: str, surroundings: Environment) -> list[CheckResult]:
 
 def _added() -> list[CheckResult]:
     """What installed packages add, where they add anything."""
-    kinds = ((METHODS_ADDED, tuple(METHODS)), (WIRES, built_in_names()))
+    kinds = ((METHODS_ADDED, tuple(METHODS)), (MEASURES_ADDED, tuple(BUILT_IN)), (WIRES, built_in_names()))
     names = [f"{kind.noun} {name}" for kind, built_in in kinds for name in kind.names() if name not in built_in]
     faults = [fault for kind, built_in in kinds for fault in kind.faults(built_in)]
     found = [CheckResult(what="added", state="ok", words=", ".join(names))] if names else []

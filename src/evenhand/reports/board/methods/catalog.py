@@ -32,7 +32,10 @@ def find_method(name: str) -> RatingMethod:
     if name not in INSTALLED.names():
         raise RankError(f"There is no rating method {name!r}; there is {', '.join(method_names())}.")
     try:
-        return replace(INSTALLED.load(name), package=INSTALLED.package(name))
+        record = INSTALLED.load(name)
+        if not isinstance(record.title, str) or not callable(record.rate):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise INSTALLED.refused(name, "its record needs a text as `title` and a function as `rate`")
+        return replace(record, package=INSTALLED.package(name))
     except InstalledError as error:
         raise RankError(str(error)) from error
 
