@@ -16,12 +16,8 @@ from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import if_missing, interval, order_corrected, span
 from evenhand.reports.page.leaders import components
-from evenhand.reports.page.report import Report, Score
-from evenhand.reports.papers.scores.creation_score import CreationScore
-from evenhand.reports.papers.scores.creation_sheets import board_sheets as creation_sheets
-from evenhand.reports.papers.scores.creation_sheets import breakdown_sheets
-from evenhand.reports.papers.scores.visit_sheets import board_sheets as visit_sheets
-from evenhand.reports.papers.scores.visit_sheets import breakdown_sheet
+from evenhand.reports.page.report import Report
+from evenhand.reports.papers.catalog import paper_of_score
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.order_bias import Swapped
 
@@ -30,7 +26,7 @@ def all_sheets(report: Report) -> list[Sheet]:
     """In the order of the page."""
     return [
         board_sheet(report.board),
-        *(sheet for score in report.scores for sheet in score_sheets(score)),
+        *(sheet for score in report.scores for sheet in paper_of_score(score).sheets(score)),
         wins_sheet(report.board),
         *([categories_sheet(report)] if report.by_category else []),
         order_sheet(report),
@@ -84,17 +80,6 @@ def _rating(one: BoardRow, *, share: bool) -> str:
         return MISSING
     mark = "*" if one.provisional else ""
     return (per_cent(one.rating.value) if share else f"{one.rating.value:.1f}") + mark
-
-
-def score_sheets(score: Score) -> list[Sheet]:
-    if isinstance(score, CreationScore):
-        return [*creation_sheets(score), *breakdown_sheets(score, "category")[:1]]
-    by_skill = [breakdown_sheet(score, "skill")] if len(score.by_skill) > 1 else []
-    return [*visit_sheets(score), *by_skill]
-
-
-def score_notes(score: Score) -> tuple[str, ...]:
-    return score.notes if isinstance(score, CreationScore) else (*score.notes, *score.rating_notes)
 
 
 def wins_sheet(board: Board) -> Sheet:
