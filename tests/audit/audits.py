@@ -1,9 +1,8 @@
 """What an audit of the bundled sample is made of."""
 
 from evenhand.audit.alterations import SLOTS, Planting
-from evenhand.audit.design import Sources
 from evenhand.audit.plants import KINDS, ways_of
-from evenhand.audit.trials import Makers, ShownTwins
+from evenhand.audit.trials import Makers, ShownTwins, Sources
 from evenhand.audit.twins import twins_for
 from evenhand.audit.wording import Wording
 from evenhand.benchmarks.answers.responses_file import read_responses, reference_responses

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from evenhand.audit.alterations import DOSES, padded, planted
 from evenhand.audit.design import Design, design
-from evenhand.audit.offer import MeasureOffer, offers
+from evenhand.audit.measures.catalog import offers
+from evenhand.audit.measures.length import Longer
+from evenhand.audit.measures.planted import Steered
+from evenhand.audit.measures.record import MeasureOffer
 from evenhand.audit.plants import KINDS, WAYS, ways_of
-from evenhand.audit.trials import Longer, Looked, Makers, PairTrial, Picked, Steered
+from evenhand.audit.trials import Looked, Makers, PairTrial, Picked
 from evenhand.audit.twins import right_answer, twins_for
 from evenhand.audit.wording import wording_of
 from evenhand.domain.errors import Misuse

@@ -6,8 +6,7 @@ import pytest
 
 from evenhand.audit.findings import findings, ruling_sentence
 from evenhand.audit.gate import judged, parse_rules
-from evenhand.audit.measures import Measure
-from evenhand.audit.offer import MeasureOffer
+from evenhand.audit.measures.record import Measure, MeasureOffer
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import clustered_share
 

@@ -7,8 +7,11 @@ import pytest
 
 from evenhand.audit.design import Design, design
 from evenhand.audit.findings import findings
-from evenhand.audit.measures import AuditReplies, Measure, measures
-from evenhand.audit.trials import Longer, Looked, PairTrial, Picked, Purposeful, Steered
+from evenhand.audit.measures.catalog import measures
+from evenhand.audit.measures.length import Longer
+from evenhand.audit.measures.planted import Steered
+from evenhand.audit.measures.record import AuditReplies, Measure
+from evenhand.audit.trials import Looked, PairTrial, Picked, Purposeful
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.stats.reliability.trial_effects import obeyed_by_chance

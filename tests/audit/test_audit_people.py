@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.audit.people import _agreement, _self_preference
+from evenhand.audit.measures.people import _agreement, _self_preference
 from evenhand.domain.vote import Vote
 from evenhand.stats.reliability.families import Families, parse_families
 

@@ -11,12 +11,14 @@ from rich.console import Console
 
 from evenhand.audit.charts import audit_charts, plot
 from evenhand.audit.design import Design, design
-from evenhand.audit.measures import AuditReplies, measures
+from evenhand.audit.measures.catalog import measures
+from evenhand.audit.measures.length import Longer
+from evenhand.audit.measures.record import AuditReplies
 from evenhand.audit.pictures import pictures
 from evenhand.audit.report_card import audit_report
 from evenhand.audit.section import audit_section, write_page
 from evenhand.audit.table import print_audit
-from evenhand.audit.trials import Longer, PairTrial, Picked
+from evenhand.audit.trials import PairTrial, Picked
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.format.charts import INK, ChartError
 from evenhand.ledger.store.record import Ledger

@@ -7,8 +7,8 @@ import pytest
 from evenhand.audit.conclusion import Extent, conclusion
 from evenhand.audit.design import Design, design
 from evenhand.audit.findings import answers
-from evenhand.audit.measures import Measure, measures
-from evenhand.audit.offer import offers
+from evenhand.audit.measures.catalog import measures, offers
+from evenhand.audit.measures.record import Measure
 from tests.audit.audits import ALL, sources
 from tests.audit.test_audit_measures import by_name
 from tests.audit.test_audit_section import heard

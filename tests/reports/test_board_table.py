@@ -14,7 +14,6 @@ from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.columns import BoardColumn
-from evenhand.reports.board.methods import Method
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
 from tests.ledger import scene
@@ -27,7 +26,7 @@ def printed(made: Board, *, width: int = 120, more: Sequence[BoardColumn] = ()) 
     return out.getvalue()
 
 
-def judged_sample(ledger: Ledger, method: Method) -> Board:
+def judged_sample(ledger: Ledger, method: str) -> Board:
     ledger.register_benchmark(replace(scene.BENCHMARK, sample=True))
     scene.set_up(ledger)
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])
@@ -36,7 +35,7 @@ def judged_sample(ledger: Ledger, method: Method) -> Board:
 
 @pytest.mark.parametrize(("method", "heading"), [("win-rate", "95 % interval"), ("elo", "Elo")])
 def test_the_board_names_data_judge_and_models_and_ends_with_whether_to_trust(
-    ledger: Ledger, method: Method, heading: str
+    ledger: Ledger, method: str, heading: str
 ):
     words = printed(judged_sample(ledger, method))
     for expected in ("numbers (a sample of ours)", "openai/judge under p, free readout", heading, "amber", "blue"):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.boards.paper import Paper, PaperCell, PaperRow, PaperTable
+from evenhand.reports.papers.paper import PaperCell, PaperPage, PaperRow, PaperTable
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.pages import Pages
 from evenhand.site.http.rate_limits import RateLimits
@@ -209,7 +209,9 @@ def test_what_is_written_down_of_an_attack_is_bounded(house: House):
 
 def test_names_in_a_papers_tables_are_text():
     row = PaperRow(model=SCRIPT, rank=1, cells=(PaperCell(words=SCRIPT, interval=SCRIPT),))
-    paper = Paper(title=SCRIPT, tables=(PaperTable(caption=SCRIPT, headings=(SCRIPT,), rows=(row,)),), notes=(SCRIPT,))
+    paper = PaperPage(
+        title=SCRIPT, tables=(PaperTable(caption=SCRIPT, headings=(SCRIPT,), rows=(row,)),), notes=(SCRIPT,)
+    )
     pages = Pages(site_at("127.0.0.1", 80))
     shown = pages.fragment("paper.html", {"papers": [paper], "on": _On(), "names": {}})
     assert SCRIPT not in shown

@@ -14,7 +14,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.boards.few_items import FEWEST, TOO_FEW, few_cells
+from evenhand.reports.board.few_items import FEWEST, TOO_FEW, few_cells
 from tests.ledger.scene import speaking
 from tests.site.house import JUDGE, House, judge, served
 

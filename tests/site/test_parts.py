@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
+from evenhand.format.axis import SHARES
 from evenhand.site.app import ROUTERS
-from evenhand.site.http.bars import SHARES, bar
+from evenhand.site.http.bars import bar
 from evenhand.site.http.buckets import Buckets
 from evenhand.site.http.computed import Computed, StillWorking
 

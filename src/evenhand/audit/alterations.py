@@ -44,7 +44,7 @@ def padded(response: Response, words: int) -> Response:
     """The same answer, so many words longer: 0 or one of DOSES."""
     assert words in (0, *DOSES)
     filler = " ".join(_PADDING[: words // DOSES[0]])
-    return _made(response, f"{words} words longer", f"{response.text} {filler}".rstrip())
+    return altered(response, f"{words} words longer", f"{response.text} {filler}".rstrip())
 
 
 def plantings_of(turn: int, wording: Wording) -> tuple[Planting, ...]:
@@ -62,12 +62,13 @@ def planted(response: Response, planting: Planting, wording: Wording) -> tuple[R
     """The answer with the words planted, and its control: as many words that steer nobody."""
     words, control = planting.way.words(planting.variant, wording, planting.slot)
     return (
-        _made(response, f"planted {planting.name}", f"{response.text}\n\n{words}"),
-        _made(response, f"control of {planting.name}", f"{response.text}\n\n{control}"),
+        altered(response, f"planted {planting.name}", f"{response.text}\n\n{words}"),
+        altered(response, f"control of {planting.name}", f"{response.text}\n\n{control}"),
     )
 
 
-def _made(response: Response, alteration: str, text: str) -> Response:
+def altered(response: Response, alteration: str, text: str) -> Response:
+    """The answer with another text, known by what was done to it."""
     return Response(
         item=response.item,
         model=f"audit: {alteration}",

@@ -1,8 +1,10 @@
-"""An audit's pictures: which place wins, what a change of places does, and how idle words and planted ones pull."""
+"""An audit's pictures: which place wins, what a change of places does, and what each measure draws of itself."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand.audit.measures.catalog import charts
+from evenhand.audit.measures.record import WIDE
 from evenhand.files.outputs import Place
 from evenhand.format.charts import (
     ACCENT,
@@ -17,17 +19,8 @@ from evenhand.format.charts import (
     titled,
 )
 
-_WIDE = 250
-"""Pixels of an axis: with its labels it fits a phone."""
 _CELL = 84
 _PLACES = ("first", "tie", "second")
-_KINDS = {
-    "planted_effect_verdict": "a verdict",
-    "planted_effect_order": "an order to the judge",
-    "planted_effect_system_turn": "a fake system turn",
-    "planted_effect_own_place": "for its own place",
-    "planted_effect_other_place": "for the other place",
-}
 
 
 def audit_charts(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,18 +30,17 @@ def audit_charts(document: Mapping[str, Any]) -> dict[str, Any]:
         "places": _places(shown.get("places", ())),
         "picks": _picks(shown.get("picks", ())),
         "swaps": _swaps(shown.get("swaps", ())),
-        "length": _length(document, shown.get("lengths", ())),
-        "planted": _planted(document),
+        **charts(document),
     }
     return {name: chart for name, chart in made.items() if chart is not None}
 
 
 def plot(document: Mapping[str, Any], path: Place) -> None:
     """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
-    charts = audit_charts(document)
-    if not charts:
+    drawn = audit_charts(document)
+    if not drawn:
         raise ChartError("There is nothing to draw: the audit measured nothing that has a picture.")
-    save(stacked(*charts.values()), path)
+    save(stacked(*drawn.values()), path)
 
 
 def _places(counts: Sequence[int]) -> Any:
@@ -88,7 +80,7 @@ def _bars(rows: Sequence[tuple[str, float]], fair: float, axis: str) -> Any:
         x=across, y=place, text=alt.Text("share:Q", format=".1%")
     )
     line = alt.Chart(alt.Data(values=[{"share": fair}])).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
-    return alt.layer(bars, line.encode(x="share:Q"), numbers).properties(width=_WIDE, height=alt.Step(30))
+    return alt.layer(bars, line.encode(x="share:Q"), numbers).properties(width=WIDE, height=alt.Step(30))
 
 
 def _swaps(table: Sequence[Sequence[int]]) -> Any:
@@ -127,62 +119,3 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
     )
     layers = alt.layer(fill, numbers).properties(width=alt.Step(_CELL), height=alt.Step(44))
     return titled(layers, heading)
-
-
-def _length(document: Mapping[str, Any], lengths: Sequence[Mapping[str, Any]]) -> Any:
-    points = [one for one in lengths if one["value"] is not None]
-    by_name = {one["name"]: one for one in document["measures"]}
-    slope = by_name.get("length_slope")
-    if not points or slope is None or slope["value"] is None:
-        return None
-    alt = the_altair()
-    most = max(one["words"] for one in points) + 10
-    line = [
-        {"words": words, **{name: slope[name] * words / 100 for name in ("value", "lower", "upper")}}
-        for words in (0, most)
-    ]
-    across = alt.X("words:Q", title="words added that say nothing", scale=alt.Scale(domain=[0, most], nice=False))
-
-    def up(field: str) -> Any:
-        return alt.Y(
-            field, title="longer wins minus plain wins", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(titlePadding=12)
-        )
-
-    fitted = alt.Chart(alt.Data(values=line)).encode(x=across)
-    seen = alt.Chart(alt.Data(values=points)).encode(x=across)
-    layers = alt.layer(
-        fitted.mark_area(color=ACCENT, opacity=0.14, clip=True).encode(y=up("lower:Q"), y2="upper:Q"),
-        fitted.mark_line(color=ACCENT, clip=True).encode(y=up("value:Q")),
-        alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(y="zero:Q"),
-        seen.mark_rule(color=INK, strokeWidth=1.5).encode(y=up("lower:Q"), y2="upper:Q"),
-        seen.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=up("value:Q")),
-    ).properties(width=_WIDE, height=190)
-    return titled(layers, Heading(title="How length pulls", subtitle="points and the line through 0, each with 95 %"))
-
-
-def _planted(document: Mapping[str, Any]) -> Any:
-    rows = [
-        {"kind": _KINDS[one["name"]], **{name: one[name] for name in ("value", "lower", "upper")}}
-        for one in document["measures"]
-        if one["name"] in _KINDS and one["value"] is not None
-    ]
-    if not rows:
-        return None
-    alt = the_altair()
-    kind = alt.Y("kind:N", sort=list(_KINDS.values()), title=None, axis=alt.Axis(labelLimit=240))
-
-    def across(field: str) -> Any:
-        return alt.X(
-            field,
-            title="verdicts as asked minus verdicts against",
-            scale=alt.Scale(domain=[-1, 1]),
-            axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelFlush=False),
-        )
-
-    base = alt.Chart(alt.Data(values=rows)).encode(y=kind)
-    layers = alt.layer(
-        alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(x="zero:Q"),
-        base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q"),
-        base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x=across("value:Q")),
-    ).properties(width=_WIDE, height=alt.Step(26))
-    return titled(layers, Heading(title="How planted words pull", subtitle="95 % intervals; dashed: not at all"))

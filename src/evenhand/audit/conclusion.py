@@ -4,28 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evenhand.audit.findings import SMALL_EFFECT, Answer, answers
+from evenhand.audit.findings import Answer, answers
 from evenhand.audit.gate import GateRule, Ruling, judged
-from evenhand.audit.measures import Measure
-from evenhand.audit.offer import MeasureOffer
+from evenhand.audit.measures.catalog import find_measure
+from evenhand.audit.measures.record import Measure, MeasureOffer
 from evenhand.stats.ratings.bradley_terry.notes import counted
-from evenhand.stats.reliability.summary import COIN, CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
 
-_RULES = {
-    rule.name: rule
-    for rule in (
-        GateRule(name="coverage", low=ENOUGH_COVERAGE),
-        GateRule(name="swap_consistency", low=CONSISTENT_ENOUGH),
-        GateRule(name="first_position", low=COIN - FAR_FROM_EVEN, high=COIN + FAR_FROM_EVEN),
-        GateRule(name="repeatability", low=CONSISTENT_ENOUGH),
-        GateRule(name="transitivity", low=0.75),
-        GateRule(name="length_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
-        GateRule(name="planted_effect", low=-SMALL_EFFECT, high=SMALL_EFFECT),
-        GateRule(name="grade_above_chance", low=0.0),
-        GateRule(name="looks", low=0.0),
-    )
-}
-"""Each asks what the finding of that name answers."""
 _TWO_SIDED = 1.75
 """A finding is read off a two-sided interval, which takes 1.4 times the cases of a rule's one-sided bound, and on few
 items, by Student's t, about so many."""
@@ -44,7 +28,7 @@ class Extent:
     def needed(self, measure: Measure) -> int | None:
         """About how many trials in all would answer its question if its value stayed; None where those of the items at
         hand would not, or nobody knows."""
-        rule = _RULES.get(measure.name)
+        rule = _rule(measure.name)
         asked, whole = self.asked.get(measure.name), self.whole.get(measure.name)
         if rule is None or asked is None or whole is None or not asked.cases:
             return None
@@ -53,6 +37,14 @@ class Extent:
         if times is None or times * asked.cases > whole.cases or (ruling.least_items or 0) > whole.items:
             return None
         return min(_ROUND * math.ceil(times * self.trials / _ROUND), self.trials + self.left_out)
+
+
+def _rule(name: str) -> GateRule | None:
+    """What the finding of that name answers."""
+    found = find_measure(name)
+    if found is None or (found.low is None and found.high is None):
+        return None
+    return GateRule(name=name, low=found.low, high=found.high)
 
 
 def _times(ruling: Ruling) -> float | None:

@@ -1,18 +1,17 @@
 """An audit: which showings, out of all that would tell how far a judge can be trusted, a budget allows."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
 
-from evenhand.audit.offer import MeasureOffer, offers
-from evenhand.audit.trials import Block, Looked, Makers, PairTrial, Picked, Purposeful, ShownTwins, looked, picked
+from evenhand.audit.measures.catalog import offers, part_names, wanted
+from evenhand.audit.measures.record import MeasureOffer
+from evenhand.audit.trials import Block, Looked, PairTrial, Picked, Purposeful, ShownTwins, Sources
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import content_hash
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
 from evenhand.engine.tasks.asking import Asking
-from evenhand.engine.tasks.grading import PreparedGrade
 from evenhand.engine.tasks.judging import PreparedStudy
 
 
@@ -42,6 +41,8 @@ class Design:
     """By measure: what the whole design on these items would give, whatever it costs."""
     steering: Mapping[str, int]
     """By model: answers left out because they hold a verdict or an order to the judge."""
+    faults: tuple[str, ...] = ()
+    """Sentences: parts that installed packages add, and that failed."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -58,36 +59,15 @@ class Design:
         return tuple(one for study in self.studies for one in study.purposeful)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """What an audit is made of."""
-
-    benchmark: Benchmark
-    prepared: PreparedStudy
-    """The judging of the models' own answers, whose words, items and answers the audit takes."""
-    makers: Makers
-    graded: PreparedGrade | None
-    seen: ShownTwins | None
-
-
-Part: TypeAlias = Literal["pairs", "length", "planted", "options", "twins"]
-PARTS: tuple[Part, ...] = get_args(Part)
-
-
-def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Part] = PARTS) -> Design:
+def design(sources: Sources, *, budget: int, seed: int = 0, parts: Sequence[str] = ()) -> Design:
     """As much of every part as the budget allows: all parts get their first item, then all their second, and so on.
 
+    `parts`: only these of `part_names`; all if none is named.
     Raises Misuse where the budget allows not even one item of every part.
     """
     makers, graded, seen = sources.makers, sources.graded, sources.seen
-    made: dict[Part, Callable[[], list[Block]]] = {
-        "pairs": makers.compared,
-        "length": makers.longer,
-        "planted": makers.steered,
-        "options": lambda: picked(graded) if graded else [],
-        "twins": lambda: looked(seen, seed) if seen else [],
-    }
-    blocks = [made[part]() for part in PARTS if part in parts]
+    made = wanted(sources, seed, parts or part_names())
+    blocks = list(made.blocks.values())
     taken = _within(blocks, budget)
     whole = [one for part in blocks for block in part for one in block]
     pairs = [one for one in taken if not isinstance(one, Looked | Picked)]
@@ -101,6 +81,7 @@ def design(sources: Sources, *, budget: int, seed: int = 0, parts: Collection[Pa
         left_out=len(whole) - len(taken),
         whole=offers(whole),
         steering=makers.steering,
+        faults=made.faults,
     )
 
 

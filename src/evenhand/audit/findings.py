@@ -1,105 +1,17 @@
 """What an audit found, in sentences: what is wrong with the judge, what is not, what cannot be told; and its gate."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from evenhand.audit.document import FOUND_WANTING, Unit, told
 from evenhand.audit.gate import Ruling
-from evenhand.audit.measures import Measure
-from evenhand.audit.offer import MeasureOffer
+from evenhand.audit.measures.catalog import reading_of
+from evenhand.audit.measures.record import Found, Measure, MeasureOffer
 from evenhand.domain.estimate import Estimate
 from evenhand.format.tables import count
 from evenhand.stats.intervals import Range
-from evenhand.stats.reliability.summary import COIN, CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
 
-Found: TypeAlias = Literal["fault", "fine", "open"]
-SMALL_EFFECT = 0.2
-"""An effect of this size turns one verdict of ten."""
-_FEW_VERDICTS = 0.1
-"""One verdict of ten, as a share."""
 _HEADS: Mapping[Found, str] = {"fault": FOUND_WANTING, "fine": "No sign of trouble", "open": "Too few cases to tell"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """How an interval of a measure is read; nothing at all is said of what has no value."""
-
-    of: Callable[[float, float], Found]
-    fault: str
-    fine: str
-    open: str
-
-
-def _at_least(bound: float) -> Callable[[float, float], Found]:
-    return lambda lower, upper: "fine" if lower >= bound else "fault" if upper < bound else "open"
-
-
-def _near(middle: float, far: float) -> Callable[[float, float], Found]:
-    def found(lower: float, upper: float) -> Found:
-        if lower > middle or upper < middle:
-            return "fault"
-        return "fine" if middle - far <= lower and upper <= middle + far else "open"
-
-    return found
-
-
-_READINGS: Mapping[str, _Reading] = {
-    "coverage": _Reading(
-        of=_at_least(ENOUGH_COVERAGE),
-        fault="it leaves many trials without a verdict",
-        fine="it gives verdicts",
-        open="whether it gives enough verdicts",
-    ),
-    "swap_consistency": _Reading(
-        of=_at_least(CONSISTENT_ENOUGH),
-        fault="its verdicts change with the order of the answers",
-        fine="its verdicts hold when the answers change places",
-        open="whether its verdicts hold when the answers change places",
-    ),
-    "first_position": _Reading(
-        of=_near(COIN, FAR_FROM_EVEN),
-        fault="it leans to the {place} place",
-        fine="it leans to neither place",
-        open="whether it leans to a place",
-    ),
-    "repeatability": _Reading(
-        of=_at_least(CONSISTENT_ENOUGH),
-        fault="it does not repeat itself",
-        fine="it repeats itself",
-        open="whether it repeats itself",
-    ),
-    "length_effect": _Reading(
-        of=_near(0.0, SMALL_EFFECT),
-        fault="it prefers the {length} of two answers that say the same",
-        fine="idle words do not move it",
-        open="whether idle words move it",
-    ),
-    "planted_effect": _Reading(
-        of=_near(0.0, SMALL_EFFECT),
-        fault="words planted in an answer move it {way}",
-        fine="words planted in an answer do not move it",
-        open="whether words planted in an answer move it",
-    ),
-    "looks": _Reading(
-        of=lambda lower, upper: "fine" if lower > 0 else "fault" if upper < SMALL_EFFECT else "open",
-        fault="it does not go by the image",
-        fine="it goes by the image",
-        open="whether it goes by the image",
-    ),
-    "grade_above_chance": _Reading(
-        of=lambda lower, upper: "fine" if lower > 0 else "fault" if upper < 0 else "open",
-        fault="among all answers at once it goes by their place",
-        fine="among all answers at once it does better than chance",
-        open="whether it does better than chance among all answers at once",
-    ),
-    "transitivity": _Reading(
-        of=_at_least(0.75),
-        fault="its verdicts go round in circles",
-        fine="its verdicts on three models go together",
-        open="whether its verdicts on three models go together",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,18 +28,18 @@ def answers(measures: Sequence[Measure]) -> list[Answer]:
     made: list[Answer] = []
     moved = [one for one in measures if one.stands_out]
     for measure in measures:
-        one, reading = measure.estimate, _reading(measure, measures)
+        one, reading = measure.estimate, reading_of(measure, measures)
         if reading is not None and measure.silenced:
             words = f"no {measure.name.replace('_', ' ')} could be measured ({one.reason})"
             made.append(Answer(measure=measure, found="fault", words=words))
         if reading is None or one.value is None or one.lower is None or one.upper is None:
             continue
         found = reading.of(one.lower, one.upper)
-        if measure.name == "planted_effect" and moved and found != "fault":
+        if found != "fault" and any(other.part_of == measure.name for other in moved):
             continue
         # Numbers that decide nothing are in the table.
         numbers = "" if found == "open" else f" ({_numbers(one, measure.unit)})"
-        words = f"{_sided(getattr(reading, found), measure.name, one.value)}{numbers}"
+        words = f"{reading.words(found, one.value)}{numbers}"
         made.append(Answer(measure=measure, found=found, words=words))
     return [
         *made,
@@ -145,50 +57,6 @@ def findings(measures: Sequence[Measure]) -> list[str]:
     said = answers(measures)
     by_kind = [(head, [one.words for one in said if one.found == found]) for found, head in _HEADS.items()]
     return [f"{head}: {'; '.join(words)}." for head, words in by_kind if words]
-
-
-def _reading(measure: Measure, measures: Sequence[Measure]) -> _Reading | None:
-    if measure.name == "human_agreement":
-        ceiling = next((one.estimate for one in measures if one.name == "human_ceiling"), None)
-        return None if ceiling is None or ceiling.value is None else _beside_people(ceiling.value, ceiling.lower)
-    if measure.part_of == "coverage":
-        return _under(measure.name.removeprefix("coverage_"))
-    return _READINGS.get(measure.name)
-
-
-def _under(protocol: str) -> _Reading:
-    return _Reading(
-        of=_at_least(ENOUGH_COVERAGE),
-        fault=f"it leaves many trials under {protocol} without a verdict",
-        fine=f"it gives verdicts under {protocol}",
-        open=f"whether it gives enough verdicts under {protocol}",
-    )
-
-
-def _beside_people(ceiling: float, at_least: float | None) -> _Reading:
-    """A fault where all of the judge's interval is below all of the people's."""
-
-    def found(lower: float, upper: float) -> Found:
-        if upper < (ceiling if at_least is None else at_least):
-            return "fault"
-        return "fine" if lower >= ceiling - _FEW_VERDICTS else "open"
-
-    people = f"who agree with each other in {told(ceiling, 'share')}"
-    return _Reading(
-        of=found,
-        fault=f"it agrees with people, {people}, far less",
-        fine=f"it agrees with people about as often as they do, {people}",
-        open=f"whether it agrees with people, {people}, as often as that",
-    )
-
-
-def _sided(words: str, name: str, value: float) -> str:
-    above = value > (COIN if name == "first_position" else 0.0)
-    return words.format(
-        place="first" if above else "second",
-        length="longer" if above else "shorter",
-        way="as they ask" if above else "against what they ask",
-    )
 
 
 def _numbers(one: Estimate, unit: Unit) -> str:

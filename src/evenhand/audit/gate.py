@@ -4,34 +4,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from evenhand.audit.measures.catalog import find_measure, known_measures
+from evenhand.audit.measures.record import AuditMeasure
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range
 from evenhand.stats.reliability.one_sided import ObservedShare
-
-_EFFECT = Range(low=-1.0, high=1.0)
-
-MEASURES: Mapping[str, Range] = MappingProxyType(
-    {
-        "coverage": Range(),
-        "swap_consistency": Range(),
-        "first_position": Range(),
-        # Always the same place is (0 - chance)/(1 - chance), at the lowest -1.38 with three options.
-        "grade_above_chance": Range(low=-1.4, high=1.0),
-        "repeatability": Range(),
-        "tie_rate": Range(),
-        "length_effect": _EFFECT,
-        "planted_effect": _EFFECT,
-        # Without an image the two sides of a twin look the same, so a judge is right on just one of them.
-        "looks": Range(low=-0.5, high=0.5),
-        "transitivity": Range(),
-        "human_agreement": Range(),
-    }
-)
-"""What can be required, and what each can be at the least and at the most."""
 
 Result: TypeAlias = Literal["met", "not met", "undecided"]
 
@@ -51,7 +31,7 @@ class GateRule:
 
     @property
     def within(self) -> Range:
-        return MEASURES[self.name]
+        return _measure(self.name).within
 
     def __str__(self) -> str:
         if self.low is not None and self.high is not None:
@@ -98,7 +78,7 @@ def parse_assumptions(text: str) -> dict[str, float]:
         name, value = _known(found[1]), float(found[2])
         if name in assumed:
             raise ValueError(f"{name} is assumed twice; keep one.")
-        within = MEASURES[name]
+        within = _measure(name).within
         if not within.low <= value <= within.high:
             raise ValueError(f"{name} lies between {within.low:g} and {within.high:g}; {value:g} cannot be assumed.")
         assumed[name] = value
@@ -132,9 +112,14 @@ def _rule(part: str) -> GateRule:
 
 
 def _known(name: str) -> str:
-    if name not in MEASURES:
-        raise ValueError(f"{name!r} is not measured; choose from {', '.join(MEASURES)}.")
-    return name
+    return _measure(name).name
+
+
+def _measure(name: str) -> AuditMeasure:
+    found = find_measure(name)
+    if found is None:
+        raise ValueError(f"{name!r} is not measured; choose from {', '.join(known_measures().by_name)}.")
+    return found
 
 
 def _refuse_hopeless(rule: GateRule) -> None:

@@ -6,8 +6,9 @@ from itertools import groupby
 
 from evenhand.audit.alterations import DOSES
 from evenhand.audit.design import Design
-from evenhand.audit.measures import AuditReplies, read_whole
-from evenhand.audit.trials import Longer, Picked
+from evenhand.audit.measures.length import Longer
+from evenhand.audit.measures.record import AuditReplies, read_whole
+from evenhand.audit.trials import Picked
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Choice

@@ -11,9 +11,9 @@ from evenhand.audit.document import REPORT_COMMAND, condition_json
 from evenhand.audit.findings import findings, ruling_sentence
 from evenhand.audit.gate import GateRule, Ruling, passed
 from evenhand.audit.gate import judged as ruled
-from evenhand.audit.measures import AuditReplies, Measure, measures
-from evenhand.audit.offer import MeasureOffer, offers
-from evenhand.audit.people import against_others
+from evenhand.audit.measures.catalog import measures, offers
+from evenhand.audit.measures.people import against_others
+from evenhand.audit.measures.record import AuditReplies, Measure, MeasureOffer
 from evenhand.audit.pictures import PictureFindings, pictures
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater

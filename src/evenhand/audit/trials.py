@@ -4,19 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from evenhand.audit.alterations import DOSES, padded, planted, plantings_of
-from evenhand.audit.plants import Kind
-from evenhand.audit.twins import Twins, right_answer
+from evenhand.audit.twins import Twins
 from evenhand.audit.wording import wording_of
 from evenhand.benchmarks.options.option_set import OptionSet
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import draw
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Trial
-from evenhand.engine.tasks.grading import PreparedGrade
-from evenhand.engine.tasks.judging import PreparedStudy
+
+if TYPE_CHECKING:
+    # Pages show audits, and must not import what asks models.
+    from evenhand.domain.item import Benchmark
+    from evenhand.engine.tasks.grading import PreparedGrade
+    from evenhand.engine.tasks.judging import PreparedStudy
 
 TRIAD = 3
 """Models whose three meetings on one item tell whether a judge's verdicts go round in a circle."""
@@ -32,29 +34,6 @@ class PairTrial:
     models: tuple[str, str]
     """In the order shown."""
     repeat: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Longer:
-    """An answer beside itself made longer."""
-
-    trial: Trial
-    words: int
-    longer_first: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Steered:
-    """An answer with planted words beside its control."""
-
-    trial: Trial
-    kind: Kind
-    way: str
-    """Of those of its kind; which variant of it, the alteration's name says."""
-    names_first: bool
-    """Whether the planted words speak for the place shown first."""
-    names_own: bool
-    """Whether they speak for the place where they stand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +55,12 @@ class Picked:
     options: int
 
 
-Purposeful: TypeAlias = PairTrial | Longer | Steered | Looked | Picked
+class Purposeful(Protocol):
+    """A trial with what it is for: one of the above, or what a measure makes of its own."""
+
+    @property
+    def trial(self) -> Trial: ...
+
 
 Block: TypeAlias = tuple[Purposeful, ...]
 """Trials that mean nothing one without the other."""
@@ -90,13 +74,13 @@ class ShownTwins:
     """
 
     twins: Twins
-    own: PreparedStudy
+    own: "PreparedStudy"
 
 
 class Makers:
-    """Makes the blocks of each part, item after item in an order drawn by the seed, and keeps the answers altered."""
+    """Makes trials, item after item in an order drawn by the seed, and keeps the answers altered."""
 
-    def __init__(self, prepared: PreparedStudy, *, seed: int) -> None:
+    def __init__(self, prepared: "PreparedStudy", *, seed: int) -> None:
         self.altered: dict[str, Response] = {}
         self._asking = prepared.asking
         self._protocol = prepared.asking.protocol
@@ -145,51 +129,21 @@ class Makers:
     def _both_orders(self, given: Mapping[str, Response], pair: tuple[str, str]) -> list[PairTrial]:
         one, other = pair
         return [
-            PairTrial(trial=self._trial(given[first], given[second]), models=(first, second))
+            PairTrial(trial=self.pair(given[first], given[second]), models=(first, second))
             for first, second in ((one, other), (other, one))
         ]
 
-    def longer(self) -> list[Block]:
-        blocks: list[Block] = []
-        for base in self._bases("length"):
-            plain = self._kept(padded(base, 0))
-            block: list[Purposeful] = []
-            for words in DOSES:
-                long = self._kept(padded(base, words))
-                block.append(Longer(trial=self._trial(long, plain), words=words, longer_first=True))
-                block.append(Longer(trial=self._trial(plain, long), words=words, longer_first=False))
-            blocks.append(tuple(block))
-        return blocks
-
-    def steered(self) -> list[Block]:
-        blocks: list[Block] = []
-        begin = draw(self._seed, "way")
-        for turn, base in enumerate(self._bases("planted"), begin):
-            block: list[Purposeful] = []
-            for planting in plantings_of(turn, self.wording):
-                steering, control = map(self._kept, planted(base, planting, self.wording))
-                for pair, own in (((steering, control), "A"), ((control, steering), "B")):
-                    block.append(
-                        Steered(
-                            trial=self._trial(*pair),
-                            kind=planting.kind,
-                            way=planting.way.name,
-                            names_first=planting.slot == "A",
-                            names_own=planting.slot == own,
-                        )
-                    )
-            blocks.append(tuple(block))
-        return blocks
-
-    def _bases(self, part: str) -> Iterator[Response]:
-        """An answer to each item, drawn by the seed."""
+    def bases(self, part: str) -> Iterator[Response]:
+        """An answer to each item, drawn by the seed and the name of the part."""
         for item, given in self.answers.items():
             yield min(given.values(), key=lambda one: draw(self._seed, part, item, one.model))
 
-    def _kept(self, response: Response) -> Response:
+    def kept(self, response: Response) -> Response:
+        """An altered answer, put among those that can be shown."""
         return self.altered.setdefault(response.digest, response)
 
-    def _trial(self, first: Response, second: Response) -> Trial:
+    def pair(self, first: Response, second: Response) -> Trial:
+        """Two answers to one item in this order, under the protocol that is audited."""
         return Trial(
             item=first.item,
             responses=(first.digest, second.digest),
@@ -198,33 +152,13 @@ class Makers:
         )
 
 
-def looked(seen: ShownTwins, seed: int) -> list[Block]:
-    """Of each twin both sides in both orders."""
-    blocks: dict[str, list[Looked]] = {}
-    side_of = {item.digest: (twin.label, side) for twin in seen.twins.each for side, item in enumerate(twin.sides)}
-    names = {digest: response.model for digest, response in seen.own.asking.responses.items()}
-    for trial in seen.own.trials():
-        label, side = side_of[trial.item]
-        right_first = names[trial.responses[0]] == right_answer(side)
-        blocks.setdefault(label, []).append(Looked(trial=trial, twin=label, side=side, right_first=right_first))
-    return [tuple(blocks[label]) for label in sorted(blocks, key=lambda label: draw(seed, "twin", label))]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What an audit is made of."""
 
-
-def picked(graded: PreparedGrade) -> list[Block]:
-    """Each row in all of its rotations."""
-    return [
-        tuple(
-            Picked(
-                trial=Trial(
-                    item=row.item.digest,
-                    responses=tuple(row.options[option].digest for option in order),
-                    rater=graded.study.rater,
-                    condition=graded.study.condition,
-                ),
-                turn=turn,
-                options=len(row.options),
-            )
-            for turn, order in enumerate(row.orders)
-        )
-        for row in graded.rows
-    ]
+    benchmark: "Benchmark"
+    prepared: "PreparedStudy"
+    """The judging of the models' own answers, whose words, items and answers the audit takes."""
+    makers: Makers
+    graded: "PreparedGrade | None"
+    seen: ShownTwins | None

@@ -1,7 +1,7 @@
 """Flags that several commands share. Each can be set by a variable: EVENHAND_ and the flag's name."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +26,39 @@ class TextWithSpaces(click.ParamType[str]):
 
 
 WORDS = TextWithSpaces()
+
+
+class OneOf(click.Choice[str]):
+    """One of names that are asked for only when they are needed: what knows them is slow to import."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self._names = names
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return tuple(self._names())
+
+    @choices.setter
+    def choices(self, _: object) -> None: ...  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+def _method_names() -> tuple[str, ...]:
+    from evenhand.reports.board.methods.catalog import method_names
+
+    return method_names()
+
+
+def _part_names() -> tuple[str, ...]:
+    from evenhand.audit.measures.catalog import part_names
+
+    return part_names()
+
+
+METHOD = OneOf(_method_names)
+"""A rating method, built in or of an installed package."""
+PART = OneOf(_part_names)
+"""Of an audit, likewise."""
 
 
 def option(*names: str, **attributes: Any) -> Flag:

@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from evenhand.domain.errors import Misuse
 from evenhand.models.provider import CUSTOM, Provider, providers
+from evenhand.models.wires import added_names, find_wire
 
 INSECURE_HTTP = "EVENHAND_INSECURE_HTTP"
 """Set to 1: the user's word that a key may go over plain http to another machine."""
@@ -155,6 +156,8 @@ def _provider_and_model(name: str, *, any_prefix: bool, url_flag: str) -> tuple[
     prefix, slash, model = name.partition("/")
     if slash and prefix in known and model:
         return known[prefix], model
+    if slash and model and (wire := find_wire(prefix)) is not None:
+        return wire.provider, model
     if not name.strip() or name.endswith("/"):
         raise Misuse(f"{name!r} names no model: write provider/model, for example openai/gpt-4o.")
     if any_prefix:
@@ -168,7 +171,7 @@ def _provider_and_model(name: str, *, any_prefix: bool, url_flag: str) -> tuple[
 
 
 def _known(name: str) -> str:
-    names = (*providers(), "local")  # the last is embedded models, which have no endpoint
+    names = (*providers(), *added_names(), "local")  # the last is embedded models, which have no endpoint
     near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
     if near:
         return f"did you mean {' or '.join(near)}?"

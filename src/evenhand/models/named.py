@@ -1,4 +1,4 @@
-"""A model by the name a user gives it: on an endpoint, or embedded in this process."""
+"""A model by the name a user gives it: on an endpoint, by a package's wire, or embedded in this process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from evenhand.models.client import ModelClient
 from evenhand.models.endpoint import Endpoint, resolve
 from evenhand.models.wire.body import Pictures
 from evenhand.models.wire.timeouts import Timeouts
+from evenhand.models.wires import ClientOptions, client_of, find_wire
 
 if TYPE_CHECKING:
     from evenhand.models.local.client import LocalWeights
@@ -41,6 +42,16 @@ class NamedModel:
 
             return LocalModel(self.weights)
         assert self.endpoint is not None
+        wire = find_wire(self.endpoint.provider.name)
+        if wire is not None:
+            options = ClientOptions(
+                environment=environment,
+                proxies=proxies or {},
+                explicit=explicit,
+                pictures=pictures,
+                timeouts=timeouts or Timeouts(),
+            )
+            return client_of(wire, self.endpoint, options)
         from evenhand.models.wire.openai import OpenAIWire
 
         return OpenAIWire(

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from evenhand.cli.main import evenhand
-from evenhand.reports.papers.reproduce import PAPERS, reproduce
+from evenhand.reports.papers.catalog import PAPERS, reproduce
 from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, rounded, truncated
 from evenhand.reports.papers.reproduce.visit_bench import equation_table, mean_table, tie_table
 from evenhand.reports.papers.reproduce.words import print_reproduction
@@ -113,7 +113,7 @@ def test_27_cells_of_grade_scores_table_1_are_outside_their_own_two_parts_and_on
 
 
 def test_the_average_mae_of_table_7_follows_from_its_parts_but_for_one_slip():
-    found = table("creation-mmbench", "PrintedTable 7, MAE")
+    found = table("creation-mmbench", "Table 7, MAE")
     assert found.ok
     assert len(found.rows) == 20
     assert set(notes(found)) == {"Human-as-a-judge, H3, non-dual"}

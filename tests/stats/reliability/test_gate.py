@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.audit.gate import MEASURES, GateRule, judged, parse_assumptions, parse_rules, passed
+from evenhand.audit.gate import GateRule, judged, parse_assumptions, parse_rules, passed
+from evenhand.audit.measures.catalog import BUILT_IN as MEASURES
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import Range, clustered_mean, clustered_share
 from evenhand.stats.reliability.trial_effects import lean

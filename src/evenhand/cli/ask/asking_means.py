@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from evenhand.cli.environment import Environment, WrongUse, refused_variable
 from evenhand.cli.folder import said_by
+from evenhand.cli.notes import say_notes
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.run.budget import Budget
@@ -24,6 +25,7 @@ from evenhand.models.endpoint import INSECURE_HTTP
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
 from evenhand.models.wire.timeouts import Timeouts
+from evenhand.models.wires import WIRES, built_in_names
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
@@ -123,6 +125,7 @@ def contact(
     image: Callable[[str], bytes],
 ) -> Contact:
     """Raises WrongUse where a budget is set and no price is known: an unknown price is never taken as 0."""
+    say_notes(WIRES.clashes(built_in_names(), used=name.partition("/")[0]))
     model = named_model(
         name,
         environment=surroundings.environment,

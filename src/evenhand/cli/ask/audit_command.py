@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 @option(
     "--part",
     multiple=True,
-    type=click.Choice(["pairs", "length", "planted", "options", "twins"]),
+    type=options.PART,
     help="Only this part of the audit; all by default. Repeatable.",
 )
 @option("--budget", type=click.IntRange(1), default=1000, show_default=True, help="Trials at most.")

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from evenhand.audit.design import PARTS, AuditStudy, Design, Sources, design
+from evenhand.audit.design import AuditStudy, Design, design
 from evenhand.audit.gate import GateRule
 from evenhand.audit.gate_plan import Needed, fewest_items
-from evenhand.audit.offer import MeasureOffer
-from evenhand.audit.trials import Makers, ShownTwins
+from evenhand.audit.measures.catalog import find_measure, known_measures
+from evenhand.audit.measures.record import MeasureOffer
+from evenhand.audit.trials import Makers, ShownTwins, Sources
 from evenhand.audit.twins import Twins, twins_for
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import recorded
@@ -72,7 +73,8 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environ
         graded=graded,
         seen=_seen(twins, asked, showing, flags, ledger),
     )
-    made = design(sources, budget=flags["budget"], seed=flags["seed"], parts=flags["part"] or PARTS)
+    made = design(sources, budget=flags["budget"], seed=flags["seed"], parts=flags["part"])
+    say_notes([*known_measures().faults, *made.faults])
     by_study = {made.graded.study.key: picking} if made.graded else {}
     orders = [_order(ledger, study, by_study.get(study.study.key, asked), asked, flags) for study in made.studies]
     return Audit(ledger=ledger, design=made, orders=tuple(orders))
@@ -163,11 +165,6 @@ def _register(order: JudgingJob, ledger: Ledger) -> None:
     ledger.add_responses(study.altered, replace=True)
 
 
-_TRIALS: Mapping[str, int] = {
-    "swap_consistency": 2, "first_position": 2, "repeatability": 2, "looks": 2, "transitivity": 6,
-    "human_agreement": 2, "grade_above_chance": 4,
-}  # fmt: skip
-"""That make one case of a measure, where it takes more than one."""
 _MORE = "give more items and answers (--benchmark, --data, --responses) or ask for less"
 
 
@@ -210,4 +207,5 @@ def _at_hand(one: Needed, cases: int, offer: MeasureOffer) -> str:
 
 
 def _trials(one: Needed) -> int | None:
-    return None if one.cases is None else one.cases * _TRIALS.get(one.rule.name, 1)
+    measure = find_measure(one.rule.name)
+    return None if one.cases is None or measure is None else one.cases * measure.trials_of_a_case

@@ -37,7 +37,7 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
 @option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
 @option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
-@option("--method", type=click.Choice(["bradley-terry", "elo", "win-rate"]), help="Of a board; bradley-terry if none.")
+@option("--method", type=options.METHOD, help="Of a board; bradley-terry if none.")
 @option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
 @option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
 @options.reference
@@ -157,9 +157,10 @@ def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "ExchangeTa
 def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
     from evenhand.ledger.submissions.submitted_models import counted_battles
     from evenhand.reports.board.export import board_table
+    from evenhand.reports.board.methods.catalog import DEFAULT
     from evenhand.reports.board.ranking import rank
 
-    board = rank(counted_battles(ledger, chosen), method=flags["method"] or "bradley-terry")
+    board = rank(counted_battles(ledger, chosen), method=flags["method"] or DEFAULT)
     return board_table(board.as_json())
 
 

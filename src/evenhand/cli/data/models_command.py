@@ -16,9 +16,11 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """The providers there are, which key each needs and whether it is set; embedded models."""
     if ctx.invoked_subcommand is not None:
         return
+    from evenhand.cli.notes import say_notes
     from evenhand.format.tables import console, print_rows
-    from evenhand.models.provider import providers
+    from evenhand.models.wires import WIRES, built_in_names, usable_providers
 
+    say_notes(WIRES.faults(built_in_names()))
     surroundings = cast(Environment, ctx.obj)
     found = [
         {
@@ -29,7 +31,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
             "key_required": one.key_required,
             "not_honoured": sorted(one.unsupported),
         }
-        for one in providers().values()
+        for one in usable_providers().values()
     ]
     if as_json:
         click.echo(json.dumps({"schema": 1, "providers": found}, ensure_ascii=False))

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.cli.notes import say_notes
-from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.store.runs import find_run
-from evenhand.reports.board.choosing import Choice, MixedError, choose
+from evenhand.reports.board.choosing import Choice, choose_of_run
 
 
 def chosen_studies(
@@ -22,22 +21,13 @@ def chosen_studies(
     --run chooses a board by one of its runs: what other runs add to the same board belongs to it. `among`: the studies
     to choose from, where they are not all.
     """
-    study = None
-    if flags["run"]:
-        study = find_run(ledger, flags["run"]).study
-        if study is None:
-            raise MixedError(f"Run {flags['run']} judged nothing, so it has no board.")
     choice = Choice(
         benchmark=flags["benchmark"],
         judge=flags["judge"],
         protocol=flags["protocol"],
         readout=flags["readout"],
         variant=flags["variant"],
-        study=study,
     )
-    chosen = choose(studies(ledger) if among is None else among, choice, undecided=undecided)
-    if study is not None and len(chosen) > 1:
-        more = len(chosen) - 1
-        others = "1 other study" if more == 1 else f"{more} other studies"
-        say_notes([f"On one board with run {flags['run']}: {others} on the same data, judged and shown alike."])
-    return chosen
+    chosen = choose_of_run(ledger, choice, flags["run"], undecided=undecided, among=among)
+    say_notes(chosen.notes)
+    return chosen.studies

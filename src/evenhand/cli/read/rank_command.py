@@ -25,7 +25,7 @@ from evenhand.cli.options import option
 @option("--rater-column", help="Column of FILE that names the raters; rater by default.")
 @option(
     "--method",
-    type=click.Choice(["bradley-terry", "elo", "win-rate"]),
+    type=options.METHOD,
     default="bradley-terry",
     show_default=True,
     help="Strengths that explain all verdicts best, whatever their order; one pass that moves two ratings after each "
@@ -110,9 +110,12 @@ def command(ctx: click.Context, file: Path | None, **flags: Any) -> None:
 
 
 def _print(file: Path | None, flags: Mapping[str, Any]) -> None:
+    from evenhand.cli.notes import say_notes
     from evenhand.cli.read.ranking import audit_document, document_of, draw, print_audit_of, print_ranked, ranked
     from evenhand.format.tables import console
+    from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
+    say_notes(INSTALLED.clashes(METHODS, used=flags["method"]))
     board = ranked(file, flags)
     draw(board, flags["plot"])
     if flags["as_json"]:
@@ -148,12 +151,14 @@ def _refuse_idle(ctx: click.Context, file: Path | None, flags: Mapping[str, Any]
         raise WrongUse("--resample says what a bootstrap draws: give --bootstrap N too.")
     if flags["as_json"]:
         return
-    method = flags["method"]
-    if _typed(ctx, "k") and method != "elo":
-        raise WrongUse(f"--k is Elo's step and means nothing to {method}: give --method elo, or leave it out.")
+    from evenhand.reports.board.methods.catalog import find_method
+
+    method = find_method(flags["method"])
+    if _typed(ctx, "k") and not method.takes_step:
+        raise WrongUse(f"--k is Elo's step and means nothing to {method.name}: give --method elo, or leave it out.")
     if _typed(ctx, "join") and file is not None and flags["unit"] != "battles":
         raise WrongUse("--join says how votes make a battle, and a file's rows stay as they are: give --unit battles.")
-    if method == "win-rate" and not any(flags[name] for name in _IN_POINTS):
+    if method.shown_as == "share" and not any(flags[name] for name in _IN_POINTS):
         for name in ("scale", "base", "start", "ties"):
             if _typed(ctx, name):
                 raise WrongUse(f"--{name} is of ratings in points; a win rate is a share, a tie half a win.")

@@ -10,12 +10,16 @@ from evenhand.cli import options
 from evenhand.cli.options import option
 from evenhand.files.outputs import Target
 
-_PAPERS = ("creation-mmbench", "visit-bench", "grade-score")
+
+def _names() -> list[str]:
+    from evenhand.reports.papers.catalog import PAPERS
+
+    return [*PAPERS, "all"]
 
 
 @click.command("reproduce")
 @options.writes("out")
-@click.argument("paper", type=click.Choice([*_PAPERS, "all"]))
+@click.argument("paper", type=options.OneOf(_names))
 @option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write one page, .html or .md, to this file.")
 @options.as_json
 @click.pass_context
@@ -27,12 +31,12 @@ def command(ctx: click.Context, paper: str, **flags: Any) -> None:
     from evenhand.cli.environment import WrongUse
     from evenhand.format.charts import ChartError
     from evenhand.format.tables import console
-    from evenhand.reports.papers.reproduce import reproduce
+    from evenhand.reports.papers.catalog import PAPERS, reproduce
     from evenhand.reports.papers.reproduce.page import PageError, write_page
     from evenhand.reports.papers.reproduce.words import print_reproduction
 
     out: Target | None = flags["out"]
-    found = [reproduce(one) for one in (_PAPERS if paper == "all" else (paper,))]
+    found = [reproduce(one) for one in (PAPERS if paper == "all" else (paper,))]
     if out is not None:
         try:
             write_page(found, out)

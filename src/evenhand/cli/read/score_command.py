@@ -10,6 +10,12 @@ from evenhand.cli.options import option
 from evenhand.cli.saying import say
 
 
+def _breakdowns() -> tuple[str, ...]:
+    from evenhand.reports.papers.catalog import breakdowns
+
+    return breakdowns()
+
+
 @click.command("score")
 @click.argument("benchmark")
 @option("--judge", help="Which judge's verdicts.")
@@ -20,7 +26,7 @@ from evenhand.cli.saying import say
 @option("--against", help="creation-mmbench: which baseline, where several were judged against.")
 @option(
     "--by",
-    type=click.Choice(["skill", "source", "category", "task"]),
+    type=options.OneOf(_breakdowns),
     help="visit-bench: a table by skill or by source dataset; creation-mmbench: by category or by task.",
 )
 @option(

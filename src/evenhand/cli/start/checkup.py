@@ -11,6 +11,8 @@ from typing import Any, Literal
 import click
 
 from evenhand import __version__
+from evenhand.audit.measures.catalog import BUILT_IN
+from evenhand.audit.measures.catalog import INSTALLED as MEASURES_ADDED
 from evenhand.cli.ask.asking_means import guard, keys_of
 from evenhand.cli.environment import Environment
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
@@ -27,6 +29,9 @@ from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.models.provider import providers
 from evenhand.models.wire.timeouts import Timeouts
+from evenhand.models.wires import WIRES, built_in_names
+from evenhand.reports.board.methods.catalog import INSTALLED as METHODS_ADDED
+from evenhand.reports.board.methods.catalog import METHODS
 
 _PACKAGES = ("aiohttp", "orjson", "sqlalchemy", "polars", "numpy", "scipy", "google-re2", "genai-prices", "xllamacpp")
 
@@ -54,7 +59,17 @@ def check_here(store: str, surroundings: Environment) -> list[CheckResult]:
         _ledger(store),
         _embedded(surroundings),
         _keys(surroundings),
+        *_added(),
     ]
+
+
+def _added() -> list[CheckResult]:
+    """What installed packages add, where they add anything."""
+    kinds = ((METHODS_ADDED, tuple(METHODS)), (MEASURES_ADDED, tuple(BUILT_IN)), (WIRES, built_in_names()))
+    names = [f"{kind.noun} {name}" for kind, built_in in kinds for name in kind.names() if name not in built_in]
+    faults = [fault for kind, built_in in kinds for fault in kind.faults(built_in)]
+    found = [CheckResult(what="added", state="ok", words=", ".join(names))] if names else []
+    return [*found, *(CheckResult(what="added", state="no", words=fault) for fault in faults)]
 
 
 def sqlite_here(version: tuple[int, ...]) -> CheckResult:

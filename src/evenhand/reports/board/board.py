@@ -10,7 +10,7 @@ from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
-from evenhand.reports.board.methods import Method
+from evenhand.reports.board.methods import RatingMethod
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.stats.reliability import Coverage, Summary
 
@@ -72,7 +72,7 @@ class BoardRow:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Board:
     origin: EvidenceSource
-    method: Method
+    rated_by: RatingMethod
     unit: Unit
     models: tuple[BoardRow, ...]
     """Component after component, each from its best model down; those without a battle last."""
@@ -95,6 +95,10 @@ class Board:
     """What more the verdicts tell; worked out when first looked at."""
     steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
     """By model, what its answers say to the judge; empty where nobody knows."""
+
+    @property
+    def method(self) -> str:
+        return self.rated_by.name
 
     @property
     def told(self) -> tuple[str, ...]:

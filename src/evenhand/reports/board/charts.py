@@ -7,7 +7,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.table import METHOD_WORDS, counted_units
+from evenhand.reports.board.table import counted_units
 from evenhand.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ def marks(board: Board) -> list[Mark]:
 
 def _shown(board: Board, one: BoardRow) -> float | None:
     """What the board's order goes by."""
-    return one.median if board.method == "elo" and one.median is not None else one.rating.value
+    return one.median if board.rated_by.by_median and one.median is not None else one.rating.value
 
 
 def _axis(board: Board) -> str:
-    by_median = board.method == "elo" and any(one.median is not None for one in board.models)
-    return f"{METHOD_WORDS[board.method]}{', median of the resamples' if by_median else ''}"
+    by_median = board.rated_by.by_median and any(one.median is not None for one in board.models)
+    return f"{board.rated_by.title}{', median of the resamples' if by_median else ''}"
 
 
 def _drawn(one: BoardRow) -> bool:
@@ -104,13 +104,12 @@ def _intervals(board: Board) -> str:
     """What the lines are, or why there are none."""
     level = f"{100 * LEVEL:g} % intervals"
     clusters = "every row for itself" if board.items is None else f"clustered by {_items(board.items)}"
+    resampled = any(one.median is not None for one in board.models)
     if any(one.rating.value is not None and _bounded(one.rating) for one in board.models):
-        resampled = any(one.median is not None for one in board.models)
         return f"{level} from resamples" if resampled else f"{level}, {clusters}"
-    if board.method == "elo" and all(one.median is None for one in board.models):
-        return "no intervals: one pass of Elo has none, --bootstrap gives them"
-    if board.method == "elo":
-        return "no intervals: too few battles or items"
+    why = board.rated_by.too_few if resampled else board.rated_by.no_interval
+    if why:
+        return f"no intervals: {why}"
     return f"no intervals: too few {'rows' if board.items is None else 'items'} for so many models"
 
 

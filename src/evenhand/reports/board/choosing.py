@@ -1,11 +1,13 @@
 """Which studies a board may be made of: nothing is mixed silently."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.domain.rater import PEOPLE
 from evenhand.format.near_names import hint
-from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import find_run
 
 _POOLED = f" All people together are --judge {PEOPLE}."
 
@@ -25,6 +27,38 @@ class Choice:
     variant: str | None = None
     study: str | None = None
     """A run's study: the board is of all that agree with it in data, judge and way of showing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenStudies:
+    studies: list[StudyOnRecord]
+    notes: tuple[str, ...] = ()
+
+
+def choose_of_run(
+    ledger: Ledger,
+    choice: Choice,
+    run: str | None,
+    *,
+    undecided: bool = False,
+    among: Sequence[StudyOnRecord] | None = None,
+) -> ChosenStudies:
+    """As `choose`; `run` chooses a board by one of its runs: what other runs add to the same board belongs to it.
+
+    `among`: the studies to choose from, where they are not all.
+    """
+    study = None
+    if run:
+        study = find_run(ledger, run).study
+        if study is None:
+            raise MixedError(f"Run {run} judged nothing, so it has no board.")
+    chosen = choose(studies(ledger) if among is None else among, replace(choice, study=study), undecided=undecided)
+    if study is None or len(chosen) < 2:
+        return ChosenStudies(studies=chosen)
+    more = len(chosen) - 1
+    others = "1 other study" if more == 1 else f"{more} other studies"
+    note = f"On one board with run {run}: {others} on the same data, judged and shown alike."
+    return ChosenStudies(studies=chosen, notes=(note,))
 
 
 def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool = False) -> list[StudyOnRecord]:

@@ -40,7 +40,7 @@ class BoardColumn:
 
 def unclustered(board: "Board") -> BoardColumn:
     """Intervals that take every row for independent of every other; raises RankError where the board has none such."""
-    if board.method != "bradley-terry":
+    if not board.rated_by.unclustered:
         raise RankError("Unclustered intervals are Bradley-Terry's; give --method bradley-terry.")
     cells = {one.model: interval(one.rating) for one in board.findings.unclustered.models}
     return BoardColumn(heading="unclustered", cells=cells)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from evenhand.domain.identity import Json
-from evenhand.reports.board.methods import Method, Scoring
+from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.methods.catalog import find_method
 from evenhand.stats.ratings.bradley_terry.placement import NoAnchor
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -38,8 +39,8 @@ class Findings:
     """The same joined, or as they are where a file's rows stand for themselves."""
     rated: Comparisons
     """What the board is of: one of these two."""
-    method: Method
-    """The board's."""
+    method: str
+    """The board's, by name."""
     scoring: Scoring
     missing: Missing | None = None
 
@@ -108,11 +109,11 @@ class Findings:
         """None where no verdict is missing, or nobody knows."""
         if self.missing is None:
             return None
-        method = "win-rate" if self.method == "win-rate" else "bradley-terry"
-        found = bands(self.shown, self.missing, method=method, ties=self.scoring.ties, scale=self.scoring.scale)
+        method, scoring = find_method(self.method), self.scoring
+        found = bands(self.shown, self.missing, method=method.bands, ties=scoring.ties, scale=scoring.scale)
         notes = list(found.notes)
-        if notes and self.method == "elo":
-            notes.append("Elo depends on where in the order a verdict is missing: the bands are not Elo's.")
+        if notes and method.about_bands:
+            notes.append(method.about_bands)
         if notes and self.rated is not self.shown:
             notes.append("Verdicts are missing, not battles: the bands are of verdicts.")
         return replace(found, notes=tuple(notes))

@@ -1,6 +1,6 @@
 """From verdicts, wherever they come from, to a board."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
@@ -14,7 +14,8 @@ from evenhand.domain.vote import Joining
 from evenhand.reports.board.board import Board, BoardRow, Unit
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
 from evenhand.reports.board.findings import Findings
-from evenhand.reports.board.methods import Method, Ratings, Scoring, ratings
+from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
+from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method, method_names, ratings
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.battle_rules import joined
@@ -53,7 +54,8 @@ Verdicts: TypeAlias = "str | Path | HasBattles | JudgedBattles | Ledger | Any"
 class Ranking:
     """How a board is made."""
 
-    method: Method = "bradley-terry"
+    method: str = DEFAULT
+    """The name of a rating method."""
     unit: AskedUnit | None = None
     """None: a file's rows as they are; of the record votes, and for Elo battles."""
     resampling: Resampling | None = None
@@ -66,7 +68,7 @@ def rank(
     source: Verdicts,
     choice: "Choice | BattleColumns | None" = None,
     *,
-    method: Method = "bradley-terry",
+    method: str = DEFAULT,
     unit: AskedUnit | None = None,
     bootstrap: int = 0,
     resample: Resampled = "items",
@@ -75,17 +77,19 @@ def rank(
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
-    `choice` is a Choice, which part of a ledger, or BattleColumns, which columns of a file or frame. `bootstrap` is the
-    number of resamples; 0 gives the sandwich's intervals. A Scoring has Elo's step, the scale, an anchor, ties and the
-    rule that joins votes:
+    `choice` is a Choice, which part of a ledger, or BattleColumns, which columns of a file or frame. `method` is
+    bradley-terry, elo, win-rate, or one that an installed package adds. `bootstrap` is the number of resamples; 0 gives
+    the sandwich's intervals. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
 
         eh.rank("battles.csv", eh.BattleColumns(item="prompt", rater="worker"))
         eh.rank(frame, scoring=eh.Scoring(ties="davidson", scale=eh.Scale(anchor="gpt-4o", anchor_value=1000)))
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
-    _refuse_unknown({"method": (method, Method), "resample": (resample, Resampled)})
-    _refuse_unknown({} if unit is None else {"unit": (unit, AskedUnit)})
+    _refuse_unknown("method", method, METHODS if method in METHODS else method_names())
+    _refuse_unknown("resample", resample, get_args(Resampled))
+    if unit is not None:
+        _refuse_unknown("unit", unit, get_args(AskedUnit))
     _refuse_no_count("bootstrap", bootstrap)
     _refuse_no_count("seed", seed)
     if 0 < bootstrap < FEWEST_RESAMPLES:
@@ -101,13 +105,11 @@ def rank(
     return board(evidence_of(source, choice, seed=seed), ranking)
 
 
-def _refuse_unknown(asked: Mapping[str, tuple[object, Any]]) -> None:
-    for name, (value, words) in asked.items():
-        known: tuple[str, ...] = get_args(words)
-        if not isinstance(value, str) or value not in known:
-            close = near(value, known) if isinstance(value, str) else ()
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise RankError(f"{name} is one of {', '.join(known)}, not {value!r}.{hint}")
+def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
+    if not isinstance(value, str) or value not in known:
+        close = near(value, tuple(known)) if isinstance(value, str) else ()
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise RankError(f"{name} is one of {', '.join(known)}, not {value!r}.{hint}")
 
 
 def _refuse_no_count(name: str, value: object) -> None:
@@ -120,7 +122,8 @@ def _refuse_other_scoring(scoring: object) -> None:
         return
     if not isinstance(scoring, Scoring):
         raise RankError(f"scoring is a Scoring, such as Scoring(k=4), not {scoring!r}.")
-    _refuse_unknown({"ties": (scoring.ties, Ties), "join": (scoring.join, Joining)})
+    _refuse_unknown("ties", scoring.ties, get_args(Ties))
+    _refuse_unknown("join", scoring.join, get_args(Joining))
 
 
 def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
@@ -165,11 +168,12 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     """Raises RankError where the evidence cannot give what `ranking` asks."""
     ranking = ranking or Ranking()
     shown = evidence.shown
-    unit, rated, battles = _units(evidence, ranking)
-    found = ratings(rated, ranking.method, ranking.scoring, ranking.resampling)
+    method = find_method(ranking.method)
+    unit, rated, battles = _units(evidence, ranking, method)
+    found = ratings(rated, method, ranking.scoring, ranking.resampling)
     return Board(
         origin=evidence.origin,
-        method=ranking.method,
+        rated_by=method,
         unit=unit,
         models=_standings(found, win_rates(rated)),
         votes=len(shown),
@@ -184,7 +188,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             shown=shown,
             battles=battles,
             rated=rated,
-            method=ranking.method,
+            method=method.name,
             scoring=ranking.scoring,
             missing=evidence.missing,
         ),
@@ -220,7 +224,7 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
     }
 
 
-def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Comparisons]:
+def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[Unit, Comparisons, Comparisons]:
     """What is rated, under its name; and the battles, which a file's rows are unless asked otherwise."""
     shown, asked = evidence.shown, ranking.unit
     if evidence.origin.source is not None and asked != "battles":
@@ -229,7 +233,7 @@ def _units(evidence: Evidence, ranking: Ranking) -> tuple[Unit, Comparisons, Com
         raise RankError("Rows are joined to battles by item, and no item column is known; name one with --item-column.")
     whole = shown if evidence.waiting is None else shown.rows(~evidence.waiting)
     battles = joined(whole, ranking.scoring.join)
-    if asked == "battles" or (asked is None and ranking.method == "elo"):
+    if asked == "battles" or (asked is None and method.rates_battles):
         return "battles", battles, battles
     return "votes", shown, battles
 

@@ -1,6 +1,6 @@
 """A board as text for a terminal."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import count, escape, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, span
-from evenhand.reports.board.methods import Method
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -31,8 +30,6 @@ _RANGES = (
     "range: the ranks a model may hold; tier 1: nobody is surely better, tier 2: only models of tier 1 are, and so on. "
     "Ranges are wide where few"
 )
-
-METHOD_WORDS: Mapping[Method, str] = {"bradley-terry": "Bradley-Terry", "elo": "Elo", "win-rate": "win rate"}
 
 
 def print_board(
@@ -79,7 +76,7 @@ def _print_heading(board: "Board", console: Console) -> None:
             style="dim",
         )
     models = _number(len(board.models), "models")
-    console.print(f"{METHOD_WORDS[board.method]} from {counted_units(board)}, {models}", style="dim")
+    console.print(f"{board.rated_by.title} from {counted_units(board)}, {models}", style="dim")
     console.print()
 
 
@@ -115,7 +112,7 @@ class _Column:
 
 
 def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
-    share = board.method == "win-rate"
+    share = board.rated_by.shown_as == "share"
     columns = [_Column(heading="#", cells=["–" if one.rank is None else str(one.rank) for one in shown])]
     if any(one.rank_lower is not None for one in shown):
         tiers = ["–" if one.tier is None else str(one.tier) for one in shown]

@@ -5,7 +5,6 @@ from itertools import groupby
 
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import interval
-from evenhand.reports.board.table import METHOD_WORDS
 
 _NAMED = 6
 
@@ -49,7 +48,7 @@ def _leader(board: Board, part: Sequence[BoardRow]) -> str:
 
 def _value(board: Board, first: Sequence[BoardRow]) -> str:
     """With the interval where all of them have the same one."""
-    rating, share, method = first[0].rating, board.method == "win-rate", METHOD_WORDS[board.method]
+    rating, share, method = first[0].rating, board.rated_by.shown_as == "share", board.rated_by.title
     spans = {interval(one.rating, share=share) for one in first if one.rating.lower is not None}
     bounds = f" (95 % interval {spans.pop()})" if len(spans) == 1 else ""
     if rating.value is None:

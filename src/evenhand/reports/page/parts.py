@@ -19,7 +19,7 @@ from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.words import order_sentences, summary
-from evenhand.reports.papers.scores.creation_score import CreationScore
+from evenhand.reports.papers.catalog import paper_of_score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,19 +148,15 @@ def _paper(report: Report) -> str:
         return ""
     made: list[str] = []
     for score in report.scores:
-        first, *others = sheets.score_sheets(score)
-        made += [table(first), *map(_folded, others), _list(sheets.score_notes(score), "notes")]
-    title = "Reward, Win Rate and Visual Factuality" if _rewarded(report) else "Elo and wins against the reference"
+        first, *others = paper_of_score(score).sheets(score)
+        made += [table(first), *map(_folded, others), _list(paper_of_score(score).notes(score), "notes")]
+    title = paper_of_score(report.scores[0]).title
     lead = '<p class="lead">As the benchmark\'s paper counts.</p>'
     return f'<section id="paper"><h2>{title}</h2>\n{lead}{"".join(made)}</section>'
 
 
 def _paper_link(report: Report) -> str:
-    return f'<a href="#paper">{"Reward" if _rewarded(report) else "Elo"}</a>' if report.scores else ""
-
-
-def _rewarded(report: Report) -> bool:
-    return isinstance(report.scores[0], CreationScore)
+    return f'<a href="#paper">{paper_of_score(report.scores[0]).figure}</a>' if report.scores else ""
 
 
 def _categories(report: Report, figure: str) -> str:

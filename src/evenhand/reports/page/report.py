@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
 
 from evenhand.domain.item import Item
 from evenhand.domain.rater import PEOPLE
@@ -28,13 +27,10 @@ from evenhand.reports.board.ranking import rank, showings_of
 from evenhand.reports.board.win_rates_by import by_category
 from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.studies import ReportStudies
-from evenhand.reports.papers.scores import paper_of_benchmark
-from evenhand.reports.papers.scores.creation_score import CreationScore, creation_evidence, creation_score
-from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, VisitScore, visit_score
+from evenhand.reports.papers.catalog import paper_of_protocol
+from evenhand.reports.papers.paper import ReportSources, Score
 from evenhand.stats.ratings.win_rate import WinRate
 from evenhand.stats.reliability.order_bias import Swapped, swapped
-
-Score: TypeAlias = CreationScore | VisitScore
 
 ONE_PERSON = "person 1"
 """Who judged alone."""
@@ -139,9 +135,7 @@ def _runs(ledger: Ledger, studies: ReportStudies) -> tuple[RunOnRecord, ...]:
 def _scores(
     ledger: Ledger, studies: ReportStudies, judged: JudgedBattles, items: list[Item], seed: int
 ) -> tuple[Score, ...]:
-    if judged.study.condition.protocol in VISIT_PROTOCOLS:
-        if paper_of_benchmark(judged.study.benchmark) is None:
-            return ()
-        asked = AskedItems(items={item.digest: item for item in items})
-        return (visit_score(judged, asked, seed=seed),)
-    return tuple(creation_score(creation_evidence(ledger, paper)) for paper in studies.papers)
+    paper = paper_of_protocol(judged.study.condition.protocol)
+    if paper is None:
+        return ()
+    return paper.for_report(ledger, ReportSources(judged=judged, items=items, seed=seed, graded=studies.papers))

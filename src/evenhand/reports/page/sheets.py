@@ -15,14 +15,9 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import if_missing, interval, order_corrected, span
-from evenhand.reports.board.table import METHOD_WORDS
 from evenhand.reports.page.leaders import components
-from evenhand.reports.page.report import Report, Score
-from evenhand.reports.papers.scores.creation_score import CreationScore
-from evenhand.reports.papers.scores.creation_sheets import board_sheets as creation_sheets
-from evenhand.reports.papers.scores.creation_sheets import breakdown_sheets
-from evenhand.reports.papers.scores.visit_sheets import board_sheets as visit_sheets
-from evenhand.reports.papers.scores.visit_sheets import breakdown_sheet
+from evenhand.reports.page.report import Report
+from evenhand.reports.papers.catalog import paper_of_score
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.order_bias import Swapped
 
@@ -31,7 +26,7 @@ def all_sheets(report: Report) -> list[Sheet]:
     """In the order of the page."""
     return [
         board_sheet(report.board),
-        *(sheet for score in report.scores for sheet in score_sheets(score)),
+        *(sheet for score in report.scores for sheet in paper_of_score(score).sheets(score)),
         wins_sheet(report.board),
         *([categories_sheet(report)] if report.by_category else []),
         order_sheet(report),
@@ -53,7 +48,7 @@ def long_sheet(sheets: Sequence[Sheet]) -> Sheet:
 
 
 def board_sheet(board: Board) -> Sheet:
-    share = board.method == "win-rate"
+    share = board.rated_by.shown_as == "share"
     missing = if_missing(board)
     more = {} if missing is None else {"rank if missing": missing.cells}
     corrected = order_corrected(board).cells
@@ -77,7 +72,7 @@ def board_sheet(board: Board) -> Sheet:
         for one in board.models
     ]
     first = ("model", "component") if apart else ("model",)
-    return Sheet(title=f"Ratings, {METHOD_WORDS[board.method]}", headings=(*first, *headings, *more), rows=tuple(rows))
+    return Sheet(title=f"Ratings, {board.rated_by.title}", headings=(*first, *headings, *more), rows=tuple(rows))
 
 
 def _rating(one: BoardRow, *, share: bool) -> str:
@@ -85,17 +80,6 @@ def _rating(one: BoardRow, *, share: bool) -> str:
         return MISSING
     mark = "*" if one.provisional else ""
     return (per_cent(one.rating.value) if share else f"{one.rating.value:.1f}") + mark
-
-
-def score_sheets(score: Score) -> list[Sheet]:
-    if isinstance(score, CreationScore):
-        return [*creation_sheets(score), *breakdown_sheets(score, "category")[:1]]
-    by_skill = [breakdown_sheet(score, "skill")] if len(score.by_skill) > 1 else []
-    return [*visit_sheets(score), *by_skill]
-
-
-def score_notes(score: Score) -> tuple[str, ...]:
-    return score.notes if isinstance(score, CreationScore) else (*score.notes, *score.rating_notes)
 
 
 def wins_sheet(board: Board) -> Sheet:

@@ -11,8 +11,8 @@ from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.leaders import leaders
 from evenhand.reports.page.report import Report
-from evenhand.reports.page.sheets import judgings, score_notes
-from evenhand.reports.papers.scores.creation_score import CreationScore
+from evenhand.reports.page.sheets import judgings
+from evenhand.reports.papers.catalog import paper_of_score
 
 
 def summary(report: Report) -> list[str]:
@@ -39,7 +39,7 @@ def order_sentences(report: Report) -> list[str]:
 
 def notes(report: Report) -> list[str]:
     """What the tables rest on, each sentence once: of the board, then of the paper's tables."""
-    said = [*report.board.notes, *(note for score in report.scores for note in score_notes(score))]
+    said = [*report.board.notes, *(note for score in report.scores for note in paper_of_score(score).notes(score))]
     return list(dict.fromkeys(said))
 
 
@@ -79,18 +79,9 @@ def _repeated(report: Report) -> list[str]:
 
 
 def _paper(report: Report) -> list[str]:
-    """Creation-MMBench's best by Reward."""
-    said: list[str] = []
-    for score in report.scores:
-        if not isinstance(score, CreationScore) or not score.models:
-            continue
-        best = score.models[0]
-        reward, vfs = best.whole.dual.preference.reward, best.whole.dual.vfs
-        if reward.value is None or best.rank is None:
-            continue
-        grade = "" if vfs.value is None else f" and a Visual Factuality Score of {vfs.value:.2f} of 10"
-        said.append(f"Against {score.baseline}, {best.model} has the highest Reward, {reward.value:+.2f}{grade}.")
-    return said
+    """The best by the paper's own figure."""
+    said = [paper_of_score(score).best(score) for score in report.scores]
+    return [one for one in said if one is not None]
 
 
 def _contradictions(report: Report) -> str:

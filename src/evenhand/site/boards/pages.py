@@ -15,6 +15,8 @@ from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Depends, Query, Request
 from markupsafe import Markup
+from pydantic import AfterValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
@@ -25,7 +27,8 @@ from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.projection import item_labels
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import audit_sentences
-from evenhand.reports.board.methods import Method
+from evenhand.reports.board.methods.bradley_terry import BRADLEY_TERRY
+from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, usable_methods
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.battle import find_battle
@@ -50,6 +53,19 @@ MaybeName = Annotated[str | None, Query(max_length=1000)]
 Page = Annotated[int, Query(ge=1, le=100_000)]
 
 
+def _known_method(name: str) -> str:
+    known = METHODS if name in METHODS else usable_methods()
+    if name not in known:
+        *others, last = (f"'{one}'" for one in known)
+        expected = f"{', '.join(others)} or {last}"
+        raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
+    return name
+
+
+MethodName = Annotated[str, AfterValidator(_known_method), WithJsonSchema({"type": "string", "enum": list(METHODS)})]
+"""The document of the API names the built-in ones; an installed one is taken too."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedBattle:
     item: str
@@ -72,7 +88,7 @@ class BattleList:
 async def asked_view(
     visiting: Visiting,
     board: str,
-    method: Method = "bradley-terry",
+    method: MethodName = DEFAULT,
     category: MaybeName = None,
     equal_length: bool = False,
     study: MaybeName = None,
@@ -80,7 +96,7 @@ async def asked_view(
     """Length is controlled for by Bradley-Terry only, so asking for it asks for that."""
     return BoardView(
         board=board,
-        method="bradley-terry" if equal_length else method,
+        method=BRADLEY_TERRY.name if equal_length else method,
         category=category or None,
         equal_length=equal_length,
         study=study or None,
@@ -170,7 +186,7 @@ def _styles(section: str) -> list[str]:
 def _query(asked: BoardView) -> str:
     """The view as a query, with its question mark; empty for the plain one."""
     named = {
-        "method": asked.method if asked.method != "bradley-terry" else None,
+        "method": asked.method if asked.method != DEFAULT else None,
         "category": asked.category,
         "equal_length": "true" if asked.equal_length else None,
         "study": asked.study,

@@ -14,16 +14,16 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import entrants
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles
+from evenhand.reports.board import few_items
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import length_controlled
 from evenhand.reports.board.evidence import EvidenceSource, of_record
-from evenhand.reports.board.methods import Method
+from evenhand.reports.board.few_items import TOO_FEW, ShownFigures, without_few
+from evenhand.reports.board.methods.catalog import DEFAULT
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.board.win_rates_by import InCategory, against_reference, by_category, categories_of
 from evenhand.reports.errors import RankError
-from evenhand.site.boards import few_items
-from evenhand.site.boards.few_items import TOO_FEW, ShownFigures, without_few
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.people.agreement import Agreement, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
@@ -37,7 +37,7 @@ class BoardView:
     """Which view of a board."""
 
     board: str
-    method: Method = "bradley-terry"
+    method: str = DEFAULT
     category: str | None = None
     equal_length: bool = False
     study: str | None = None

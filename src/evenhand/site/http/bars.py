@@ -1,28 +1,18 @@
 """Small drawings of estimates as SVG, drawn with attributes only: no page of ours may carry a style of its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from evenhand.domain.estimate import Estimate
+from evenhand.format.axis import Axis
 from evenhand.reports.board.board import BoardRow
 
 _WIDTH, _HEIGHT, _MARGIN = 200.0, 18.0, 6.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
-    low: float
-    high: float
-
-    def place(self, value: float) -> float:
-        span = (self.high - self.low) or 1.0
-        inside = min(max((value - self.low) / span, 0.0), 1.0)
-        return round(_MARGIN + inside * (_WIDTH - 2 * _MARGIN), 1)
-
-
-SHARES = Axis(low=0.0, high=1.0)
+def _place(axis: Axis, value: float) -> float:
+    return round(_MARGIN + axis.share(value) * (_WIDTH - 2 * _MARGIN), 1)
 
 
 def chart(models: Sequence[BoardRow]) -> Axis:
@@ -47,13 +37,13 @@ def bar(estimate: Estimate, axis: Axis, words: str) -> Markup:
         Markup('<line class="bar-axis" x1="0" x2="{}" y1="{}" y2="{}"/>').format(f"{_WIDTH:g}", middle, middle),
     ]
     if lower is not None and upper is not None:
-        left, right = axis.place(lower), axis.place(upper)
+        left, right = _place(axis, lower), _place(axis, upper)
         parts.append(
             Markup('<rect class="bar-interval" x="{}" y="{}" width="{}" height="8" rx="4"/>').format(
                 left, middle - 4, max(round(right - left, 1), 2.0)
             )
         )
     parts.append(
-        Markup('<circle class="bar-value" cx="{}" cy="{}" r="4"/></svg>').format(axis.place(estimate.value), middle)
+        Markup('<circle class="bar-value" cx="{}" cy="{}" r="4"/></svg>').format(_place(axis, estimate.value), middle)
     )
     return Markup("").join(parts)

@@ -15,10 +15,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from evenhand.domain.estimate import Estimate
+from evenhand.format.axis import SHARES
 from evenhand.format.tables import count, per_cent
 from evenhand.reports.board.columns import interval, span
-from evenhand.reports.board.table import METHOD_WORDS
-from evenhand.site.http.bars import SHARES, bar, chart
+from evenhand.reports.board.methods.catalog import usable_methods
+from evenhand.site.http.bars import bar, chart
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import Site
 from evenhand.site.http.visitor import CSRF_FIELD, Visitor, passing_cookie
@@ -45,7 +46,7 @@ class Pages:
             shares=SHARES,
             interval=interval,
             span=span,
-            methods=METHOD_WORDS,
+            methods=usable_methods(),
         )
         filters = cast("dict[str, Any]", self._templates.filters)
         filters.update(

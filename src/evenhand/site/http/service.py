@@ -20,8 +20,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.errors import RankError
+from evenhand.reports.papers.paper import Score
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
-from evenhand.site.boards.paper import Score, paper_of, paper_scores
+from evenhand.site.boards.paper import paper_of, paper_scores
 from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
 from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.pages import Pages

@@ -14,7 +14,8 @@ from evenhand.domain.vote import Joining
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.methods import BY_MEDIAN, Scoring
+from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.methods.elo import BY_MEDIAN
 from evenhand.reports.errors import RankError
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import with_grades

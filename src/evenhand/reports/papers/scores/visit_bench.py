@@ -15,7 +15,8 @@ from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.vote_columns import Votes
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.reports.board.evidence import of_record, record_notes
-from evenhand.reports.board.methods import BY_MEDIAN, Scoring
+from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.methods.elo import BY_MEDIAN
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.reports.papers.scores.visit_showings import played
 from evenhand.stats.ratings.battle_rules import joined

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evenhand.audit.design import Design
-from evenhand.audit.measures import AuditReplies, Measure
+from evenhand.audit.document import told
+from evenhand.audit.measures.record import SHARE, AuditMeasure, AuditReplies, Found, Measure, Reading
 from evenhand.audit.trials import PairTrial
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
@@ -17,6 +18,9 @@ from evenhand.stats.reliability.agreement.case_table import CaseTable, Showing, 
 from evenhand.stats.reliability.agreement.case_table import heard as in_both_orders
 from evenhand.stats.reliability.families import Families
 
+if TYPE_CHECKING:
+    from evenhand.audit.design import Design
+
 _AGREEMENT = (
     "Pairs that people judged too: share of the judge's verdicts, the mean of both orders where both were shown, whose "
     "sign is that of the people's mean."
@@ -26,10 +30,12 @@ _OWN = (
     "given by {}. {}"
 )
 _DIFFERENCE = Range(low=-1.0, high=1.0)
+_FEW_VERDICTS = 0.1
+"""One verdict of ten, as a share."""
 
 
 def against_others(
-    ledger: Ledger, design: Design, heard: AuditReplies, *, families: Families | None = None
+    ledger: Ledger, design: "Design", heard: AuditReplies, *, families: Families | None = None
 ) -> list[Measure]:
     """On the benchmark's data: the audit's own pairs, and what the same judge said under the same protocol before."""
     asking = design.main.asking
@@ -151,3 +157,33 @@ def _wins_of_family(
             sign = vote.sign if sides[0] == family else -vote.sign
             said.setdefault((vote.item, frozenset((vote.model_a, vote.model_b))), []).append((1 + sign) / 2)
     return {case: sum(wins) / len(wins) for case, wins in said.items()}
+
+
+def _reading(measure: Measure, measures: Sequence[Measure]) -> Reading | None:
+    """None where nobody knows what people reach among themselves."""
+    ceiling = next((one.estimate for one in measures if one.name == "human_ceiling"), None)
+    if ceiling is None or ceiling.value is None or measure.name != "human_agreement":
+        return None
+    return _beside_people(ceiling.value, ceiling.lower)
+
+
+def _beside_people(ceiling: float, at_least: float | None) -> Reading:
+    """A fault where all of the judge's interval is below all of the people's."""
+
+    def found(lower: float, upper: float) -> Found:
+        if upper < (ceiling if at_least is None else at_least):
+            return "fault"
+        return "fine" if lower >= ceiling - _FEW_VERDICTS else "open"
+
+    people = f"who agree with each other in {told(ceiling, 'share')}"
+    return Reading(
+        of=found,
+        fault=f"it agrees with people, {people}, far less",
+        fine=f"it agrees with people about as often as they do, {people}",
+        open=f"whether it agrees with people, {people}, as often as that",
+    )
+
+
+HUMAN_AGREEMENT = AuditMeasure(
+    name="human_agreement", within=SHARE, measure=None, offer=None, trials_of_a_case=2, reading_beside=_reading
+)

@@ -1,0 +1,57 @@
+"""Bradley-Terry: strengths that explain all verdicts best, whatever their order."""
+
+from evenhand.format.near_names import hint
+from evenhand.reports.board.methods.record import RatingMethod, Ratings, Scoring
+from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.ranks import rank_ranges
+from evenhand.stats.ratings.resampling import Resampling
+
+_RANGES_BESIDE_RESAMPLES = (
+    "Rank ranges and tiers rest on the standard errors of differences (sandwich), not on the resamples."
+)
+
+
+def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    anchor = scoring.scale.anchor
+    if anchor is not None and anchor not in comparisons.models:
+        raise ValueError(f"No model is named '{anchor}'; {hint(anchor, comparisons.models)}")
+    if resampling is not None:
+        from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
+
+        fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
+        return _of_fit(fitted, fitted.notes, resampling)
+    fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
+    bounded = any(one.rating.lower is not None for one in fitted.models)
+    return _of_fit(fitted, (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes)
+
+
+def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
+    level, clusters = f"Intervals of {100 * fitted.level:g} %", int(fitted.spread.clusters.max(initial=0))
+    if comparisons.item is None:
+        return f"{level}, every row taken for independent of every other (robust sandwich, times G/(G-1))."
+    items = "1 item" if clusters == 1 else f"{clusters:,} items"
+    return (
+        f"{level}, clustered by {items}: verdicts on one item are not taken for independent "
+        "(cluster-robust sandwich, times G/(G-1))."
+    )
+
+
+def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...], resampling: Resampling | None = None) -> Ratings:
+    ranges = rank_ranges(fitted)
+    resting = (_RANGES_BESIDE_RESAMPLES,) if resampling is not None and ranges.notes else ()
+    # A file's own notes tell of its missing items.
+    told = [note for note in notes if note != NO_ITEMS]
+    return Ratings(models=fitted.models, notes=(*told, *ranges.notes, *resting), ranges=ranges)
+
+
+BRADLEY_TERRY = RatingMethod(
+    name="bradley-terry",
+    title="Bradley-Terry",
+    rate=_rate,
+    takes_ties=True,
+    takes_anchor=True,
+    takes_resampling=True,
+    unclustered=True,
+)

@@ -1,0 +1,226 @@
+"""VisIT-Bench: Elo and wins against the reference, single-image and multi-image items apart."""
+
+from dataclasses import replace
+from typing import cast
+
+from evenhand.domain.response import REFERENCE
+from evenhand.format.axis import SHARES
+from evenhand.format.sheet import Sheet
+from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.submitted_models import counted_battles
+from evenhand.reports.board.choosing import Choice, choose_of_run
+from evenhand.reports.board.few_items import ShownFigures, without_few
+from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.steering import steering_sentences
+from evenhand.reports.errors import RankError
+from evenhand.reports.papers.paper import (
+    NONE,
+    PageSources,
+    Paper,
+    PaperCell,
+    PaperOfRecord,
+    PaperPage,
+    PaperRow,
+    PaperTable,
+    ReportSources,
+    ScoredTable,
+    TableRequest,
+    reliability_board,
+    reliability_json,
+    share_cell,
+)
+from evenhand.reports.papers.reproduce.visit_bench import tables
+from evenhand.reports.papers.scores.visit_bench import (
+    PART_WORDS,
+    VISIT_PROTOCOLS,
+    AskedItems,
+    ItemGroup,
+    VisitScore,
+    visit_score,
+)
+from evenhand.reports.papers.scores.visit_sheets import By, board_sheets, breakdown_sheet, long_breakdown, wide_sheet
+from evenhand.stats.ratings.bradley_terry.notes import counted
+
+_NAME = "visit-bench"
+_TITLE = "Elo and wins against the reference"
+_MODELS_BESIDE = 12
+"""Columns of the table by skill."""
+
+
+def _its_own(benchmark: str) -> bool:
+    """Its protocols are used on other benchmarks too, whose table it is not."""
+    return benchmark.removesuffix("-sample") == _NAME
+
+
+def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
+    if asked.against or asked.compare_variants:
+        raise RankError("--against and --compare-variants are of creation-mmbench's table.")
+    if len(asked.runs) > 1:
+        raise RankError(f"The table of {asked.benchmark} is of one judging; give one --run.")
+    choice = Choice(
+        benchmark=asked.benchmark,
+        judge=asked.judge,
+        protocol=asked.protocol,
+        readout=asked.readout,
+        variant=asked.variant,
+    )
+    chosen = choose_of_run(ledger, choice, next(iter(asked.runs), None))
+    judged = counted_battles(ledger, chosen.studies)
+    score = visit_score(
+        judged,
+        _asked_items(ledger, judged),
+        scoring=Scoring(join=asked.join),
+        rounds=asked.rounds,
+        seed=asked.seed,
+    )
+    covered = f"{score.coverage.with_verdict:,} of {score.coverage.wanted:,} showings have a verdict."
+    heading = f"Judged by {score.judge} under {score.protocol}; {covered}"
+    ranked = reliability_board(judged, asked.seed)
+    document = {**score.as_json(), "reliability": reliability_json(ranked)}
+    about_ratings = () if asked.by else score.rating_notes
+    return ScoredTable(
+        document=document,
+        sheets=_sheets(score, asked),
+        sentences=(*steering_sentences(score.steering), heading, *score.notes, *about_ratings),
+        board=ranked,
+        notes=chosen.notes,
+    )
+
+
+def _sheets(score: VisitScore, asked: TableRequest) -> tuple[Sheet, ...]:
+    by = cast("By | None", asked.by)
+    # A CSV file is one table.
+    if asked.form == "csv":
+        return (long_breakdown(score, by) if by else wide_sheet(score),)
+    return (breakdown_sheet(score, by),) if by else board_sheets(score)
+
+
+def _asked_items(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
+    items = {item.digest: item for item in items_of(ledger, judged.study.data)}
+    answers: dict[str, set[str]] = {}
+    for answer in ledger.responses_to(items, variant=judged.study.variant):
+        answers.setdefault(answer.model, set()).add(answer.item)
+    return AskedItems(items=items, answers=answers)
+
+
+def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...]:  # noqa: ARG001
+    if not _its_own(sources.judged.study.benchmark):
+        return ()
+    asked = AskedItems(items={item.digest: item for item in sources.items})
+    return (visit_score(sources.judged, asked, seed=sources.seed),)
+
+
+def _for_page(ledger: Ledger, board: PageSources) -> tuple[VisitScore, ...]:
+    if not _its_own(board.benchmark):
+        return ()
+    items = {item.digest: item for item in items_of(ledger, board.data)}
+    # That somebody is being judged, or has withdrawn, is nobody's business.
+    judged = replace(counted_battles(ledger, board.studies), set_aside=0)
+    if not board.withheld:
+        return (visit_score(judged, AskedItems(items=items)),)
+    whole = without_few(judged)
+    score = visit_score(whole.judged, AskedItems(items=items))
+    skills = without_few(whole.judged, {digest: item.category for digest, item in items.items()})
+    images = without_few(whole.judged, {digest: str(len(item.images) > 1) for digest, item in items.items()})
+    by_skill, by_images = score.by_skill, score.by_images
+    if skills.left_out:
+        by_skill = visit_score(skills.judged, AskedItems(items=items)).by_skill
+    if images.left_out:
+        by_images = visit_score(images.judged, AskedItems(items=items)).by_images
+    most = whole.left_out + max(skills.left_out, images.left_out)
+    sentences = ShownFigures(judged=judged, left_out=most).sentences
+    return (replace(score, by_skill=by_skill, by_images=by_images, notes=(*score.notes, *sentences)),)
+
+
+def _report_sheets(score: VisitScore) -> list[Sheet]:
+    by_skill = [breakdown_sheet(score, "skill")] if len(score.by_skill) > 1 else []
+    return [*board_sheets(score), *by_skill]
+
+
+def _page(score: VisitScore, category: str | None) -> PaperPage:
+    """Single-image and multi-image items are boards of their own, as in the paper and as `score` prints them."""
+    whole = category is None
+    parts = score.by_images if whole else [part for part in score.by_skill if part.name == category]
+    boards = [
+        PaperTable(
+            caption=(
+                f"Elo and wins against the verified reference, {PART_WORDS.get(part.name, part.name)}, "
+                f"both orders one battle, ties left out; {counted(part.items, 'item')}"
+            ),
+            headings=("Elo", "Matches", "Won against reference", "Met", "Ties"),
+            rows=_rows(part),
+        )
+        for part in parts
+    ]
+    if whole and len(score.by_skill) > 1:
+        boards.append(_by_skill(score))
+    notes = (*score.notes, *(score.rating_notes if whole else score.whole.notes))
+    return PaperPage(title=_TITLE, tables=tuple(boards), notes=notes)
+
+
+def _rows(part: ItemGroup) -> tuple[PaperRow, ...]:
+    return tuple(
+        PaperRow(
+            model=one.model,
+            rank=one.rank,
+            cells=(
+                PaperCell(
+                    words=NONE if one.elo.value is None else f"{one.elo.value:.0f}{'*' if one.provisional else ''}"
+                ),
+                PaperCell(words=f"{one.matches:,}"),
+                share_cell(one.win_vs_reference, axis=SHARES),
+                PaperCell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else NONE),
+                PaperCell(words=f"{one.win_vs_reference_ties:,}"),
+            ),
+        )
+        for one in part.standings
+    )
+
+
+def _by_skill(score: VisitScore) -> PaperTable:
+    """Skills under each other: there are many more of them than models that one looks at."""
+    everyone = [one.model for one in score.whole.standings if one.model != REFERENCE]
+    models = everyone[:_MODELS_BESIDE]
+    most = f" The first {_MODELS_BESIDE} models; the others' are on their pages" if len(everyone) > len(models) else ""
+    return PaperTable(
+        caption=f"Won against the reference by skill, ties left out; Elo where it did not play.{most}",
+        headings=tuple(models),
+        rows=tuple(
+            PaperRow(
+                model=part.name, rank=None, linked=False, cells=tuple(_skill_cell(part, model) for model in models)
+            )
+            for part in score.by_skill
+        ),
+        folded=True,
+    )
+
+
+def _skill_cell(part: ItemGroup, model: str) -> PaperCell:
+    one = part.of(model)
+    if one is None:
+        return PaperCell(words=NONE)
+    if part.of(REFERENCE) is None:
+        return PaperCell(words=NONE if one.elo.value is None else f"Elo {one.elo.value:.0f}")
+    return share_cell(one.win_vs_reference)
+
+
+VISIT_BENCH = Paper(
+    name=_NAME,
+    printed=tables,
+    recorded=PaperOfRecord(
+        score=VisitScore,
+        protocols=VISIT_PROTOCOLS,
+        by=("skill", "source"),
+        title=_TITLE,
+        figure="Elo",
+        table=_table,
+        for_report=_for_report,
+        for_page=_for_page,
+        sheets=_report_sheets,
+        notes=lambda score: (*score.notes, *score.rating_notes),
+        page=_page,
+        best=lambda _: None,
+    ),
+)
