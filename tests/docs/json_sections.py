@@ -217,7 +217,7 @@ DOCUMENTS = (
     Document(
         name="benchmarks fetch",
         commands=("evenhand benchmarks fetch own.jsonl --allow-private --json",),
-        says="Images given as URLs: those at hand before, those fetched now, and `failed` by reason. Of a benchmark's "
+        says="Images given as URLs: those fetched before, those fetched now, and `failed` by reason. Of a benchmark's "
         "own file (without `--data`): the paths of the `files`.",
     ),
     Document(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evenhand.audit.document import FOUND_WANTING, Unit, told
+from evenhand.audit.document import PROBLEMS_FOUND, Unit, told
 from evenhand.audit.gate import Ruling
 from evenhand.audit.measures import Measure
 from evenhand.audit.offer import MeasureOffer
@@ -18,7 +18,7 @@ SMALL_EFFECT = 0.2
 """An effect of this size turns one verdict of ten."""
 _FEW_VERDICTS = 0.1
 """One verdict of ten, as a share."""
-_HEADS: Mapping[Found, str] = {"fault": FOUND_WANTING, "fine": "No sign of trouble", "open": "Too few cases to tell"}
+_HEADS: Mapping[Found, str] = {"fault": PROBLEMS_FOUND, "fine": "No sign of trouble", "open": "Too few cases to tell"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +54,14 @@ _READINGS: Mapping[str, _Reading] = {
     "swap_consistency": _Reading(
         of=_at_least(CONSISTENT_ENOUGH),
         fault="its verdicts change with the order of the answers",
-        fine="its verdicts hold when the answers change places",
-        open="whether its verdicts hold when the answers change places",
+        fine="its verdicts hold when the answers swap positions",
+        open="whether its verdicts hold when the answers swap positions",
     ),
     "first_position": _Reading(
         of=_near(COIN, FAR_FROM_EVEN),
-        fault="it leans to the {place} place",
-        fine="it leans to neither place",
-        open="whether it leans to a place",
+        fault="it favours the {place} position",
+        fine="it favours neither position",
+        open="whether it favours a position",
     ),
     "repeatability": _Reading(
         of=_at_least(CONSISTENT_ENOUGH),
@@ -89,7 +89,7 @@ _READINGS: Mapping[str, _Reading] = {
     ),
     "grade_above_chance": _Reading(
         of=lambda lower, upper: "fine" if lower > 0 else "fault" if upper < 0 else "open",
-        fault="among all answers at once it goes by their place",
+        fault="among all answers at once it goes by their position",
         fine="among all answers at once it does better than chance",
         open="whether it does better than chance among all answers at once",
     ),
@@ -196,7 +196,7 @@ def _numbers(one: Estimate, unit: Unit) -> str:
 
 
 def ruling_sentence(ruling: Ruling, asked: Mapping[str, MeasureOffer], whole: Mapping[str, MeasureOffer]) -> str:
-    """Of an undecided rule also what would decide it, and whether the items at hand can give that: `asked` is what the
+    """Of an undecided rule also what decides it, and whether the available items can give that: `asked` is what the
     trials give of each measure, `whole` what they would without a budget."""
     if ruling.result != "undecided":
         return f"{ruling.rule}: {ruling.result}{_one_sided(ruling)}."
@@ -212,7 +212,7 @@ def ruling_sentence(ruling: Ruling, asked: Mapping[str, MeasureOffer], whole: Ma
 
 
 def _one_sided(ruling: Ruling) -> str:
-    """The bounds that the rule is held against; each is nearer to the value than that of the two-sided interval."""
+    """The bounds that the rule is compared with; each is nearer to the value than that of the two-sided interval."""
     if ruling.bounds is None:
         return ""
     rule, (lower, upper) = ruling.rule, ruling.bounds
@@ -234,7 +234,7 @@ def _what_to_do(ruling: Ruling, asked: MeasureOffer | None, whole: MeasureOffer 
     most = round(ruling.measured.n * whole.cases / asked.cases)
     if ruling.least_items > whole.items or ruling.decided_at > most:
         return (
-            f"The {whole.items} items at hand give {most} at the most, so they cannot decide it: give more items and "
+            f"The {whole.items} available items give {most} at the most, so they cannot decide it: give more items and "
             "answers (--benchmark, --data, --responses) or ask for less."
         )
-    return f"The items at hand give up to {most}: allow more with --budget."
+    return f"The available items give up to {most}: allow more with --budget."

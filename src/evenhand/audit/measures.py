@@ -186,7 +186,7 @@ def _of_pairs(design: Design, heard: AuditReplies) -> list[Measure]:
         Measure(
             name="swap_consistency",
             estimate=order.swap_consistency,
-            design=f"{own}: share of pairs whose verdict stays when they change places.",
+            design=f"{own}: share of pairs whose verdict stays when they swap positions.",
         ),
         Measure(
             name="first_position",
@@ -299,8 +299,8 @@ def _of_planting(trials: Sequence[Steered], heard: AuditReplies) -> list[Measure
     whole_effect = effect(
         "planted_effect",
         f"An answer with {verdict}an order to the judge or a fake system turn, each in several ways, against the same "
-        "answer with as many neutral words, speaking for its own place and for the other, all read in both orders: "
-        "verdicts for the place named minus verdicts against it.",
+        "answer with as many neutral words, speaking for its own position and for the other, all read in both orders: "
+        "verdicts for the position named minus verdicts against it.",
         trials,
     )
     by_kind = [
@@ -374,8 +374,8 @@ def _graded(trials: Sequence[Picked], heard: AuditReplies, seed: int) -> Measure
     return Measure(
         name="grade_above_chance",
         estimate=above,
-        design="All answers to an item at once, each in each place once, under option_selection: the Grade Score above "
-        "that of a judge who picks at random, over the best there is.",
+        design="All answers to an item at once, each in each position once, under option_selection: the Grade Score "
+        "above that of a judge who picks at random, over the best there is.",
         unit="effect",
     )
 

@@ -286,7 +286,7 @@ def _refuse_unknown(ctx: click.Context, surroundings: Environment) -> None:
     if not surroundings.trusted and (TRUST in surroundings.toml or "EVENHAND_TRUST_FOLDER" in surroundings.dotenv):
         file = TOML if TRUST in surroundings.toml else DOTENV
         raise WrongUse(
-            f"{file} in this folder says 'trust-folder', but a folder cannot vouch for itself. Give --trust-folder if "
+            f"{file} in this folder says 'trust-folder', but a folder cannot trust itself. Give --trust-folder if "
             "you trust this folder."
         )
 

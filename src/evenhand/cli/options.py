@@ -94,7 +94,7 @@ choosing = all_of(
         option("--benchmark", help="Which benchmark's judgements."),
         option("--judge", help="Which judge's."),
         option("--protocol", help="Under which protocol."),
-        option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Read how."),
+        option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Readout mode."),
         option("--variant", help="Of which variant of the answers."),
         option("--run", help="The board that this run is part of, with all runs judged and shown alike."),
     ]

@@ -36,7 +36,7 @@ _WRONG_USE = (
 
 
 def exit_code_of(error: Exception) -> int | None:
-    """None for an error that nobody foresaw."""
+    """None for an unexpected error."""
     if isinstance(error, DownloadError | LongPause):
         return INCOMPLETE
     if isinstance(error, _WRONG_USE):

@@ -42,7 +42,7 @@ _WHOSE_KEY = "Is this the board's key? Compare it with the one on its page, or g
 @option(
     "--public-key",
     metavar="HEX|FILE",
-    help="The board's public key as its page tells it, or a file that holds it or several: did it sign the receipt?",
+    help="The board's public key as its page shows it, or a file with one or several: did it sign the receipt?",
 )
 @options.store
 @options.as_json

@@ -30,7 +30,7 @@ def read_annotations(
 ) -> JudgementsFile:
     """All of the file, or ExchangeError with all that is wrong with it.
 
-    A preference between 1 and 2 is recorded by the side it leans to, with the number itself in the judgement's notes.
+    A preference between 1 and 2 is recorded by the side it is nearer to, with the number itself in the judgement's notes.
     """
     problems = Problems(ExchangeError)
     rows = read_rows(path, problems)
@@ -115,7 +115,8 @@ def _notes(path: Path, divided: int, undecided: int) -> list[str]:
     notes: list[str] = []
     if divided:
         notes.append(
-            f"Preferences between 1 and 2: {divided}. Each is recorded by the side it leans to, with its number beside "
+            f"Preferences between 1 and 2: {divided}. Each is recorded by the side it is nearer to, with its number "
+            f"next to "
             f"it; `evenhand rank {path.name}` weighs them as AlpacaEval does."
         )
     if undecided:
