@@ -38,7 +38,7 @@ def test_an_unexpected_error_is_a_sentence_with_the_security_headers(ledger: Led
         assert visitor.get("/").status_code == 200
     assert (page.status_code, document.status_code) == (500, 500)
     assert "Unexpected error" in page.text
-    assert "nobody foresaw" in document.json()["error"]
+    assert document.json()["code"] == "EH-UNEXPECTED"
     assert "inner workings" not in page.text + document.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
 

@@ -147,6 +147,7 @@ def main() -> None:
         code = leaving.exit_code
     except click.ClickException as error:
         _show(error)
+        _show_document(error)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
@@ -155,7 +156,8 @@ def main() -> None:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
         code = 1
     except Exception as error:  # noqa: BLE001  the last resort of the program
-        code = _told(error)
+        code = _failed(error)
+        _show_document(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -171,7 +173,18 @@ def _show(error: click.ClickException) -> None:
     say(f"Error: {error.format_message()}")
 
 
-def _told(error: Exception) -> int:
+def _show_document(error: Exception) -> None:
+    """Where `--json` asks for one document, an error is that document; every command prints its own last."""
+    if "--json" not in sys.argv[1:] or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return
+    import json
+
+    from evenhand.cli.sentences import error_document
+
+    click.echo(json.dumps(error_document(error), ensure_ascii=True))
+
+
+def _failed(error: Exception) -> int:
     from evenhand.cli.sentences import exit_code_of
 
     code = exit_code_of(error)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.environment import WrongUse
+from evenhand.cli.environment import UNTRUSTED, WrongUse
 from evenhand.cli.folder import Setting, settings_taken, store_fault
 from evenhand.files.outputs import Target
 
@@ -63,7 +63,8 @@ def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str
         if fault is not None:
             raise WrongUse(
                 f"The ledger would be {url}, {fault}. Give --store with where it really lies, or --trust-folder if you "
-                "trust this folder."
+                "trust this folder.",
+                code=UNTRUSTED,
             )
     return url
 

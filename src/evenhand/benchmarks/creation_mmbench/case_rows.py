@@ -31,6 +31,6 @@ def _parquet(path: Path, problems: Problems) -> Iterator[Row]:
             for number, fields in enumerate(batch.iter_rows(named=True), start=start + 1):
                 yield Row(place=FilePlace(path=path, row=number), fields=fields)
     except FileNotFoundError:
-        problems.add(FilePlace(path=path), "There is no such file.")
+        problems.add(FilePlace(path=path), "There is no such file.", code="EH-FILE-MISSING")
     except (pl.exceptions.PolarsError, OSError) as error:
         problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.")

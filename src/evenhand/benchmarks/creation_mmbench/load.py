@@ -13,7 +13,7 @@ from evenhand.benchmarks.creation_mmbench.case_rows import FORMATS, case_rows
 from evenhand.benchmarks.creation_mmbench.criteria import Criteria, has_letter, read_criteria
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, category_name, category_of
-from evenhand.benchmarks.data_error import BenchmarkError, FilePlace, Problems, listed, quoted
+from evenhand.benchmarks.data_error import COLUMN, BenchmarkError, FilePlace, Problems, listed, quoted
 from evenhand.benchmarks.files.data_file import md5_of
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import ItemsFile, read_items, refuse_twice
@@ -104,7 +104,7 @@ def _columns_fit(first: Row, problems: Problems) -> bool:
     for names in missing:
         found = quoted(first.fields)
         wanted = " or ".join(f"`{name}`" for name in names)
-        problems.add(FilePlace(path=first.place.path), f"The column {wanted} is missing; found {found}.")
+        problems.add(FilePlace(path=first.place.path), f"The column {wanted} is missing; found {found}.", code=COLUMN)
     return not missing
 
 

@@ -87,7 +87,9 @@ def _without_ledger(
     if keys is not None and not signed:
         raise WrongUse("The receipt was made before receipts were signed; whoever holds the ledger verifies it.")
     if predictions is None and keys is None:
-        raise click.ClickException(f"There is no ledger at {store}. {_WHO}")
+        from evenhand.ledger.store.opening import LedgerError
+
+        raise LedgerError(f"There is no ledger at {store}. {_WHO}", code="EH-LEDGER-MISSING")
     checks = [signature_of(receipt, keys or ())] if signed else []
     if predictions is not None:
         checks.append(same_file(receipt, predictions))

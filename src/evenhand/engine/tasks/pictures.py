@@ -26,5 +26,6 @@ def refuse_addresses(items: Sequence[Item], addresses: Mapping[str, str]) -> Non
         raise Misuse(
             f"The images of {len(remote)} items are only addresses (the first is '{remote[0]}'); fetch them with "
             "`evenhand benchmarks fetch`, give a data file with the images in its folder, or let the judge see "
-            "captions."
+            "captions.",
+            code="EH-IMAGES-NOT-FETCHED",
         )
