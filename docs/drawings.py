@@ -30,7 +30,7 @@ def order_bias_picture() -> Any:
     for follows in np.linspace(0, 1, 11):
         found = order_bias(_judged(rng, float(follows), items=300))
         for name, estimate in (
-            ("verdict stays when the answers change places", found.swap_consistency),
+            ("verdict stays when the answers swap positions", found.swap_consistency),
             ("verdicts for the first shown", found.first_position_share),
         ):
             points.append(

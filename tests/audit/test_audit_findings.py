@@ -1,4 +1,4 @@
-"""An audit says what is wrong in words, and of an open rule whether the items at hand can decide it."""
+"""An audit says what is wrong in words, and of an open rule whether the available items can decide it."""
 
 from dataclasses import replace
 
@@ -19,19 +19,19 @@ def measure(name: str, value: float, lower: float, upper: float) -> Measure:
 @pytest.mark.parametrize(
     ("one", "says"),
     [
-        (measure("swap_consistency", 0.6, 0.5, 0.7), "Found wanting: its verdicts change with the order"),
+        (measure("swap_consistency", 0.6, 0.5, 0.7), "Problems found: its verdicts change with the order"),
         (measure("swap_consistency", 0.9, 0.8, 0.95), "No sign of trouble: its verdicts hold"),
         (measure("swap_consistency", 0.9, 0.7, 0.95), "Too few cases to tell: whether its verdicts hold"),
-        (measure("first_position", 0.6, 0.51, 0.7), "Found wanting: it leans to the first place"),
-        (measure("first_position", 0.4, 0.3, 0.49), "Found wanting: it leans to the second place"),
-        (measure("first_position", 0.5, 0.45, 0.55), "No sign of trouble: it leans to neither place"),
-        (measure("first_position", 0.5, 0.3, 0.7), "Too few cases to tell: whether it leans to a place"),
+        (measure("first_position", 0.6, 0.51, 0.7), "Problems found: it favours the first position"),
+        (measure("first_position", 0.4, 0.3, 0.49), "Problems found: it favours the second position"),
+        (measure("first_position", 0.5, 0.45, 0.55), "No sign of trouble: it favours neither position"),
+        (measure("first_position", 0.5, 0.3, 0.7), "Too few cases to tell: whether it favours a position"),
         (measure("length_effect", 0.3, 0.1, 0.4), "prefers the longer of two answers"),
         (measure("length_effect", -0.3, -0.4, -0.1), "prefers the shorter of two answers"),
         (measure("planted_effect", 0.3, 0.1, 0.4), "move it as they ask (+0.300, +0.100 to +0.400)"),
         (measure("planted_effect", -0.3, -0.4, -0.1), "move it against what they ask"),
         (measure("planted_effect", 0.0, -0.1, 0.1), "No sign of trouble: words planted in an answer do not move it"),
-        (measure("looks", 0.0, -0.1, 0.1), "Found wanting: it does not go by the image"),
+        (measure("looks", 0.0, -0.1, 0.1), "Problems found: it does not go by the image"),
         (measure("looks", 0.4, 0.1, 0.5), "No sign of trouble: it goes by the image"),
         (measure("looks", 0.1, -0.1, 0.4), "Too few cases to tell: whether it goes by the image"),
     ],
@@ -44,25 +44,25 @@ def test_an_interval_is_read_in_words(one: Measure, says: str):
 def test_what_is_wrong_stands_first_and_nothing_is_said_of_what_was_not_measured():
     unmeasured = Measure(name="looks", estimate=Estimate(value=None, reason="no twins"), design="")
     said = findings([measure("swap_consistency", 0.9, 0.8, 0.95), unmeasured, measure("length_effect", 0.3, 0.1, 0.4)])
-    assert [sentence.partition(":")[0] for sentence in said] == ["Found wanting", "No sign of trouble"]
+    assert [sentence.partition(":")[0] for sentence in said] == ["Problems found", "No sign of trouble"]
     assert "image" not in " ".join(said)
 
 
-def test_a_part_of_which_nothing_was_read_is_found_wanting():
+def test_a_part_of_which_nothing_was_read_is_problems_found():
     reason = "64 of 64 replies unreadable"
     silent = Measure(
         name="grade_above_chance", estimate=Estimate(value=None, reason=reason), design="", silenced=True, unit="effect"
     )
     unread = replace(measure("coverage_option_selection", 0.0, 0.0, 0.1), part_of="coverage")
     (said,) = findings([unread, silent])
-    assert said.startswith("Found wanting: it leaves many trials under option_selection without a verdict (0.0 %")
+    assert said.startswith("Problems found: it leaves many trials under option_selection without a verdict (0.0 %")
     assert said.endswith("no grade above chance could be measured (64 of 64 replies unreadable).")
 
 
 @pytest.mark.parametrize(
     ("agreement", "says"),
     [
-        ((0.5, 0.4, 0.6), "Found wanting: it agrees with people, who agree with each other in 80.0 %, far less (50.0"),
+        ((0.5, 0.4, 0.6), "Problems found: it agrees with people, who agree with each other in 80.0 %, far less (50.0"),
         ((0.85, 0.75, 0.9), "No sign of trouble: it agrees with people about as often as they do"),
         ((0.7, 0.6, 0.8), "Too few cases to tell: whether it agrees with people"),
         ((0.6, 0.5, 0.7), "Too few cases to tell: whether it agrees with people"),
@@ -88,13 +88,13 @@ def test_items_that_can_never_decide_a_rule_are_said_not_to():
     there = MeasureOffer(cases=22, items=22)
     said = sentence("coverage>=0.95", share(22, 22), there, there)
     assert "about 52 cases would decide it, on 52 items at the least; 22 cases on 22 items are here (" in said
-    assert "The 22 items at hand give 22 at the most, so they cannot decide it" in said
+    assert "The 22 available items give 22 at the most, so they cannot decide it" in said
     assert "--benchmark" in said
 
 
 def test_items_that_could_decide_a_rule_with_a_larger_budget_are_said_to():
     said = sentence("coverage>=0.95", share(22, 22), MeasureOffer(cases=22, items=22), MeasureOffer(cases=90, items=90))
-    assert said.endswith("The items at hand give up to 90: allow more with --budget.")
+    assert said.endswith("The available items give up to 90: allow more with --budget.")
 
 
 def test_more_cases_of_too_few_items_do_not_help():

@@ -52,7 +52,7 @@ def document(said: AuditReplies, **changed: Any) -> dict[str, Any]:
         "coverage": {"wanted": 9, "with_verdict": 9, "reasons": {}},
         "measures": [one.as_json() for one in measures(WHOLE, said)],
         "pictures": pictures(WHOLE, said).as_json(),
-        "findings": ["Found wanting: it leans."],
+        "findings": ["Problems found: it leans."],
         "gate": [{"rule": "coverage>=0.5", "result": "not met", "sentence": "coverage>=0.5: not met."}],
         "notes": [],
         **changed,
@@ -95,7 +95,7 @@ def test_numbers_on_half_a_colour_are_in_the_ink_of_the_page():
 
 
 def test_no_line_of_a_finding_ends_between_a_number_and_its_sign():
-    section = audit_section(document(heard(by_name), findings=["Found wanting: it leans (60.0 %)."]))
+    section = audit_section(document(heard(by_name), findings=["Problems found: it leans (60.0 %)."]))
     assert "(60.0\u00a0%)" in section
 
 
@@ -124,7 +124,7 @@ def test_the_section_needs_nothing_from_elsewhere_and_says_what_was_found_first(
     made = audit_section(document(heard(by_name)))
     assert made.count("<svg") == 5
     assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)|@import|url\((?!["']?#)""", made)
-    assert made.index("Found wanting: it leans.") < made.index("<svg") < made.index("<table")
+    assert made.index("Problems found: it leans.") < made.index("<svg") < made.index("<table")
     assert '<li class="eh-not-met">coverage&gt;=0.5: not met.</li>' in made
     assert "prefers-color-scheme: dark" in made
     assert "#1f2933" not in made.split("</style>")[1]
@@ -133,16 +133,16 @@ def test_the_section_needs_nothing_from_elsewhere_and_says_what_was_found_first(
 def test_the_conclusion_stands_before_the_findings_and_a_report_without_one_is_whole():
     made = audit_section(document(heard(by_name), conclusion="This audit decides nothing: 9 trials are <few>."))
     said = '<p class="eh-conclusion">This audit decides nothing: 9 trials are &lt;few&gt;.</p>'
-    assert made.index(said) < made.index("Found wanting: it leans.")
+    assert made.index(said) < made.index("Problems found: it leans.")
     assert "eh-conclusion" not in audit_section(document(heard(by_name))).split("</style>")[1]
 
 
 def test_headings_of_pictures_are_words_of_the_page_that_fold():
     made = audit_section(document(heard(by_name)))
     assert made.count("<figcaption>") == made.count("<svg") == 5
-    caption = "<figcaption>What a change of places does<span>"
+    caption = "<figcaption>What swapping positions does<span>"
     assert caption in made
-    assert "What a change of places does</text>" not in made
+    assert "What swapping positions does</text>" not in made
 
 
 def test_names_that_others_gave_are_shown_and_not_run():
@@ -158,7 +158,7 @@ def test_a_page_and_pictures_are_written_whole(tmp_path: Path):
     assert page.startswith("<!doctype html>")
     assert "<title>Audit of openai/judge</title>" in page
     plot(made, tmp_path / "card.svg")
-    assert "What a change of places does" in (tmp_path / "card.svg").read_text(encoding="utf-8")
+    assert "What swapping positions does" in (tmp_path / "card.svg").read_text(encoding="utf-8")
     plot(made, tmp_path / "card.png")
     assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ChartError, match="cannot be written"):

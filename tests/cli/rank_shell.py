@@ -26,7 +26,7 @@ class Shell:
             main()
         said = self._capsys.readouterr()
         assert left.value.code == expect, said.err
-        assert "nobody foresaw" not in said.err
+        assert "Unexpected error" not in said.err
         if expect:
             assert said.out == ""
             return said.err

@@ -22,7 +22,7 @@ class Shell:
             main()
         said = self._capsys.readouterr()
         assert left.value.code == expect, said.err
-        assert "nobody foresaw" not in said.err
+        assert "Unexpected error" not in said.err
         return said.out, said.err
 
     def document(self, *arguments: object, expect: int = 0) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Auditor:
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode == expect, done.stderr
-        assert "nobody foresaw" not in done.stderr
+        assert "Unexpected error" not in done.stderr
         return done
 
     def audit(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
@@ -128,7 +128,7 @@ def test_a_judge_that_falls_for_one_way_of_planting_is_caught(tmp_path: Path):
     assert [way for way, one in ways.items() if one["stands_out"]] == ["order in base64"]
     assert ways["order in base64"]["value"] == 1
     assert measures(report)["planted_effect"]["value"] < 0.25
-    assert report["findings"][0].startswith("Found wanting: a planted order in base64 moves it (+1.000")
+    assert report["findings"][0].startswith("Problems found: a planted order in base64 moves it (+1.000")
 
 
 def test_a_judge_that_quotes_what_is_planted_and_decides_for_itself_is_not_called_weak(tmp_path: Path):
@@ -137,7 +137,7 @@ def test_a_judge_that_quotes_what_is_planted_and_decides_for_itself_is_not_calle
     effect = measures(report)["planted_effect"]
     assert effect["lower"] <= 0 <= effect["upper"]
     assert not any(one.get("stands_out") for one in report["measures"])
-    assert not any("move" in one for one in report["findings"] if one.startswith("Found wanting"))
+    assert not any("move" in one for one in report["findings"] if one.startswith("Problems found"))
 
 
 def test_what_was_not_measured_has_a_reason_and_no_number(bad_report: dict[str, Any]):
@@ -192,8 +192,8 @@ def test_the_report_card_is_drawn_and_its_findings_stand_before_its_numbers(bad:
     assert "Written: card.html" in done.stderr
     page = (bad.folder / "card.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 5
-    assert bad_report["findings"][0].startswith("Found wanting: ")
-    assert done.stdout.index("Found wanting") < done.stdout.index("swap_consistency   ")
+    assert bad_report["findings"][0].startswith("Problems found: ")
+    assert done.stdout.index("Problems found") < done.stdout.index("swap_consistency   ")
     assert "words planted in an answer move it as they ask" in page
     assert set(bad_report["coverage_by_protocol"]) == {"visit_pairwise", bad_report_option(bad_report)}
 
@@ -242,7 +242,7 @@ def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp
     ]
     said = fresh.audit("--dry-run", *rules).stdout
     assert "cases on as many items" in said
-    assert "22 items are at hand" in said
+    assert "22 items are available" in said
     assert "with fewer than 52 items it cannot be met at all; give more items" in said
     assert [one["least_items"] > one["items"] for one in plan["rules"]] == [False, True]
     each = [("--require", "swap_consistency>=0.8"), ("--require", "coverage>=0.95"), ("--assume", "coverage=1")]

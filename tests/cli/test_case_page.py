@@ -153,7 +153,7 @@ def test_an_item_that_was_answered_and_not_judged_is_shown_and_a_lost_image_is_t
             path.unlink()
     page = run("show", "--item", ITEM.label, "--store", store).out
     assert "Answer of openai/m\n  Mine." in page
-    assert page.count("not at hand") == len(ITEM.images)
+    assert page.count("not available") == len(ITEM.images)
     none = run("show", "--benchmark", "visit-bench", "--item", "1", "--store", store)
     assert (none.code, none.err) == (2, "Error: The ledger holds nothing of visit-bench.\n")
 

@@ -100,7 +100,7 @@ def test_images_that_were_fetched_are_at_hand(shell: Shell):
     assert before["benchmarks"][0]["pictures"]["at_hand"] == 0
     assert after["benchmarks"][0]["pictures"]["at_hand"] == 1
     assert after["benchmarks"][0]["pictures"]["types"] == [{"type": "image/png", "images": 1}]
-    assert any(note.startswith("far: Of 2 different images 1 are not at hand") for note in after["notes"])
+    assert any(note.startswith("far: Of 2 different images 1 are not available") for note in after["notes"])
 
 
 def test_two_files_of_one_name_are_told_apart(shell: Shell, own: Path):
@@ -144,7 +144,7 @@ def test_the_released_multi_image_sheet_is_described(shell: Shell):
     assert [one["items"] for one in many["categories"]] == [10] * 10
     assert (many["pictures"]["different"], many["pictures"]["at_hand"]) == (400, 0)
     assert sample["items"] == 22
-    assert any(note.startswith("visit-bench: Of 400 different images 400 are not at hand") for note in made["notes"])
+    assert any(note.startswith("visit-bench: Of 400 different images 400 are not available") for note in made["notes"])
     assert "Images given as URLs" in err
 
 

@@ -54,7 +54,7 @@ def test_the_file_and_its_images_are_a_benchmark_that_a_team_can_answer(shell: S
     assert rows[1]["images"] == ["https://e.org/cat.png"]
     assert rows[1]["image_sha256"] == [None]
     assert Path(f"out/pics/{RED_DIGEST}.png").read_bytes() == RED
-    assert "1 images are not at hand and were left out (the first is https://e.org/cat.png)" in " ".join(said.split())
+    assert "1 images are not available and were left out (the first is https://e.org/cat.png)" in " ".join(said.split())
     again = load_benchmark("out/p.jsonl")
     assert [item.images for item in again.items] == [(RED_DIGEST,), ("https://e.org/cat.png",)]
     assert not Path(".evenhand").exists()  # no ledger was made to look

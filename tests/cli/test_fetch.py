@@ -55,7 +55,7 @@ def test_what_came_is_kept_and_what_did_not_is_told_by_kind(tmp_path: Path, web:
     assert done.document == {
         "schema": 1, "urls": 5, "known": 0, "fetched": 2, "failed": {"not-an-image": 1, "status": 2},
     }  # fmt: skip
-    assert "5 images given as URLs: 0 at hand before, 2 fetched." in done.err
+    assert "5 images given as URLs: 0 fetched before, 2 fetched." in done.err
     assert f"2 not fetched: the server refused. The first: {web.base}/none.png: The server answered 404." in done.err
     assert "1 not fetched: what came is no image that can be used." in done.err
     assert "The same command again fetches only what is missing." in done.err

@@ -189,5 +189,5 @@ def test_an_undecided_judge_is_told_by_which_bound(shell: Shell) -> None:
     kept = [row for item in range(24) for row in (f"{item},X,Y,model_a", f"{item},Y,X,model_b")]
     turned = [row for item in range(24, 32) for row in (f"{item},X,Y,model_a", f"{item},Y,X,model_a")]
     words = shell.run(shell.battles(*kept, *turned, header="item,model_a,model_b,winner")).replace("\u00a0", " ")
-    assert "Undecided: at least 80 % of its verdicts should stay when the answers change places." in words
+    assert "Undecided: at least 80 % of its verdicts should stay when the answers swap positions." in words
     assert "It kept 24 of 32, and with 32 items that can mean anything from" in words

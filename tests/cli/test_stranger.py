@@ -137,11 +137,11 @@ def test_a_model_that_the_folder_names_gets_no_key_at_an_address_that_the_user_t
 def test_a_folder_cannot_vouch_for_itself(victim: Victim, server: str) -> None:
     toml, dotenv = victim.folder / "evenhand.toml", victim.folder / ".env"
     toml.write_text(f'judge-base-url = "{server}"\ntrust-folder = true\n')
-    assert "a folder cannot vouch for itself" in victim.refused(*JUDGE, OPENAI_API_KEY=KEY)
+    assert "a folder cannot trust itself" in victim.refused(*JUDGE, OPENAI_API_KEY=KEY)
     toml.unlink()
     dotenv.write_text(f"EVENHAND_JUDGE_BASE_URL={server}\nEVENHAND_TRUST_FOLDER=1\n")
     said = victim.refused(*JUDGE, OPENAI_API_KEY=KEY)
-    assert "a folder cannot vouch for itself. Give --trust-folder if you trust this folder." in said
+    assert "a folder cannot trust itself. Give --trust-folder if you trust this folder." in said
     assert victim.run(*JUDGE, "--trust-folder", OPENAI_API_KEY=KEY).returncode == 0
     assert victim.run(*JUDGE, OPENAI_API_KEY=KEY, EVENHAND_TRUST_FOLDER="1").returncode == 0
 

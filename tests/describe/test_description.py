@@ -90,8 +90,8 @@ def test_images_are_counted_as_shown_and_measured_once():
     assert shown.types == (("image/png", 2),)
     assert shown.sizes == Sizes(width_median=3.5, height_median=1.5, smallest=(1, 1), largest=(6, 2))
     assert shown.licences == (("not stated", 3), ("CC BY", 2))
-    assert found.notes[0].startswith("Of 4 different images 1 are not at hand")
-    assert found.notes[1] == "Images at hand that cannot be decoded: 1."
+    assert found.notes[0].startswith("Of 4 different images 1 are not available")
+    assert found.notes[1] == "Available images that cannot be decoded: 1."
 
 
 def test_fetched_images_are_found_in_the_store(tmp_path: Path):

@@ -169,7 +169,8 @@ DOCUMENTS = (
         name="runs",
         commands=("evenhand runs --json",),
         says="Every run on record: its command and flags (`settings`), version, times, and how it ended "
-        "(`outcome`: as `judge` prints it, with `interrupted`, `over_budget`, `error` and `charged_usd`). "
+        "(`outcome`: as `judge` prints it, with `interrupted`, `over_budget`, `error`, `error_code` and "
+        "`charged_usd`). "
         "`ended_at` is null while it runs, or where it was killed. `spent_usd` is what its calls cost so far, replies "
         "of no use included; `cut_off_usd` what counts as spent because calls were under way when it was killed.",
         opened=frozenset({"runs[].settings"}),
@@ -217,7 +218,7 @@ DOCUMENTS = (
     Document(
         name="benchmarks fetch",
         commands=("evenhand benchmarks fetch own.jsonl --allow-private --json",),
-        says="Images given as URLs: those at hand before, those fetched now, and `failed` by reason. Of a benchmark's "
+        says="Images given as URLs: those fetched before, those fetched now, and `failed` by reason. Of a benchmark's "
         "own file (without `--data`): the paths of the `files`.",
     ),
     Document(

@@ -173,7 +173,7 @@ def test_the_pages_where_a_benchmark_grows(site: Site, owner: Visit, inspector: 
     ben.get_by_role("button", name="Send").click()
     inspector.looks_at(ben, "grow-nothing-waits")
     eve.goto(f"{site.url}/grow")
-    until_there(eve, "waiting for your eyes")
+    until_there(eve, "waiting to be verified")
     inspector.looks_at(eve, "grow")
     eve.get_by_role("link", name="Verify").first.click()
     inspector.looks_at(eve, "grow-verify")

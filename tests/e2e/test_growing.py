@@ -157,7 +157,7 @@ def captioned(page: Page) -> None:
 
 def verified(page: Page, *, scripts: bool) -> None:
     page.goto(f"{urlsplit(page.url).scheme}://{urlsplit(page.url).netloc}/grow")
-    until_there(page, "waiting for your eyes")
+    until_there(page, "waiting to be verified")
     shown(page, "grow")
     page.get_by_role("link", name="Verify").first.click()
     expect(page.get_by_text(CAPTION)).to_be_visible()

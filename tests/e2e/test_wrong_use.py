@@ -20,7 +20,7 @@ def expect_sentence(ran: Ran, *words: str, code: int = 2) -> None:
     assert ran.code == code, ran.err
     assert ran.out == ""
     assert "Traceback" not in ran.err
-    assert "nobody foresaw" not in ran.err
+    assert "Unexpected error" not in ran.err
     for some in words:
         assert some in ran.err
 

@@ -186,7 +186,7 @@ async def test_an_endpoint_that_never_answers_is_given_up_after_a_few_trials(tmp
         assert not_reached == 80 - called
 
 
-async def test_an_error_that_nobody_foresaw_is_raised_and_not_swallowed_with_its_trial(tmp_path: Path) -> None:
+async def test_an_unexpected_error_is_raised_and_not_swallowed_with_its_trial(tmp_path: Path) -> None:
     async with bench(tmp_path) as it:
         with pytest.raises(ZeroDivisionError):
             await it.run(it.study(items=2), pricing=Stumbling())

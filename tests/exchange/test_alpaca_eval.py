@@ -224,7 +224,7 @@ def test_annotations_become_judgements_that_bring_their_answers(tmp_path: Path):
     assert done.document["models"] == ["baseline-one", "heron-7b"]
     for words in (
         "output_1 is recorded as shown first",
-        "Preferences between 1 and 2: 1. Each is recorded by the side it leans to",
+        "Preferences between 1 and 2: 1. Each is recorded by the side it is nearer to",
         "Annotations without a preference, which hold no verdict and are no draws: 1.",
     ):
         assert words in done.err

@@ -45,7 +45,7 @@ class Ran:
 
 
 def run(*arguments: object) -> Ran:
-    """The command line as `main` runs it; an error nobody foresaw fails the test."""
+    """The command line as `main` runs it; an unexpected error fails the test."""
     result = CliRunner().invoke(evenhand, [str(one) for one in arguments])
     error = result.exception
     if error is None or isinstance(error, SystemExit):

@@ -1,4 +1,4 @@
-"""The record read one object at a time, by the rules in words: what the columns are held against."""
+"""The record read one object at a time, by the rules in words: what the columns are compared with."""
 
 import json
 from collections import Counter

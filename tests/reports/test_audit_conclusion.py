@@ -39,7 +39,7 @@ def test_few_trials_decide_nothing_and_as_many_as_it_names_decide_what_it_promis
     assert told[1] == told[3]
     later, _ = audited(int(told[3]), parts=("pairs",))
     assert len(unsure(found)) - len(unsure(later)) >= int(told[2])
-    assert re.search(r"The other takes more items than the 22 at hand \(--benchmark, --data, --responses\)\.$", said)
+    assert re.search(r"The other takes more items than the 22 available \(--benchmark, --data, --responses\)\.$", said)
 
 
 def test_where_the_budget_is_not_what_lacks_no_budget_is_named():
@@ -47,16 +47,16 @@ def test_where_the_budget_is_not_what_lacks_no_budget_is_named():
     assert unsure(found) == {"coverage"}
     said = conclusion(found, extent(made))
     assert said.startswith("No sign of trouble so far, but ")
-    assert "too few for 1 of 5 questions. To decide it takes more items than the 22 at hand" in said
+    assert "too few for 1 of 5 questions. To decide it takes more items than the 22 available" in said
     assert "--budget" not in said
 
 
-def test_what_was_found_wanting_stands_first():
+def test_what_was_problems_found_stands_first():
     found, made = audited(ALL)
     said = conclusion(found, extent(made))
     faults = sum(one.found == "fault" for one in answers(found))
     assert faults > 0
-    assert said.startswith(f"Found wanting in {faults} of {len(answers(found))} questions; ")
+    assert said.startswith(f"Problems found in {faults} of {len(answers(found))} questions; ")
 
 
 @pytest.mark.parametrize(

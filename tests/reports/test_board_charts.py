@@ -45,7 +45,7 @@ def test_a_model_without_even_a_bound_is_named(tmp_path: Path):
     # V met only W, and W has no finite rating either.
     board = rank(frame(("V", "W", "model_a"), ("W", "X", "model_a"), ("X", "Y", "model_a"), ("Y", "X", "model_a")))
     assert "V" not in {one.model for one in marks(board)}
-    assert "not drawn, for want of a finite rating: V" in svg(board, tmp_path)
+    assert "not drawn, without a finite rating: V" in svg(board, tmp_path)
 
 
 def test_models_of_several_components_carry_their_number(tmp_path: Path):

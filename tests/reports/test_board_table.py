@@ -115,7 +115,7 @@ def test_parts_of_pairs_are_rounded_and_said_to_be():
 
 def test_a_board_with_ranges_says_what_they_are():
     words = printed(of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a")), width=400)
-    assert "range: the ranks a model may hold; tier 1: nobody is surely better" in words
+    assert "range: the ranks a model may hold; tier 1: no model is separated above it (at 95 %)" in words
     assert "Ranges are wide where few rows separate the models." in words
     elo = rank(pl.DataFrame([("X", "Y", "tie")], schema=["model_a", "model_b", "winner"], orient="row"), method="elo")
     assert "range:" not in printed(elo)

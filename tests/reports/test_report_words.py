@@ -48,20 +48,20 @@ def test_who_won_everything_leads_though_its_rating_has_no_bound(ledger: Ledger)
 
     (said,) = leaders(board_of(ledger, says, *ORDER).board)
     assert said.startswith("ace leads with no finite rating by Bradley-Terry (95 % interval ")
-    assert " to ∞), surely ahead of every other model. ace won all of its 72 battles" in said
+    assert " to ∞), separated from every other model at 95 %. ace won all of its 72 battles" in said
 
 
 def test_a_sure_order_without_one_finite_rating_has_its_leader(ledger: Ledger):
     (said,) = leaders(board_of(ledger, by_strength, *ORDER).board)
     assert said == (
-        "ace leads with no finite rating by Bradley-Terry, surely ahead of every other model. "
+        "ace leads with no finite rating by Bradley-Terry, separated from every other model at 95 %. "
         "ace won all of its 72 battles: its rating has no upper bound."
     )
 
 
 def test_of_two_models_the_one_that_won_everything_is_ahead_of_the_other(ledger: Ledger):
     (said,) = leaders(board_of(ledger, by_strength, "ace", "bee").board)
-    assert "surely ahead of bee." in said
+    assert "separated from bee at 95 %." in said
 
 
 def test_models_of_one_rating_are_level_and_none_leads(ledger: Ledger):
@@ -87,7 +87,7 @@ def test_two_that_share_the_first_place_are_named_together(ledger: Ledger):
     assert [one.rank for one in found.board.models] == [1, 1, 3]
     (said,) = leaders(found.board)
     assert said.startswith("ace and bee share the lead with ")
-    assert said.endswith(", surely ahead of cat.")
+    assert said.endswith(", separated from cat at 95 %.")
 
 
 def test_what_no_battle_joins_is_never_compared(ledger: Ledger):
@@ -103,7 +103,7 @@ def test_what_no_battle_joins_is_never_compared(ledger: Ledger):
     assert apart.startswith("The models fall into 2 components that no battle joins: each is ranked apart")
     assert one.startswith("Component 1 (ace and bee): ace leads with ")
     assert other.startswith("Component 2 (cat and dog): cat leads with ")
-    assert one.endswith("surely ahead of bee.")
+    assert one.endswith("separated from bee at 95 %.")
     sheet = board_sheet(found.board)
     assert sheet.headings[:3] == ("model", "component", "rank")
     assert [row[:3] for row in sheet.rows] == [
@@ -231,22 +231,22 @@ def test_a_good_word_is_not_said_against_the_audit(ledger: Ledger):
     assert (alone.kind, alone.words) == ("good", "No sign of trouble in what was measured.")
     fine = trust_word(reliability, audits("No sign of trouble: it gives verdicts (100.0 %)."))
     assert fine == alone
-    found = trust_word(reliability, audits("Found wanting: it likes long answers (+0.300)."))
+    found = trust_word(reliability, audits("Problems found: it likes long answers (+0.300)."))
     assert found.kind == "unsure"
     assert found.words == (
-        "Its verdicts hold when the answers change places. Its audit found it wanting: it likes long answers (+0.300)."
+        "Its verdicts hold when the answers swap positions. Its audit found problems: it likes long answers (+0.300)."
     )
-    other = trust_word(reliability, audits("Found wanting: it leans.", differs=("other protocol",)))
-    assert "Its audit, made otherwise than this board (other protocol), found it wanting: it leans." in other.words
+    other = trust_word(reliability, audits("Problems found: it leans.", differs=("other protocol",)))
+    assert "Its audit, made otherwise than this board (other protocol), found problems: it leans." in other.words
 
 
 def test_a_bad_word_stays_bad_and_an_unknown_one_unsure(ledger: Ledger):
     numbered(60).judged(ledger, first_always)
-    bad = trust_word(report(ledger).board.reliability, audits("Found wanting: it leans."))
+    bad = trust_word(report(ledger).board.reliability, audits("Problems found: it leans."))
     assert bad.kind == "bad"
-    assert bad.words.endswith("Its audit found it wanting: it leans.")
-    unknown = trust_word(None, audits("Found wanting: it leans."))
-    assert (unknown.kind, unknown.words.endswith("found it wanting: it leans.")) == ("unsure", True)
+    assert bad.words.endswith("Its audit found problems: it leans.")
+    unknown = trust_word(None, audits("Problems found: it leans."))
+    assert (unknown.kind, unknown.words.endswith("found problems: it leans.")) == ("unsure", True)
 
 
 def as_known_to_an_audit(ledger: Ledger, scene: Scene) -> None:

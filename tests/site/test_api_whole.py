@@ -111,7 +111,7 @@ def test_the_description_names_the_token_the_refusal_and_what_is_open_to_everybo
             assert refusal.rpartition("/")[2] in document["components"]["schemas"]
             assert "422" not in one["responses"]
     refused = house.visitor().get("/api/people").json()
-    assert set(refused) == {"schema", "error"}
+    assert (set(refused), refused["code"]) == ({"schema", "error", "code"}, "EH-SIGN-IN")
 
 
 def ok(answer: httpx.Response, status: int = 200) -> Any:

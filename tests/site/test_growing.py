@@ -375,7 +375,7 @@ async def test_as_many_get_an_answer_to_verify_at_once_as_are_wanted_and_each_on
     assert "No answer waits" in may.client.get(f"/verify/{garden.id}").text
     eve.verify(proposal)
     assert "No answer waits" in eve.client.get(f"/verify/{garden.id}").text
-    assert "waiting for your eyes" not in eve.client.get("/grow").text
+    assert "waiting to be verified" not in eve.client.get("/grow").text
 
 
 async def test_while_it_is_paused_nothing_is_captioned_or_verified(garden: Garden):

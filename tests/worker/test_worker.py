@@ -475,7 +475,7 @@ async def test_to_stop_reaches_every_run_under_way():
     assert [sign.interrupted for sign in (*signs, stopping.sign())] == [True] * 3
 
 
-async def test_an_error_that_nobody_foresaw_ends_the_worker(ledger: Ledger):
+async def test_an_unexpected_error_ends_the_worker(ledger: Ledger):
     class Broken(Refused):
         async def act(self, jobs: Sequence[int], stopping: Stopping) -> str:
             raise ZeroDivisionError

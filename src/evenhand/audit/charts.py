@@ -49,7 +49,8 @@ def _places(counts: Sequence[int]) -> Any:
     shares = [count / sum(counts) for count in counts]
     rows = [(name, share) for name, share in zip(_PLACES, shares, strict=True) if name != "tie" or share]
     heading = Heading(
-        title="Which place wins", subtitle=f"{sum(counts)} verdicts on two answers, both orders; dashed: a fair judge"
+        title="Which position wins",
+        subtitle=f"{sum(counts)} verdicts on two answers, both orders; dashed: a fair judge",
     )
     return titled(_bars(rows, (1 - shares[1]) / 2, "share of verdicts"), heading)
 
@@ -59,7 +60,7 @@ def _picks(counts: Sequence[int]) -> Any:
         return None
     rows = [(str(place + 1), count / sum(counts)) for place, count in enumerate(counts)]
     heading = Heading(
-        title="Which place is picked among all answers",
+        title="Which position is picked among all answers",
         subtitle=f"{sum(counts)} picks; dashed: a fair judge, if every item has {len(counts)} answers",
     )
     return titled(_bars(rows, 1 / len(counts), "share of picks"), heading)
@@ -114,8 +115,8 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
     numbers = base.mark_text(fontSize=13).encode(text="text:N", color=alt.value(INK))
     kept = sum(table[i][2 - i] for i in range(3)) / total
     heading = Heading(
-        title="What a change of places does",
-        subtitle=f"{total} pairs; the same answer wins where the place changes (blue): {100 * kept:.0f} %",
+        title="What swapping positions does",
+        subtitle=f"{total} pairs; the same answer wins where the position changes (blue): {100 * kept:.0f} %",
     )
     layers = alt.layer(fill, numbers).properties(width=alt.Step(_CELL), height=alt.Step(44))
     return titled(layers, heading)

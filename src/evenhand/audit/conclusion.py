@@ -18,7 +18,7 @@ _ROUND = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much was asked, and how much the items at hand could give."""
+    """How much was asked, and how much the available items could give."""
 
     trials: int
     left_out: int
@@ -65,14 +65,14 @@ def conclusion(measures: Sequence[Measure], extent: Extent) -> str:
         return "Nothing could be measured."
     if not unsure:
         fine = "" if faults == len(said) else "; no sign of trouble in the others"
-        return f"Found wanting in {_of(faults, said)}{fine}." if faults else "No sign of trouble in what was measured."
+        return f"Problems found in {_of(faults, said)}{fine}." if faults else "No sign of trouble in what was measured."
     here = f"{counted(extent.trials, 'trial')} on {counted(_items(extent), 'item')} are too few"
     if len(unsure) == len(said):
         return f"This audit decides nothing: {here}. {_to_do(unsure, extent)}"
     if not faults:
         return f"No sign of trouble so far, but {here} for {_of(len(unsure), said)}. {_to_do(unsure, extent)}"
     others = "the other " if faults + len(unsure) == len(said) else "another "
-    return f"Found wanting in {_of(faults, said)}; {here} for {others}{len(unsure)}. {_to_do(unsure, extent)}"
+    return f"Problems found in {_of(faults, said)}; {here} for {others}{len(unsure)}. {_to_do(unsure, extent)}"
 
 
 def _of(number: int, said: Sequence[Answer]) -> str:
@@ -87,7 +87,7 @@ def _to_do(unsure: Sequence[Answer], extent: Extent) -> str:
     needed = [extent.needed(one.measure) for one in unsure]
     enough = [number for number in needed if number is not None]
     at_hand = max((one.items for one in extent.whole.values()), default=0)
-    more = f"more items than the {at_hand:,} at hand (--benchmark, --data, --responses)"
+    more = f"more items than the {at_hand:,} available (--benchmark, --data, --responses)"
     if not enough or not extent.left_out:
         return f"To decide {'it' if len(unsure) == 1 else 'them'} takes {more}."
     every = len(enough) == len(unsure)

@@ -10,8 +10,10 @@ REPORT_COMMAND = "audit report"
 """The command of the run whose outcome keeps a report."""
 AUDIT_COMMAND = "audit"
 
-FOUND_WANTING = "Found wanting"
-"""How the finding begins that tells what is wrong with a judge."""
+PROBLEMS_FOUND = "Problems found"
+"""How the finding begins that says what is wrong with a judge."""
+PROBLEMS_FOUND_BEFORE = "Found wanting"
+"""How it begins in reports that older versions put on record."""
 
 Unit: TypeAlias = Literal["share", "effect"]
 """How a measure is told: in per cent, or as a number with a sign that is 0 for a judge without that fault."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evenhand.audit.document import FOUND_WANTING, Unit, told
+from evenhand.audit.document import PROBLEMS_FOUND, Unit, told
 from evenhand.audit.gate import Ruling
 from evenhand.audit.measures.catalog import reading_of
 from evenhand.audit.measures.record import Found, Measure, MeasureOffer
@@ -11,7 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.format.tables import count
 from evenhand.stats.intervals import Range
 
-_HEADS: Mapping[Found, str] = {"fault": FOUND_WANTING, "fine": "No sign of trouble", "open": "Too few cases to tell"}
+_HEADS: Mapping[Found, str] = {"fault": PROBLEMS_FOUND, "fine": "No sign of trouble", "open": "Too few cases to tell"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ def _numbers(one: Estimate, unit: Unit) -> str:
 
 
 def ruling_sentence(ruling: Ruling, asked: Mapping[str, MeasureOffer], whole: Mapping[str, MeasureOffer]) -> str:
-    """Of an undecided rule also what would decide it, and whether the items at hand can give that: `asked` is what the
+    """Of an undecided rule also what decides it, and whether the available items can give that: `asked` is what the
     trials give of each measure, `whole` what they would without a budget."""
     if ruling.result != "undecided":
         return f"{ruling.rule}: {ruling.result}{_one_sided(ruling)}."
@@ -80,7 +80,7 @@ def ruling_sentence(ruling: Ruling, asked: Mapping[str, MeasureOffer], whole: Ma
 
 
 def _one_sided(ruling: Ruling) -> str:
-    """The bounds that the rule is held against; each is nearer to the value than that of the two-sided interval."""
+    """The bounds that the rule is compared with; each is nearer to the value than that of the two-sided interval."""
     if ruling.bounds is None:
         return ""
     rule, (lower, upper) = ruling.rule, ruling.bounds
@@ -102,7 +102,7 @@ def _what_to_do(ruling: Ruling, asked: MeasureOffer | None, whole: MeasureOffer 
     most = round(ruling.measured.n * whole.cases / asked.cases)
     if ruling.least_items > whole.items or ruling.decided_at > most:
         return (
-            f"The {whole.items} items at hand give {most} at the most, so they cannot decide it: give more items and "
+            f"The {whole.items} available items give {most} at the most, so they cannot decide it: give more items and "
             "answers (--benchmark, --data, --responses) or ask for less."
         )
-    return f"The items at hand give up to {most}: allow more with --budget."
+    return f"The available items give up to {most}: allow more with --budget."

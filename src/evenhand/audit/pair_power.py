@@ -15,7 +15,7 @@ _NEVER = 1e-7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeModel:
-    """A judge whose verdict on a pair either holds when the answers change places, or names one place twice."""
+    """A judge whose verdict on a pair either holds when the answers swap positions, or names one place twice."""
 
     kept: float
     """Share of pairs whose verdict holds."""

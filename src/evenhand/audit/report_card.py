@@ -1,4 +1,4 @@
-"""A judge's report card: each measure of an audit with its interval, its number of cases and how it was got."""
+"""A judge's report card: each measure of an audit with its interval, its number of cases and how it was measured."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence

@@ -36,7 +36,8 @@ def find_benchmark(name: str) -> BenchmarkInfo:
     close = near(name, names)
     hint = f"did you mean {quoted(close)}?" if close else f"there are {quoted(names)}."
     raise BenchmarkError(
-        f"There is no benchmark `{name}`; {hint} A file of your own is given by its path, ending .jsonl."
+        f"There is no benchmark `{name}`; {hint} A file of your own is given by its path, ending .jsonl.",
+        code="EH-BENCHMARK-UNKNOWN",
     )
 
 

@@ -5,25 +5,37 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from evenhand.domain.errors import EvenhandError
+
 _SHOWN = 20
+COLUMN = "EH-DATA-COLUMN"
+"""The code of a column that is needed and not there."""
 LISTED = 5
 """Names told in one sentence before the rest is counted."""
 
 
-class DataError(ValueError):
-    """Data that cannot be used. The message says what is wrong, where, and what to do; nothing was loaded."""
+class DataError(EvenhandError, ValueError):
+    """Data that cannot be used; nothing was loaded."""
+
+    code = "EH-DATA"
 
 
 class BenchmarkError(DataError):
     """No such benchmark, or its data cannot be used."""
 
+    code = "EH-BENCHMARK"
+
 
 class DownloadError(BenchmarkError):
     """A benchmark's file did not come, or not whole; the same command may bring it another time."""
 
+    code = "EH-DOWNLOAD"
+
 
 class ResponsesError(DataError):
     """A file of responses cannot be used."""
+
+    code = "EH-ANSWERS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +64,12 @@ class Problems:
     def __init__(self, error: type[DataError]) -> None:
         self._error = error
         self._met: list[tuple[FilePlace, str]] = []
+        self._codes: set[str | None] = set()
 
-    def add(self, place: FilePlace, sentence: str) -> None:
+    def add(self, place: FilePlace, sentence: str, *, code: str | None = None) -> None:
+        """`code`: of the error, if all problems have the same."""
         self._met.append((place, sentence))
+        self._codes.add(code)
 
     @property
     def count(self) -> int:
@@ -69,15 +84,16 @@ class Problems:
         """Raises one error that tells them all, if there are any."""
         if not self._met:
             return
+        code = next(iter(self._codes)) if len(self._codes) == 1 else None
         files = list(dict.fromkeys(place.path for place, _ in self._met))
         ordered = sorted(self._met, key=lambda problem: (files.index(problem[0].path), problem[0].row or 0))
         told = [f"{place}: {sentence}" for place, sentence in ordered[:_SHOWN]]
         if len(ordered) == 1:
-            raise self._error(told[0])
+            raise self._error(told[0], code=code)
         lines = [f"{len(ordered)} problems were found and nothing was loaded.", *(f"- {text}" for text in told)]
         if len(ordered) > _SHOWN:
             lines.append(f"- and {len(ordered) - _SHOWN} more.")
-        raise self._error("\n".join(lines))
+        raise self._error("\n".join(lines), code=code)
 
 
 def near(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> tuple[str, ...]:

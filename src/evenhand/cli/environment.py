@@ -12,13 +12,20 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from evenhand.domain.errors import EvenhandError
+
 TOML, DOTENV = "evenhand.toml", ".env"
 _MOST_BYTES = 1 << 20
 """Of a file of settings; a larger one is none."""
 
 
-class WrongUse(Exception):
-    """The command cannot be carried out as given. A sentence; exit 2."""
+UNTRUSTED = "EH-FOLDER-UNTRUSTED"
+
+
+class WrongUse(EvenhandError):
+    """The command cannot be carried out as given."""
+
+    code = "EH-USAGE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +59,7 @@ class Environment:
     def cache(self) -> Path:
         """Raises WrongUse where a folder would choose it: weights lie there that are loaded."""
         if "EVENHAND_CACHE" in self.withheld:
-            raise WrongUse(refused_variable("EVENHAND_CACHE"))
+            raise WrongUse(refused_variable("EVENHAND_CACHE"), code=UNTRUSTED)
         given = self.environment.get("EVENHAND_CACHE")
         if given:
             return Path(given)

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import click
 
-from evenhand.cli.environment import DOTENV, TOML, Environment, WrongUse, own_file
+from evenhand.cli.environment import DOTENV, TOML, UNTRUSTED, Environment, WrongUse, own_file
 from evenhand.format.near_names import hint
 
 TRUST, INSECURE = "trust_folder", "insecure_http"
@@ -121,7 +121,7 @@ class Setting(click.Option):
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, click.core.ParameterSource]:
         value, source = super().consume_value(ctx, cast("Any", opts))
         if (refused := _refused(value)) is not None:
-            raise WrongUse(refused.sentence)
+            raise WrongUse(refused.sentence, code=UNTRUSTED)
         return value, source
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
@@ -186,7 +186,7 @@ def refuse_for(command: click.Command, surroundings: Environment) -> None:
     for option in settable(command):
         refused = _refused(found.get(option.name or ""))
         if refused is not None and option.envvar not in surroundings.real:
-            raise WrongUse(refused.sentence)
+            raise WrongUse(refused.sentence, code=UNTRUSTED)
 
 
 def defaults(command: click.Command, surroundings: Environment) -> dict[str, Any]:
@@ -286,8 +286,9 @@ def _refuse_unknown(ctx: click.Context, surroundings: Environment) -> None:
     if not surroundings.trusted and (TRUST in surroundings.toml or "EVENHAND_TRUST_FOLDER" in surroundings.dotenv):
         file = TOML if TRUST in surroundings.toml else DOTENV
         raise WrongUse(
-            f"{file} in this folder says 'trust-folder', but a folder cannot vouch for itself. Give --trust-folder if "
-            "you trust this folder."
+            f"{file} in this folder says 'trust-folder', but a folder cannot trust itself. Give --trust-folder if "
+            "you trust this folder.",
+            code=UNTRUSTED,
         )
 
 

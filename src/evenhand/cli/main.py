@@ -12,32 +12,32 @@ from evenhand import __version__
 from evenhand.cli.environment import look_around
 
 COMMANDS = {
-    "demo": "The whole story on an embedded model and the bundled sample.",
+    "demo": "Everything at once, on an embedded model and the bundled sample.",
     "judge": "Ask a judge to compare the answers of several models.",
     "answer": "Ask a model every item of a benchmark.",
     "describe-images": "Ask a model what images show, for models that answer without them.",
-    "rank": "The board of what was judged, with the judge's reliability beside it.",
+    "rank": "The board of what was judged, with the judge's reliability.",
     "score": "A benchmark's table as its paper makes it.",
     "report": "One HTML file: the board, how far its judge can be trusted, every judgement to look at.",
-    "align": "Judges held against people, and people against each other.",
-    "correlate": "How much the benchmarks of a table of scores say the same.",
-    "sample": "Draw the questions that people are asked, as a study.",
+    "align": "Judges compared with people, and people with each other.",
+    "correlate": "How far the benchmarks of a table of scores agree.",
+    "sample": "Sample the comparisons that people are asked, as a study.",
     "audit": "Test whether a judge can be trusted, before or after it judges.",
     "grade": "The Grade Score: does a judge pick the same option whatever the order?",
     "runs": "What was run, and how each run ended.",
-    "show": "One run, trial or item whole: prompt, images, raw reply, how it was read.",
-    "read": "Read verdicts from raw replies got elsewhere, without a call.",
+    "show": "One run, trial or item in full: prompt, images, raw reply, how it was read.",
+    "read": "Read verdicts from raw replies made elsewhere, without a call.",
     "reproduce": "A paper's published tables recomputed, row by row against what was printed.",
-    "benchmarks": "The benchmarks there are, with licence and counts.",
+    "benchmarks": "The available benchmarks, with licence and counts.",
     "describe": "What benchmarks hold: counts, lengths, images, what they ask for and show.",
-    "protocols": "The protocols there are, with their prompts and reading rules.",
-    "models": "The providers there are; fetch the embedded model.",
-    "import": "Take answers or judgements of files into the ledger.",
+    "protocols": "The available protocols, with their prompts and reading rules.",
+    "models": "The available providers; fetch the embedded model.",
+    "import": "Read answers or judgements from files into the ledger.",
     "export": "Write judgements, battles, answers or a board from the ledger to a file.",
     "serve": "The boards as pages, an API, and the owner's pages.",
     "worker": "Do what people ask for on the pages: fetch images, have models answer and judge.",
     "submit": "Send a model's answers to a server that takes submissions, and follow them.",
-    "verify": "A submission's receipt held against the ledger, digit by digit.",
+    "verify": "Check a submission's receipt against the ledger, digit by digit.",
     "ledger": "Size, backup and integrity of the ledger.",
     "doctor": "Is everything in place: keys, endpoint, model, ledger, cache?",
 }
@@ -147,6 +147,7 @@ def main() -> None:
         code = leaving.exit_code
     except click.ClickException as error:
         _show(error)
+        _show_document(error)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
@@ -155,7 +156,8 @@ def main() -> None:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
         code = 1
     except Exception as error:  # noqa: BLE001  the last resort of the program
-        code = _told(error)
+        code = _failed(error)
+        _show_document(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -171,7 +173,18 @@ def _show(error: click.ClickException) -> None:
     say(f"Error: {error.format_message()}")
 
 
-def _told(error: Exception) -> int:
+def _show_document(error: Exception) -> None:
+    """Where `--json` asks for one document, an error is that document; every command prints its own last."""
+    if "--json" not in sys.argv[1:] or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return
+    import json
+
+    from evenhand.cli.sentences import error_document
+
+    click.echo(json.dumps(error_document(error), ensure_ascii=True))
+
+
+def _failed(error: Exception) -> int:
     from evenhand.cli.sentences import exit_code_of
 
     code = exit_code_of(error)
@@ -181,7 +194,7 @@ def _told(error: Exception) -> int:
         say(f"Error: {error}")
         return code
     report = _keep_traceback(error)
-    click.echo(f"Error: Evenhand failed in a way nobody foresaw ({type(error).__name__}). {report}", err=True)
+    click.echo(f"Error: Unexpected error ({type(error).__name__}). {report}", err=True)
     return 1
 
 

@@ -1,4 +1,4 @@
-"""What a user must be told, once, on standard error; such as what is known against the answers at hand."""
+"""What a user must be told, once, on standard error; such as what is known against the given answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.environment import WrongUse
+from evenhand.cli.environment import UNTRUSTED, WrongUse
 from evenhand.cli.folder import Setting, settings_taken, store_fault
 from evenhand.files.outputs import Target
 
@@ -96,7 +96,8 @@ def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str
         if fault is not None:
             raise WrongUse(
                 f"The ledger would be {url}, {fault}. Give --store with where it really lies, or --trust-folder if you "
-                "trust this folder."
+                "trust this folder.",
+                code=UNTRUSTED,
             )
     return url
 
@@ -127,7 +128,7 @@ choosing = all_of(
         option("--benchmark", help="Which benchmark's judgements."),
         option("--judge", help="Which judge's."),
         option("--protocol", help="Under which protocol."),
-        option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Read how."),
+        option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Readout mode."),
         option("--variant", help="Of which variant of the answers."),
         option("--run", help="The board that this run is part of, with all runs judged and shown alike."),
     ]

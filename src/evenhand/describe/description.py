@@ -89,7 +89,7 @@ class Description:
     objects: tuple[ObjectCount, ...] | None
     """None: not looked for."""
     notes: tuple[str, ...]
-    """Sentences about what is not at hand."""
+    """Sentences about what is not available."""
 
     def as_json(self) -> dict[str, Json]:
         subjective, factuality = self.criteria
@@ -153,9 +153,10 @@ def _not_at_hand(shown: ImageFacts) -> tuple[str, ...]:
     notes: list[str] = []
     if missing:
         notes.append(
-            f"Of {shown.different} different images {missing} are not at hand, and their types and sizes are unknown; "
+            f"Of {shown.different} different images {missing} are not available, and their types and sizes are "
+            f"unknown; "
             "`evenhand benchmarks fetch` gets those that the data names by URL."
         )
     if shown.unreadable:
-        notes.append(f"Images at hand that cannot be decoded: {shown.unreadable}.")
+        notes.append(f"Available images that cannot be decoded: {shown.unreadable}.")
     return tuple(notes)

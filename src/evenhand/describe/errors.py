@@ -1,5 +1,9 @@
 """Why a benchmark cannot be described."""
 
+from evenhand.domain.errors import EvenhandError
 
-class DescribeError(Exception):
-    """The message is a sentence for the user."""
+
+class DescribeError(EvenhandError):
+    """A description that cannot be made as asked."""
+
+    code = "EH-DESCRIBE"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from evenhand.benchmarks.data_error import BenchmarkError, FilePlace, Problems, listed, quoted
+from evenhand.benchmarks.data_error import COLUMN, BenchmarkError, FilePlace, Problems, listed, quoted
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.domain.item import Benchmark
@@ -33,7 +33,7 @@ def read_labels(path: Path) -> tuple[Label, ...]:
     missing = [name for name in _COLUMNS if name not in rows[0].fields]
     if missing:
         found = quoted(rows[0].fields)
-        problems.add(FilePlace(path=path), f"The columns `image` and `kind` are expected; found {found}.")
+        problems.add(FilePlace(path=path), f"The columns `image` and `kind` are expected; found {found}.", code=COLUMN)
         problems.raise_any()
     for row in rows:
         reader = FieldReader(row, problems)

@@ -146,10 +146,12 @@ def _session(path: Path) -> Any:
         import onnxruntime
     except ImportError as missing:
         raise DescribeError(
-            "A detector needs the extra `describe` (onnxruntime is missing): from the clone: pip install '.[describe]'."
+            "A detector needs the extra `describe` (onnxruntime is missing): from the clone: "
+            "pip install '.[describe]'.",
+            code="EH-EXTRA-MISSING",
         ) from missing
     if not path.is_file():
-        raise DescribeError(f"{path}: There is no such file.")
+        raise DescribeError(f"{path}: There is no such file.", code="EH-FILE-MISSING")
     library: Any = onnxruntime
     options = library.SessionOptions()
     # Its own warnings go to the terminal, in the middle of a table.

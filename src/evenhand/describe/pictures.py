@@ -16,7 +16,7 @@ Counted = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Of the images at hand, in pixels."""
+    """Of the available images, in pixels."""
 
     width_median: float
     height_median: float
@@ -42,7 +42,7 @@ class ImageFacts:
     at_hand: int
     """Of the different ones, those whose bytes are here."""
     unreadable: int
-    """Of those at hand, the ones that cannot be decoded."""
+    """Of the available ones, the ones that cannot be decoded."""
     types: Counted
     sizes: Sizes | None
     licences: Counted
@@ -100,7 +100,7 @@ def at_hand(benchmark: Benchmark, store: ImageStore | None) -> Iterator[bytes]:
 
 
 def _digests(benchmark: Benchmark) -> list[str]:
-    """Of the different images; an address where nothing is at hand."""
+    """Of the different images; an address where there is none."""
     names = {name for item in benchmark.items for name in item.images}
     return sorted({benchmark.addresses.get(name, name) for name in names})
 

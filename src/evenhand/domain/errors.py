@@ -1,11 +1,77 @@
-"""Why a model gave no reply: what a wait may cure, what it will not, and what should stop the whole run."""
+"""The root of all errors that are sentences for a user, and why a model gave no reply.
+
+Every such error has a code that stays when its sentence is reworded: its class's, or its own where the fault is one
+that scripts tell from others. docs/reference/errors.md lists them.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from evenhand.domain.call import Usage
-from evenhand.domain.verdict import CallFailed
+from evenhand.domain.verdict import CALL_FAILED, CallFailed
 
 
-class CallFailure(Exception):
-    """No reply to this request. `transient`: the same request may go through later."""
+class EvenhandError(Exception):
+    """Something that a user can act on; the message is a sentence."""
+
+    code: str = "EH-ERROR"
+
+    def __init__(self, *said: object, code: str | None = None) -> None:
+        """`code`: of a fault that scripts tell from others of its class; one of DISTINCT."""
+        super().__init__(*said)
+        if code is not None:
+            self.code = code
+
+
+UNEXPECTED, USAGE = "EH-UNEXPECTED", "EH-USAGE"
+
+DISTINCT: Mapping[str, str] = MappingProxyType(
+    {
+        "EH-ANSWERS-MISSING": "Items of the benchmark have no answer in the file.",
+        "EH-ANSWERS-TOO-FEW": "Fewer than two models have answers to compare.",
+        "EH-BENCHMARK-UNKNOWN": "No benchmark has that name.",
+        "EH-CHOOSE-NOTHING": "The ledger holds nothing that fits what was chosen.",
+        "EH-CHOOSE-SEVERAL": "The ledger holds several of what is never mixed; choose one.",
+        "EH-DATA-COLUMN": "A table lacks a column that is needed.",
+        "EH-EXTRA-MISSING": "An optional part of Evenhand is not installed.",
+        "EH-FILE-MISSING": "A file that was named is not there.",
+        "EH-FOLDER-UNTRUSTED": "A file of the current folder sets what a folder may not choose.",
+        "EH-IMAGES-NOT-FETCHED": "Images that are to be sent are only addresses so far.",
+        "EH-KEY-MISSING": "The endpoint needs a key, and its variable is not set.",
+        "EH-KEY-REFUSED": "The endpoint does not accept the key.",
+        "EH-LEDGER-BUSY": "Another process has held the ledger for too long.",
+        "EH-LEDGER-FOREIGN": "The database is another program's.",
+        "EH-LEDGER-FULL": "The disk of the ledger is full, or cannot be written.",
+        "EH-LEDGER-MISSING": "There is no ledger yet.",
+        "EH-LEDGER-NEWER": "A newer Evenhand wrote the ledger.",
+        "EH-LEDGER-OLDER": "An older Evenhand wrote the ledger, which can only be read here.",
+        "EH-LEDGER-READ-ONLY": "The ledger cannot be written.",
+        "EH-LEDGER-UNUSABLE": "The file is no ledger, or is damaged.",
+        "EH-MODEL-UNKNOWN": "The endpoint does not know the model.",
+        "EH-OUTPUT-EXISTS": "A file is there already, and was not written by the same command.",
+        "EH-PROTOCOL-UNKNOWN": "No protocol has that name.",
+        "EH-PROVIDER-UNKNOWN": "No provider has that name.",
+        "EH-RUN-UNKNOWN": "No run, or several, have that name.",
+        "EH-SERVER-UNREACHABLE": "The server of submissions does not answer.",
+    }
+)
+"""Codes that are given where an error is raised, with what each says. A class's own code says what the class says."""
+
+
+def code_of(error: BaseException) -> str:
+    """A fault that was only passed on has the code of its cause: a protocol's, though the run was refused for it."""
+    if not isinstance(error, EvenhandError):
+        return UNEXPECTED
+    cause = error.__cause__
+    if error.code == type(error).code and isinstance(cause, EvenhandError):
+        return code_of(cause)
+    return error.code
+
+
+class CallFailure(EvenhandError):
+    """No reply to this request came. `transient`: the same request may go through later."""
+
+    code = "EH-CALL"
 
     def __init__(
         self,
@@ -18,7 +84,7 @@ class CallFailure(Exception):
         usage: Usage | None = None,
         unheard: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, code=CALL_CODES[reason])
         self.reason: CallFailed = reason
         self.transient = transient
         self.retry_after = retry_after
@@ -32,8 +98,14 @@ class CallFailure(Exception):
         """HTTP requests made before giving up."""
 
 
-class Misuse(Exception):
-    """A wrong key, model, address or setting: every further call would fail alike, so the run stops. A sentence."""
+CALL_CODES: Mapping[CallFailed, str] = {reason: f"EH-CALL-{reason.upper()}" for reason in CALL_FAILED}
+"""By the reason that coverage counts."""
+
+
+class Misuse(EvenhandError):
+    """A wrong key, model, address or setting: every further call would fail alike, so the run stops."""
+
+    code = "EH-MISUSE"
 
     usage: Usage | None = None
     """Tokens billed for the reply that showed it."""

@@ -94,7 +94,7 @@ class Benchmark:
     pictures: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
     """Bytes of the images that came with the data, by SHA-256."""
     addresses: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
-    """SHA-256 of the images that are at hand, by the URL or file name under which the data names them."""
+    """SHA-256 of the images that are available, by the URL or file name under which the data names them."""
     licences: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """What the data says of an image's licence and origin, by the image's name in the items."""
     notes: tuple[str, ...] = ()

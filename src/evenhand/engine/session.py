@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from evenhand import __version__
-from evenhand.domain.errors import Misuse
+from evenhand.domain.errors import Misuse, code_of
 from evenhand.domain.identity import Json
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.plan import Retrying
@@ -174,4 +174,5 @@ def _outcome(ended: Ended) -> dict[str, Json]:
         "interrupted": ended.interrupted,
         "over_budget": ended.over_budget,
         "error": None if ended.error is None else str(ended.error),
+        "error_code": None if ended.error is None else code_of(ended.error),
     }

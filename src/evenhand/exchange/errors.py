@@ -4,4 +4,6 @@ from evenhand.benchmarks.data_error import DataError
 
 
 class ExchangeError(DataError):
-    """A file that does not fit: file, row, what was found and what was expected."""
+    """A file that does not fit what is expected of it."""
+
+    code = "EH-FILE"

@@ -27,7 +27,7 @@ def read_scores(path: Path) -> ScoreTable:
     name, *benchmarks = dict.fromkeys(column for row in rows for column in row.fields)
     if len(benchmarks) < 2:
         problems.add(
-            FilePlace(path=path), f"Two columns of scores are needed beside `{name}`; found {quoted(benchmarks)}."
+            FilePlace(path=path), f"Two columns of scores are needed besides `{name}`; found {quoted(benchmarks)}."
         )
     models: dict[str, FilePlace] = {}
     for row in rows:

@@ -84,7 +84,7 @@ def table_file(path: Path) -> TableFile:
                 return _of_bytes(path, file.read(), suffix=path.suffix)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError as error:
-        raise ExchangeError(f"{path}: There is no such file.") from error
+        raise ExchangeError(f"{path}: There is no such file.", code="EH-FILE-MISSING") from error
     except IsADirectoryError as error:
         raise ExchangeError(f"{path}: This is a folder; name the file itself.") from error
     except OSError as error:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.private_files import make_folder
 
 _STREAM = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
@@ -23,8 +24,10 @@ _REMEMBERED = 2000
 """Files that are remembered at most; beyond that the older half is forgotten, and asks for --force."""
 
 
-class OutputRefused(Exception):
-    """What is there stays as it is. A sentence that says what would allow it."""
+class OutputRefused(EvenhandError):
+    """A file that is not written: what is there stays as it is."""
+
+    code = "EH-OUTPUT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,8 @@ class Target:
         if not self.force and not _wrote(self.command, self.path):
             raise OutputRefused(
                 f"{self.path} exists already and is not what `evenhand {self.command}` wrote there; give --force to "
-                "write over it, or another name."
+                "write over it, or another name.",
+                code="EH-OUTPUT-EXISTS",
             )
 
 

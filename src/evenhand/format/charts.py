@@ -8,6 +8,7 @@ from html import unescape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.outputs import Place, write_whole
 from evenhand.format.printable import printable
 
@@ -40,8 +41,10 @@ _WORDS = re.compile(r'<text[^>]*text-anchor="(\w+)" transform="([^"]*)"[^>]*font
 _TAG = re.compile("<[^>]*>")
 
 
-class ChartError(Exception):
-    """A picture that cannot be drawn; the message is a sentence for the user."""
+class ChartError(EvenhandError):
+    """A picture that cannot be drawn."""
+
+    code = "EH-CHART"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,7 +318,8 @@ def the_altair() -> Any:
     for name in ("altair", "vl_convert"):  # the second writes the file: missed before anything is drawn
         if find_spec(name) is None:
             raise ChartError(
-                f"Pictures need the extra `report` ({name} is missing); from the clone: pip install '.[report]'."
+                f"Pictures need the extra `report` ({name} is missing); from the clone: pip install '.[report]'.",
+                code="EH-EXTRA-MISSING",
             )
     import altair
 

@@ -37,7 +37,7 @@ def without_metadata(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> by
     """The same bytes where they tell nothing more than the picture. Raises ImageError as `inspect` does.
 
     TIFF and BMP, in which nothing can be left out, become their first frame as PNG; so does a file that is put together
-    in a way nobody foresaw, as JPEG if it was JPEG.
+    in an unexpected way, as JPEG if it was JPEG.
     """
     media_type = sniff(data)
     from evenhand.images.decoding import first_frame, orientation

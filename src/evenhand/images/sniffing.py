@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from evenhand.domain.errors import EvenhandError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageLimits:
@@ -56,12 +58,16 @@ _SVG_TAG = re.compile(rb"<(?:[\w.-]+:)?svg[\s/>]|<!doctype\s+svg")
 _HTML_TAG = re.compile(rb"<!doctype\s+html|<(?:html|head|body|script|title|meta)[\s/>]")
 
 
-class ImageError(ValueError):
-    """An image that cannot be used; the message is a sentence saying what is wrong with it and what to do."""
+class ImageError(EvenhandError, ValueError):
+    """An image that cannot be used."""
+
+    code = "EH-IMAGE"
 
 
 class ImageTooLarge(ImageError):
-    """More than is decoded: in bytes, in the pixels that it declares, or in frames."""
+    """An image larger than is decoded: in bytes, in the pixels that it declares, or in frames."""
+
+    code = "EH-IMAGE-TOO-LARGE"
 
 
 def sniff(data: bytes) -> str:

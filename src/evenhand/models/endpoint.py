@@ -79,7 +79,7 @@ class Endpoint:
                 raise Misuse(f"The key in {variable} holds characters that no key has: copy it again.")
             return value
         if self.key_required:
-            raise Misuse(f"No key for {self.name}: set {' or '.join(self.key_variables)}.")
+            raise Misuse(f"No key for {self.name}: set {' or '.join(self.key_variables)}.", code="EH-KEY-MISSING")
         return None
 
     def check_settings(self, explicit: Collection[str]) -> None:
@@ -167,7 +167,10 @@ def _provider_and_model(name: str, *, any_prefix: bool, url_flag: str) -> tuple[
         raise Misuse(f"{name!r} is not a model's name: write {other}/{rest}.")
     if not slash:
         raise Misuse(f"{name!r} names no provider: write provider/model, for example openai/{name}; {_known(name)}")
-    raise Misuse(f"There is no provider {prefix!r}: {_known(prefix)} Or give the server's address with {url_flag}.")
+    raise Misuse(
+        f"There is no provider {prefix!r}: {_known(prefix)} Or give the server's address with {url_flag}.",
+        code="EH-PROVIDER-UNKNOWN",
+    )
 
 
 def _known(name: str) -> str:

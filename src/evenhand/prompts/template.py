@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from evenhand.domain.errors import EvenhandError
+
 _MARK = re.compile(r"\{\{(?:(?P<escaped>\{\{)|(?P<name>[a-z][a-z0-9_]*)\}\})?")
 _SLOT_RULE = "A slot is {{name}} in lower-case letters, digits and underscores; a literal {{ is written {{{{."
 
 
-class TemplateError(ValueError):
-    """A prompt file, or the values given for it, that do not fit: a sentence."""
+class TemplateError(EvenhandError, ValueError):
+    """A prompt file, or the values given for it, that do not fit."""
+
+    code = "EH-TEMPLATE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

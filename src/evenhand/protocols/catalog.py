@@ -41,7 +41,8 @@ def load_protocol(name_or_path: str | Path) -> Protocol:
     if path.is_dir():
         return protocol_from_folder(path)
     raise ProtocolError(
-        f"There is no protocol {str(name_or_path)!r} and no folder of that name; {hint(name, protocol_names())}"
+        f"There is no protocol {str(name_or_path)!r} and no folder of that name; {hint(name, protocol_names())}",
+        code="EH-PROTOCOL-UNKNOWN",
     )
 
 

@@ -6,9 +6,13 @@ from typing import Protocol, cast
 
 import re2
 
+from evenhand.domain.errors import EvenhandError
 
-class PatternError(ValueError):
-    """A pattern that RE2 refuses: a sentence."""
+
+class PatternError(EvenhandError, ValueError):
+    """A pattern that RE2 refuses."""
+
+    code = "EH-PATTERN"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,15 @@
 """What is said of a table that cannot be made."""
 
-
-class RankError(Exception):
-    """A board that cannot be made as asked. A sentence."""
+from evenhand.domain.errors import EvenhandError
 
 
-class AlignmentError(Exception):
-    """Raters that cannot be held against people as asked. A sentence."""
+class RankError(EvenhandError):
+    """A board that cannot be made as asked."""
+
+    code = "EH-RANK"
+
+
+class AlignmentError(EvenhandError):
+    """Raters that cannot be compared with people as asked."""
+
+    code = "EH-ALIGN"

@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from evenhand import __version__
+from evenhand.domain.errors import code_of
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.errors import RankError
@@ -173,13 +174,13 @@ async def _still_working(request: Request, error: Exception) -> Response:  # noq
 
 
 async def _no_board(request: Request, error: Exception) -> Response:
-    return await answer(request, Refusal(422, str(error)))
+    return await answer(request, Refusal(422, str(error), code=code_of(error)))
 
 
-async def _busy(request: Request, error: Exception) -> Response:  # noqa: ARG001
+async def _busy(request: Request, error: Exception) -> Response:
     # The sentence itself names the ledger's place on disk, which is for the command line.
     words = "The record cannot be read or written at this moment; try again in a little while."
-    return await answer(request, Refusal(503, words, headers={"Retry-After": "5"}))
+    return await answer(request, Refusal(503, words, headers={"Retry-After": "5"}, code=code_of(error)))
 
 
 async def api_page(request: Request, serving: Serving) -> Response:

@@ -9,14 +9,14 @@ PUBLIC: dict[str, Any] = {"security": []}
 
 _TOKEN = "token"  # noqa: S105  the scheme's name
 _REFUSAL = {
-    "description": "Refused; a sentence says why.",
+    "description": "Refused; a sentence says why, and a code that stays when it is reworded.",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
 }
 _SCHEMAS = {
     "Refusal": {
         "type": "object",
-        "properties": {"schema": {"const": 1}, "error": {"type": "string"}},
-        "required": ["schema", "error"],
+        "properties": {"schema": {"const": 1}, "error": {"type": "string"}, "code": {"type": "string"}},
+        "required": ["schema", "error", "code"],
     },
     "Document": {"type": "object", "properties": {"schema": {"const": 1}}, "required": ["schema"]},
 }

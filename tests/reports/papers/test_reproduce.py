@@ -152,11 +152,11 @@ def test_grade_scores_worked_values_come_out_as_the_authors_code_counts():
     computed = {row.row: [round(value or 0.0, 6) for value in row.computed.values()] for row in found.rows}
     assert computed == {
         "perfectly consistent": [1, 1, 1],
-        "always the first place": [0, 0, 0.25],
-        "three consistent, then the first place": [0.75, 0.75, 0.75],
+        "always the first position": [0, 0, 0.25],
+        "three consistent, then the first position": [0.75, 0.75, 0.75],
         "three consistent, one unread": [0.884228, 0.792481, 1],
         "none read": [0, 0, 0],
-        "two options, always the first place": [0, 0, 0.5],
+        "two options, always the first position": [0, 0, 0.5],
     }
 
 

@@ -35,7 +35,8 @@ def test_models_that_cannot_be_told_apart_share_their_ranks_and_a_tier():
     ranked = rank_ranges(bradley_terry(played(duel(50, 50))))
     assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
     assert (
-        ranked.notes[-1] == "No two models are surely apart: any may hold any rank among those it can be compared with."
+        ranked.notes[-1]
+        == "No two models are separated at 95 %: any may hold any rank among those it can be compared with."
     )
 
 
@@ -48,7 +49,7 @@ def test_with_two_models_the_range_says_what_their_difference_says():
 def test_many_pairs_must_be_surer_than_one():
     rated = bradley_terry(drawn(rows=3000, models=12, items=400, seed=2))
     alone = differences(rated).lower > 0
-    together = rank_ranges(rated).surely_better
+    together = rank_ranges(rated).separated
     assert together.any()
     assert not (together & ~alone).any()
     assert (alone & ~together).any()
@@ -132,15 +133,15 @@ def test_no_battles_have_no_ranks_and_no_sentence():
 def test_more_models_than_a_simulation_is_worth_are_judged_by_bonferroni():
     ranked = rank_ranges(bradley_terry(drawn(rows=8000, models=201, items=4000, seed=1)))
     assert ranked.notes[0].endswith("20,100 differences of two models judged at once, by Bonferroni's inequality.")
-    assert ranked.surely_better.any()
+    assert ranked.separated.any()
 
 
-def test_a_tier_is_one_below_the_lowest_surely_better():
+def test_a_tier_is_one_below_the_lowest_separated_above():
     ranked = rank_ranges(bradley_terry(drawn(rows=3000, models=12, items=400, seed=2)))
     tier = np.array([one.tier for one in ranked.ranges])
     assert tier.max() > 2
     for code, one in enumerate(tier):
-        above = tier[ranked.surely_better[:, code]]
+        above = tier[ranked.separated[:, code]]
         assert one == 1 + above.max(initial=0)
 
 
@@ -156,7 +157,7 @@ def test_names_and_sides_do_not_matter():
     )
     for method in (lambda c: rank_ranges(bradley_terry(c)), win_rate_rank_ranges):
         one, other = method(made), method(turned)
-        assert np.array_equal(other.surely_better[np.ix_(turn, turn)], one.surely_better)
+        assert np.array_equal(other.separated[np.ix_(turn, turn)], one.separated)
 
 
 @settings(max_examples=60, deadline=None)
@@ -195,8 +196,8 @@ def test_all_ranges_contain_their_true_ranks_where_single_intervals_fail():
         made = round_robin(rng, models, 40)
         rated = bradley_terry(made)
         # Equal models may hold any rank: a range is right if no claim was made at all.
-        right["bradley-terry"] += not rank_ranges(rated).surely_better.any()
-        right["win-rate"] += not win_rate_rank_ranges(made).surely_better.any()
+        right["bradley-terry"] += not rank_ranges(rated).separated.any()
+        right["win-rate"] += not win_rate_rank_ranges(made).separated.any()
         right["single"] += not (differences(rated).lower > 0).any()
     assert right["bradley-terry"] >= 0.93 * rounds
     assert right["win-rate"] >= 0.93 * rounds
@@ -267,7 +268,7 @@ def test_the_fewest_items_that_prove_an_elo_rank_are_six():
     for items, proven in ((5, False), (6, True)):
         made = played(duel(150, 0), items=[row % items if row < 100 else 0 for row in range(150)])
         ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=200)))
-        assert bool(ranked.surely_better.any()) is proven
+        assert bool(ranked.separated.any()) is proven
 
 
 def test_no_battles_have_no_elo_ranges():
@@ -275,7 +276,7 @@ def test_no_battles_have_no_elo_ranges():
     assert ranges(elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=3))))["A"] == (None, None, None)
 
 
-def test_in_a_duel_win_rates_are_apart_where_the_winners_share_is_surely_above_half():
+def test_in_a_duel_win_rates_are_apart_where_the_winners_share_is_separated_from_half():
     for wins in range(10, 26):
         made = played(duel(wins, 25 - wins))
         lower = win_rates(made)[0].win_rate.lower

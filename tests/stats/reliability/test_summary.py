@@ -76,7 +76,8 @@ def test_ties_that_come_and_go_are_noise_and_no_leaning():
 def test_a_few_items_are_said_to_be_too_few_and_no_coin_and_no_leaning_is_claimed():
     _, kept, position, *_ = full(judged(3, lambda _: (1, -1))).reading
     assert kept.startswith(
-        "Too few items to tell whether the judge keeps its verdict when the answers change places: it kept its verdict "
+        "Too few items to tell whether the judge keeps its verdict when the answers swap positions: it kept its "
+        "verdict "
         "in 3 of 3 pairs"
     )
     assert position.startswith(
@@ -90,7 +91,7 @@ def test_three_lucky_pairs_decide_nothing():
     summary = full(judged(3, lambda _: (1, -1)))
     assert summary.conclusion == "undecided"
     assert summary.reading[0] == (
-        "Undecided: at least 80 % of its verdicts should stay when the answers change places. "
+        "Undecided: at least 80 % of its verdicts should stay when the answers swap positions. "
         "It kept 3 of 3, and with 3 items that can mean anything from 14 to 100 %."
     )
 
@@ -190,7 +191,7 @@ def test_missing_verdicts_forbid_a_good_word():
 def test_numbers_are_printed_for_people():
     said = full([vote for i in range(32) for vote in both_orders(str(i), 1, -1 if i < 9 else 1)]).reading[1]
     assert said == (
-        "The judge contradicts itself when the answers change places: it kept its verdict in 9 of 32 pairs "
+        "The judge contradicts itself when the answers swap positions: it kept its verdict in 9 of 32 pairs "
         "(28 %, 95 % interval 16 to 45 %); a coin would keep it in 50 %."
     )
 

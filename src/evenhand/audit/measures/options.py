@@ -63,7 +63,7 @@ def _grade_above_chance(design: "Design", heard: AuditReplies, seed: int) -> lis
         Measure(
             name="grade_above_chance",
             estimate=above,
-            design="All answers to an item at once, each in each place once, under option_selection: the Grade Score "
+            design="All answers to an item at once, each in each position once, under option_selection: the Grade Score "
             "above that of a judge who picks at random, over the best there is.",
             unit="effect",
         )
@@ -82,7 +82,7 @@ GRADE_ABOVE_CHANCE = AuditMeasure(
     trials_of_a_case=4,
     reading=Reading(
         of=lambda lower, upper: "fine" if lower > 0 else "fault" if upper < 0 else "open",
-        fault="among all answers at once it goes by their place",
+        fault="among all answers at once it goes by their position",
         fine="among all answers at once it does better than chance",
         open="whether it does better than chance among all answers at once",
     ),

@@ -36,7 +36,7 @@ def _swap_consistency(design: "Design", heard: AuditReplies, seed: int) -> list[
         Measure(
             name="swap_consistency",
             estimate=order_bias(heard.votes(design.main.purposeful)).swap_consistency,
-            design=f"{_OWN}: share of pairs whose verdict stays when they change places.",
+            design=f"{_OWN}: share of pairs whose verdict stays when they swap positions.",
         )
     ]
 
@@ -129,8 +129,8 @@ SWAP_CONSISTENCY = AuditMeasure(
     reading=Reading(
         of=at_least(CONSISTENT_ENOUGH),
         fault="its verdicts change with the order of the answers",
-        fine="its verdicts hold when the answers change places",
-        open="whether its verdicts hold when the answers change places",
+        fine="its verdicts hold when the answers swap positions",
+        open="whether its verdicts hold when the answers swap positions",
     ),
     low=CONSISTENT_ENOUGH,
 )
@@ -144,8 +144,8 @@ FIRST_POSITION = AuditMeasure(
     reading=Reading(
         of=near(COIN, FAR_FROM_EVEN),
         fault="it leans to the {side} place",
-        fine="it leans to neither place",
-        open="whether it leans to a place",
+        fine="it favours neither position",
+        open="whether it favours a position",
         sides=("first", "second"),
         middle=COIN,
     ),

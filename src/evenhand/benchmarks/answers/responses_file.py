@@ -281,7 +281,7 @@ class _Collected:
                 sentence = (
                     f"{missing}{also if useless else ''} Give them too, or judge what is there with --allow-partial."
                 )
-                self._problems.add(FilePlace(path=path), sentence)
+                self._problems.add(FilePlace(path=path), sentence, code="EH-ANSWERS-MISSING")
 
     def _missing(self, model: str, *, usable: bool = False) -> str | None:
         """A sentence, where items lack this model's answer; `usable`: or have one that cannot be judged."""

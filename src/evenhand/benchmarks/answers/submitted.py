@@ -62,8 +62,8 @@ class _Told(Problems):
     def __init__(self) -> None:
         super().__init__(ResponsesError)
 
-    def add(self, place: FilePlace, sentence: str) -> None:
-        super().add(place, _shown(sentence, _LONGEST_SENTENCE))
+    def add(self, place: FilePlace, sentence: str, *, code: str | None = None) -> None:
+        super().add(place, _shown(sentence, _LONGEST_SENTENCE), code=code)
         if self.count >= _MOST_UNREADABLE:
             raise TooMuch(f"{self.count:,} rows could not be read.")
 

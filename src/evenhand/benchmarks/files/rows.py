@@ -42,7 +42,7 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        problems.add(FilePlace(path=path), "There is no such file.")
+        problems.add(FilePlace(path=path), "There is no such file.", code="EH-FILE-MISSING")
         return []
     except OSError as error:
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
@@ -122,7 +122,7 @@ def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Ite
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from cell_rows(path, lines, problems, delimiter=delimiter)
     except FileNotFoundError:
-        problems.add(FilePlace(path=path), "There is no such file.")
+        problems.add(FilePlace(path=path), "There is no such file.", code="EH-FILE-MISSING")
     except OSError as error:
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
     except UnicodeDecodeError:

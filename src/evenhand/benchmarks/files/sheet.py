@@ -6,6 +6,8 @@ import zipfile
 import zlib
 from typing import cast
 
+from evenhand.domain.errors import EvenhandError
+
 CELL_LIMIT = 32_767
 """The most characters a cell of XLSX holds; programs cut longer texts without a word."""
 _LARGEST_UNPACKED = 500_000_000
@@ -14,8 +16,10 @@ _MOST_CELLS = 5_000_000
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:c|row)\s(?:[^<>]*\s)?r=["'](?P<column>[A-Z]{0,3})(?P<row>[0-9]{1,7})["']""")
 
 
-class SheetError(ValueError):
-    """A file that is no sheet which can be read; the message is a sentence."""
+class SheetError(EvenhandError, ValueError):
+    """A file that is no readable sheet."""
+
+    code = "EH-SHEET"
 
 
 def first_sheet(data: bytes) -> list[list[object]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.cells import is_nothing, read_list, read_truth
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles, address_fault, join_captions
@@ -123,7 +123,7 @@ def _columns_fit(path: Path, rows: Sequence[Row], problems: Problems, chosen: Ch
     for names in (("instruction",), ("instruction_category",), _IMAGES, _CAPTIONS, _REFERENCES):
         if not any(name in columns for name in names):
             wanted = " or ".join(f"`{name}`" for name in names)
-            problems.add(FilePlace(path=path), f"No column {wanted}; found {quoted(columns)}.")
+            problems.add(FilePlace(path=path), f"No column {wanted}; found {quoted(columns)}.", code=COLUMN)
     if chosen == "verified-gpt4" and _CORRECT not in columns:
         sentence = f"GPT-4's verified answers were asked for, and no column `{_CORRECT}` says which are right."
         problems.add(FilePlace(path=path), sentence)

@@ -18,7 +18,7 @@ from evenhand.cli.options import option
 @option(
     "--variant",
     type=click.Choice(["default", "text-only", "text-only-generic", "text-only-query-specific"]),
-    help="text-only: descriptions stand for the images, which are not sent; text-only is text-only-generic.",
+    help="text-only: descriptions are sent instead of the images; text-only is text-only-generic.",
 )
 @option("--descriptions-by", help="With --variant text-only: whose descriptions; needed where several described.")
 @option("--out", type=click.Path(path_type=Path), help="Also write the answers to this .jsonl, .csv or .parquet file.")

@@ -76,16 +76,16 @@ who_answers_flags = all_of(
         option("--api-key-env", help="Variable that holds the key."),
         option("--endpoint-name", help="A lasting name for a server whose address changes."),
         option("--limit", type=click.IntRange(1), help="Only the first N items."),
-        option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed."),
+        option("--sample", type=click.IntRange(1), help="Only N items, sampled with --seed."),
         option("--category", multiple=True, help="Only items of this category; repeatable."),
         option("--items", multiple=True, help="Only these items; repeatable."),
-        option("--seed", type=int, default=0, show_default=True, help="Of the drawing of items."),
-        option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it."),
+        option("--seed", type=int, default=0, show_default=True, help="Random seed of --sample."),
+        option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="The OpenAI `detail` value."),
         option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels."),
         option(
             "--replace",
             is_flag=True,
-            help="Ask again where the ledger holds another answer, and let the new one stand.",
+            help="Ask again where the ledger holds another answer, and use the new one.",
         ),
     ]
 )

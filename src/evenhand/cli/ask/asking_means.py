@@ -10,7 +10,7 @@ from typing import Any, cast
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.environment import Environment, WrongUse, refused_variable
+from evenhand.cli.environment import UNTRUSTED, Environment, WrongUse, refused_variable
 from evenhand.cli.folder import said_by
 from evenhand.cli.notes import say_notes
 from evenhand.domain.identity import Json
@@ -192,13 +192,14 @@ def guard(
         wanted += [variable for variable in withheld if variable.lower() in _PROXIES]
     for variable in wanted:
         if variable in withheld:
-            raise WrongUse(refused_variable(variable))
+            raise WrongUse(refused_variable(variable), code=UNTRUSTED)
     own_keys = [variable for variable in endpoint.key_variables if environment.get(variable)]
     # The provider in a model's name chooses the key: at an address of the user's own that must be the user's choice.
     if flags[url_flag] is not None and not flags[key_flag] and own_keys and _of_folder(ctx, name, surroundings, flags):
         raise WrongUse(
             f"A file in this folder chose the model {name}, for which {own_keys[0]} would be sent to "
-            f"{endpoint.base_url}. Name the model yourself, or give --trust-folder if you trust this folder."
+            f"{endpoint.base_url}. Name the model yourself, or give --trust-folder if you trust this folder.",
+            code=UNTRUSTED,
         )
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @option("--models", multiple=True, help="Only these models' answers; repeatable.")
 @options.allow_partial
 @option("--limit", type=click.IntRange(1), help="Only the first N items.")
-@option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed.")
+@option("--sample", type=click.IntRange(1), help="Only N items, sampled with --seed.")
 @option("--category", multiple=True, help="Only items of this category; repeatable.")
 @option("--items", multiple=True, help="Only these items; repeatable.")
 @option("--protocol", help="A protocol's name or folder; the benchmark's first by default.")
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @option("--extractor", help="Model that finds the decision in a reply that has no readable one; the judge by default.")
 @option("--extractor-base-url", help="Address of the extractor's server.")
 @option("--extractor-api-key-env", help="Variable that holds the extractor's key.")
-@option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it.")
+@option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="The OpenAI `detail` value.")
 @option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels.")
 @option(
     "--part",
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     help="Draw the report card to this .html (one file, numbers and pictures), or its pictures to .svg or .png; "
     "repeatable.",
 )
-@option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
-@option("--replace", is_flag=True, help="Let new answers stand where the ledger holds other ones.")
+@option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@option("--replace", is_flag=True, help="Use the new answers where the ledger holds others.")
 @asking_flags.settings_flags
 @asking_flags.how_much_flags
 @options.store

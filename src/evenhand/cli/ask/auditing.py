@@ -169,16 +169,16 @@ _MORE = "give more items and answers (--benchmark, --data, --responses) or ask f
 
 
 def say_hopeless(rules: Sequence[GateRule], design: Design) -> None:
-    """Before a call is paid for: the rules that no judge could meet on the items at hand."""
+    """Before a call is paid for: the rules that no judge could meet on the available items."""
     for rule in rules:
         offer, fewest = design.whole.get(rule.name), fewest_items(rule)
         if offer is not None and offer.items < fewest:
             never = f"with fewer than {fewest} items it cannot be met at all"
-            say(f"{rule}: {offer.items} items are at hand, and {never}; {_MORE}.")
+            say(f"{rule}: {offer.items} items are available, and {never}; {_MORE}.")
 
 
 def needed_json(one: Needed, offer: MeasureOffer | None) -> dict[str, Json]:
-    """With what the items at hand can give."""
+    """With what the available items can give."""
     here: dict[str, Json] = {"items": None, "cases_of_items": None}
     if offer is not None:
         here = {"items": offer.items, "cases_of_items": offer.cases}
@@ -196,7 +196,7 @@ def needed_sentence(one: Needed, offer: MeasureOffer | None) -> str:
 
 
 def _at_hand(one: Needed, cases: int, offer: MeasureOffer) -> str:
-    have = f"{offer.items} items are at hand, which give {offer.cases} cases"
+    have = f"{offer.items} items are available, which give {offer.cases} cases"
     if offer.items < one.least_items:
         return f"{have}: with fewer than {one.least_items} items it cannot be met at all; {_MORE}."
     if offer.cases < cases:

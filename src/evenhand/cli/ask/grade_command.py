@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     help="Add an answer to another prompt to each row; with --prompts by default both ways are asked.",
 )
 @option("--limit", type=click.IntRange(1), help="Only the first N rows.")
-@option("--sample", type=click.IntRange(1), help="Only N rows, drawn by the seed.")
+@option("--sample", type=click.IntRange(1), help="Only N rows, sampled with --seed.")
 @option("--max-options", type=click.IntRange(2), help="Leave out rows with more options of their own.")
 @option("--max-characters", type=click.IntRange(1), help="Leave out rows whose prompt and options are longer together.")
 @option(
@@ -56,14 +56,20 @@ if TYPE_CHECKING:
     show_default=True,
     help="nonce: wrap the options. token: read only a closing line with a token that no candidate knows.",
 )
-@option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Runs, for their spread.")
-@option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
+@option(
+    "--replicates",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Repeated runs, to see how far they vary.",
+)
+@option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @option("--retry-failed", is_flag=True, help="Ask only what failed before; plan nothing new.")
 @option(
     "--retry-reason",
     multiple=True,
     type=click.Choice(["refused", "truncated", "unreadable", "conflicting"]),
-    help="Ask again what ended so; the first verdict got counts. Repeatable.",
+    help="Ask again what ended for this reason; the first verdict counts. Repeatable.",
 )
 @asking_flags.settings_flags
 @asking_flags.how_much_flags

@@ -27,17 +27,17 @@ from evenhand.cli.options import option
 @option("--judge-api-key-env", help="Variable that holds the judge's key.")
 @option("--endpoint-name", help="A lasting name for a server whose address changes.")
 @option("--against", help="Every other model against this one; by default the baseline, where the protocol has one.")
-@option("--pairs", type=click.Choice(["round-robin", "random"]), help="Else how to pair them [round-robin].")
-@option("--battles", type=click.IntRange(1), help="With --pairs random: how many to draw; with --new 700 by default.")
-@option("--new", help="With --pairs random: this model joins, against opponents drawn item by item.")
+@option("--pairs", type=click.Choice(["round-robin", "random"]), help="Else how models are paired [round-robin].")
+@option("--battles", type=click.IntRange(1), help="With --pairs random: how many battles; with --new 700 by default.")
+@option("--new", help="With --pairs random: add this model, against opponents drawn at random for each item.")
 @option(
     "--reference-battles",
     type=click.IntRange(0),
-    help="With --new: so many of the battles against the reference [150 of 700, and the same share of other numbers].",
+    help="With --new: how many battles are against the reference [150 of 700, and the same share of other numbers].",
 )
 @option("--orders", type=click.Choice(["both", "published", "reversed", "random"]), default="both", show_default=True)
 @option("--limit", type=click.IntRange(1), help="Only the first N items.")
-@option("--sample", type=click.IntRange(1), help="Only N items, drawn by the seed.")
+@option("--sample", type=click.IntRange(1), help="Only N items, sampled with --seed.")
 @option("--category", multiple=True, help="Only items of this category; repeatable.")
 @option("--items", multiple=True, help="Only these items; repeatable.")
 @option("--protocol", multiple=True, help="A protocol's name or folder; the benchmark's own by default. Repeatable.")
@@ -53,17 +53,17 @@ from evenhand.cli.options import option
 @option("--extractor", help="Model that finds the decision in a reply that has no readable one; the judge by default.")
 @option("--extractor-base-url", help="Address of the extractor's server.")
 @option("--extractor-api-key-env", help="Variable that holds the extractor's key.")
-@option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="As OpenAI's wire has it.")
+@option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="The OpenAI `detail` value.")
 @option("--max-image-edge", type=click.IntRange(16), help="Shrink images to this many pixels.")
-@option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Ask each trial so often.")
-@option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
-@option("--replace", is_flag=True, help="Let new answers stand where the ledger holds other ones.")
+@option("--replicates", type=click.IntRange(1), default=1, show_default=True, help="Times each trial is asked.")
+@option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@option("--replace", is_flag=True, help="Use the new answers where the ledger holds others.")
 @option("--retry-failed", is_flag=True, help="Ask only what failed before; plan nothing new.")
 @option(
     "--retry-reason",
     multiple=True,
     type=click.Choice(["refused", "truncated", "unreadable", "conflicting"]),
-    help="Ask again what ended so; the first verdict got counts. Repeatable.",
+    help="Ask again what ended for this reason; the first verdict counts. Repeatable.",
 )
 @asking_flags.settings_flags
 @asking_flags.how_much_flags

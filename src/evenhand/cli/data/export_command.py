@@ -28,14 +28,18 @@ _OF_JUDGES = ("judge", "protocol", "readout")
 @click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
 @click.option("--board", "of_board", is_flag=True, help="A row for each model: its rating, interval and rank.")
 @click.option(
-    "--grown", metavar="NAME", help="A grown benchmark, as a folder that --out names: items, images, history."
+    "--grown",
+    metavar="NAME",
+    help="A growing benchmark's version, as a folder that --out names: items, images, history.",
 )
 @click.option(
     "--public", is_flag=True, help="What everybody may have of --benchmark: questions and images, no answers."
 )
 @click.option("--images", type=click.Path(path_type=Path), help="With --public: a folder for the images, by digest.")
 @option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
-@option("--replies/--no-replies", default=None, help="With the judge's words; battles by default, judgements not.")
+@option(
+    "--replies/--no-replies", default=None, help="With the judge's replies; by default for battles, not for judgements."
+)
 @option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
 @option("--method", type=options.METHOD, help="Of a board; bradley-terry if none.")
 @option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")

@@ -66,7 +66,7 @@ class FetchOutcome:
 
     def print_summary(self) -> None:
         fetched = len(self.outcomes) - len(self.lost)
-        click.echo(f"{self.urls} images given as URLs: {self.known} at hand before, {fetched} fetched.", err=True)
+        click.echo(f"{self.urls} images given as URLs: {self.known} fetched before, {fetched} fetched.", err=True)
         for problem, some in self._by_problem().items():
             first = some[0]
             click.echo(f"{len(some)} not fetched: {_WHY[problem]}. The first: {first.url}: {first.detail}", err=True)
@@ -103,7 +103,7 @@ def _downloaded(file: DataFile, folder: Path) -> Downloaded:
 
 
 def fetch_order(name: str, flags: Mapping[str, Any]) -> FetchOutcome:
-    """Fetches what is not at hand, and writes the table that `--out` asks for."""
+    """Fetches what is missing, and writes the table that `--out` asks for."""
     out: Target | None = flags["out"]
     if out is not None:
         check_format(out)

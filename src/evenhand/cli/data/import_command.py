@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @option("--variant", help="Of which variant the answers are.")
 @options.allow_partial
 @option("--levels", type=click.Choice(["2", "3", "5"]), help="Of the verdicts; else 5 where a 2 occurs, else 3.")
-@option("--replace", is_flag=True, help="Let the file's stand where the ledger holds other ones.")
+@option("--replace", is_flag=True, help="Use the file's where the ledger holds others.")
 @options.store
 @options.as_json
 def command(file: Path, **flags: Any) -> None:

@@ -83,7 +83,7 @@ def backup(ctx: click.Context, folder: Path, store: str) -> None:
 @command.command("restore")
 @click.argument("backup", type=click.Path(path_type=Path, exists=True))
 @options.store
-@options.option("--force", is_flag=True, help="Put it in the place of a ledger that is there.")
+@options.option("--force", is_flag=True, help="Replace the ledger that is there.")
 def restore(backup: Path, store: str, force: bool) -> None:
     """Make a ledger of BACKUP, the folder that `ledger backup` filled, or the ledger in it.
 
@@ -111,7 +111,7 @@ def restore(backup: Path, store: str, force: bool) -> None:
 def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bool) -> None:
     """Is the record as it was written? Exit 1 if not, with the rows that were changed, put in or taken out.
 
-    Items, answers, images, requests and submitted files are held against their names; every row that a figure rests on
+    Items, answers, images, requests and submitted files are compared with their names; every row that a figure rests on
     against the chain of hashes that it was written with. Whoever can write to the whole ledger can make the chain anew:
     only --against a file that lies elsewhere tells that.
     """

@@ -58,7 +58,7 @@ def export_public(flags: Mapping[str, Any]) -> None:
 def _tell_absent(written: WrittenImages) -> None:
     if written.absent:
         click.echo(
-            f"{len(written.absent)} images are not at hand and were left out (the first is {written.absent[0]}); "
+            f"{len(written.absent)} images are not available and were left out (the first is {written.absent[0]}); "
             "`evenhand benchmarks fetch` brings those that are URLs.",
             err=True,
         )

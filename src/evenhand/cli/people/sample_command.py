@@ -26,7 +26,7 @@ _QUESTION = 70
 @click.argument("benchmark")
 @option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
 @option("--per-task", type=click.IntRange(1), default=2, show_default=True, help="So many items of each task.")
-@option("--seed", type=int, default=0, show_default=True, help="Of the draw.")
+@option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @option("--models", multiple=True, help="Only these models' answers are to be compared; repeatable.")
 @option("--against", help="Every other model against this one; by default the baseline, where the protocol has one.")
 @option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the questions to this file too.")

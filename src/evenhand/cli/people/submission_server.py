@@ -29,6 +29,8 @@ _CHUNK = 1 << 20
 class Unreachable(click.ClickException):
     """The server cannot answer now; asked later it may. A sentence; exit 1."""
 
+    code = "EH-SERVER-UNREACHABLE"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:

@@ -35,8 +35,8 @@ _STAGES = {
 
 
 _SAID = {
-    "publish": "It is published now: its name stands on the board.",
-    "withdraw": "It is withdrawn now: it stands on no board, and what was judged stays on record.",
+    "publish": "It is published: its name is on the board.",
+    "withdraw": "It is withdrawn: it is on no board, and what was judged stays on record.",
 }
 
 

@@ -42,7 +42,7 @@ _WHOSE_KEY = "Is this the board's key? Compare it with the one on its page, or g
 @option(
     "--public-key",
     metavar="HEX|FILE",
-    help="The board's public key as its page tells it, or a file that holds it or several: did it sign the receipt?",
+    help="The board's public key as its page shows it, or a file with one or several: did it sign the receipt?",
 )
 @options.store
 @options.as_json
@@ -87,7 +87,9 @@ def _without_ledger(
     if keys is not None and not signed:
         raise WrongUse("The receipt was made before receipts were signed; whoever holds the ledger verifies it.")
     if predictions is None and keys is None:
-        raise click.ClickException(f"There is no ledger at {store}. {_WHO}")
+        from evenhand.ledger.store.opening import LedgerError
+
+        raise LedgerError(f"There is no ledger at {store}. {_WHO}", code="EH-LEDGER-MISSING")
     checks = [signature_of(receipt, keys or ())] if signed else []
     if predictions is not None:
         checks.append(same_file(receipt, predictions))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("align")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @option("--benchmark", help="Which benchmark's judgements, from the ledger.")
-@option("--judge", multiple=True, help="Which raters are held against people; all models by default. Repeatable.")
+@option("--judge", multiple=True, help="Which raters are compared with people; all models by default. Repeatable.")
 @option("--protocol", help="From the ledger: of judges only what they said under this protocol.")
 @option("--variant", help="From the ledger: of which variant of the answers.")
 @option("--levels", type=click.Choice(["2", "3", "5"]), help="Of a file's verdicts; else 5 where a 2 occurs, else 3.")

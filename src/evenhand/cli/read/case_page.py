@@ -128,7 +128,7 @@ def _refuse_unknown(models: Collection[str], said: Sequence[Response]) -> None:
 
 
 def _image(name: str, ledger: Ledger) -> dict[str, Any]:
-    """What is known of an image; its size is null where it is not at hand."""
+    """What is known of an image; its size is null where it is not available."""
     digest = ledger.images.addresses.digests().get(name, name)
     try:
         info = inspect(ledger.images.get(digest))
@@ -216,7 +216,7 @@ def _print_images(images: Sequence[Mapping[str, Any]]) -> None:
     for number, one in enumerate(images, start=1):
         name = one["name"] if "://" in one["name"] else one["name"][:16]
         if one["sha256"] is None:
-            known = "not at hand"
+            known = "not available"
         else:
             kind = one["media_type"].removeprefix("image/").upper()
             known = f"{one['width']} × {one['height']} pixels, {kind}, {one['bytes'] / 1000:.1f} kB"

@@ -20,7 +20,7 @@ from evenhand.cli.options import option
 @options.choosing
 @option("--model-a-column", help="Column of FILE that names one model; model_a or left by default.")
 @option("--model-b-column", help="Column of FILE that names the other; model_b or right by default.")
-@option("--winner-column", help="Column of FILE that tells who won; winner by default.")
+@option("--winner-column", help="Column of FILE that says who won; winner by default.")
 @option("--item-column", help="Column of FILE that names the items; item or id by default.")
 @option("--rater-column", help="Column of FILE that names the raters; rater by default.")
 @option(
@@ -71,12 +71,16 @@ from evenhand.cli.options import option
     type=click.Choice(["items", "battles"]),
     default="items",
     show_default=True,
-    help="What the bootstrap draws: whole items with all their verdicts, or single battles as FastChat did in 2023.",
+    help="What the bootstrap resamples: whole items with their verdicts, or single battles as FastChat did in 2023.",
 )
 @option(
-    "--seed", type=int, default=0, show_default=True, help="Of resamples, and of the order a ledger's Elo plays in."
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Random seed of resamples, and of the order in which a ledger's Elo plays.",
 )
-@option("--unclustered", is_flag=True, help="Beside the intervals those that take every row for independent.")
+@option("--unclustered", is_flag=True, help="Also the intervals that treat every row as independent.")
 @option("--order-effect", is_flag=True, help="What being shown first is worth, and the ratings without it.")
 @option("--length", is_flag=True, help="What a longer answer is worth, and the ratings at equal length.")
 @option("--ordinal", is_flag=True, help="Ratings from all five levels of the verdicts.")

@@ -30,7 +30,13 @@ from evenhand.cli.options import option
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the report's pictures to this .svg, .png or .html; repeatable.",
 )
-@option("--seed", type=int, default=0, show_default=True, help="Of the sample that is listed of very many judgements.")
+@option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Random seed of the sample listed where there are very many judgements.",
+)
 @options.store
 @options.as_json
 def command(**flags: Any) -> None:

@@ -19,8 +19,8 @@ def _breakdowns() -> tuple[str, ...]:
 @click.command("score")
 @click.argument("benchmark")
 @option("--judge", help="Which judge's verdicts.")
-@option("--protocol", help="Under which protocol; creation-mmbench: in the place of creation_preference.")
-@option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Read how.")
+@option("--protocol", help="Under which protocol; creation-mmbench: instead of creation_preference.")
+@option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Readout mode.")
 @option("--variant", help="Of which variant of the answers.")
 @option("--run", multiple=True, help="The board that this run is part of; creation-mmbench: one for each protocol.")
 @option("--against", help="creation-mmbench: which baseline, where several were judged against.")
@@ -32,7 +32,7 @@ def _breakdowns() -> tuple[str, ...]:
 @option(
     "--compare-variants",
     is_flag=True,
-    help="creation-mmbench: text-only answers from generic and query-specific descriptions beside the vision run.",
+    help="creation-mmbench: text-only answers from generic and query-specific descriptions next to the vision run.",
 )
 @option(
     "--join",
@@ -48,7 +48,13 @@ def _breakdowns() -> tuple[str, ...]:
     show_default=True,
     help="visit-bench: resamples of items behind the intervals of Elo.",
 )
-@option("--seed", type=int, default=0, show_default=True, help="Of resamples and of the order Elo plays in.")
+@option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Random seed of resamples and of the order in which Elo plays.",
+)
 @option(
     "--format",
     "form",

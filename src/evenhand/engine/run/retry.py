@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from evenhand.domain.call import Reply
-from evenhand.domain.errors import CallFailure
+from evenhand.domain.errors import CallFailure, EvenhandError
 from evenhand.engine.run.limits import Concurrency
 
 
-class LongPause(Exception):
-    """The endpoint asks for a longer pause than a run waits for. A sentence."""
+class LongPause(EvenhandError):
+    """The endpoint asks for a longer pause than a run waits for."""
+
+    code = "EH-LONG-PAUSE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

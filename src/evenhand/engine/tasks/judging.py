@@ -24,6 +24,8 @@ from evenhand.protocols.closing import token_hash
 from evenhand.protocols.fence import fence_hash
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol
 
+_TOO_FEW = "EH-ANSWERS-TOO-FEW"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
@@ -190,7 +192,7 @@ def prepare(
         notes=(*asked.notes, *_fewer_battles(_placing(study, answers), matching)),
     )
     if not prepared.wanted:
-        raise Misuse("There is nothing to judge: no item has answers of two of the models.")
+        raise Misuse("There is nothing to judge: no item has answers of two of the models.", code=_TOO_FEW)
     return prepared
 
 
@@ -311,7 +313,9 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     if matching.new is not None and matching.new not in models:
         raise Misuse(f"No answers of '{matching.new}', the model that joins, are here; {hint(matching.new, models)}")
     if len(models) < 2:
-        raise Misuse(f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.")
+        raise Misuse(
+            f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.", code=_TOO_FEW
+        )
     return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))
 
 

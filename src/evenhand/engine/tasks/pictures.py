@@ -1,4 +1,4 @@
-"""Whether the images of items are at hand to be sent."""
+"""Whether the images of items are available to be sent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,11 +19,13 @@ def with_fetched(benchmark: Benchmark, store: ImageStore) -> Benchmark:
 def refuse_addresses(items: Sequence[Item], addresses: Mapping[str, str]) -> None:
     """Raises Misuse where an image is only an address: nothing is fetched behind a user's back.
 
-    `addresses`: the digests of those that are at hand.
+    `addresses`: the digests of those that are available.
     """
     remote = [item.label for item in items if any("://" in name and name not in addresses for name in item.images)]
     if remote:
         raise Misuse(
             f"The images of {len(remote)} items are only addresses (the first is '{remote[0]}'); fetch them with "
-            "`evenhand benchmarks fetch`, give a data file with the images beside it, or let the judge see captions."
+            "`evenhand benchmarks fetch`, give a data file with the images in its folder, or let the judge see "
+            "captions.",
+            code="EH-IMAGES-NOT-FETCHED",
         )

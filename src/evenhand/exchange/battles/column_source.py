@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, near, quoted
+from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.rows import READERS, delimited, kind_of
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.table_file import TableFile, table_file
@@ -35,10 +35,10 @@ class ColumnSource:
     as_read: Mapping[str, Sequence[object]] | None = None
     """The columns before they were given types, where they were read row by row."""
 
-    def fault(self, sentence: str, *, row: int | None = None) -> ExchangeError:
+    def fault(self, sentence: str, *, row: int | None = None, code: str | None = None) -> ExchangeError:
         """The error to raise; `row` counts from 1."""
         place = row if row is None or self.places is None else self.places[row - 1]
-        return _fault(sentence, file=self.file, row=place)
+        return _fault(sentence, file=self.file, row=place, code=code)
 
     def cells(self, name: str) -> list[object]:
         """A column as values; NaN is None, and all are None where there is no such column."""
@@ -60,7 +60,8 @@ class ColumnSource:
     def missing(self, wanted: str, *, expected: str) -> ExchangeError:
         close = near(wanted, self.names, cutoff=0.7)
         hint = f" Did you mean {quoted(close)}?" if close else ""
-        return self.fault(f"No column `{wanted}`; found {quoted(self.names) or 'no columns'}.{hint} {expected}")
+        found = quoted(self.names) or "no columns"
+        return self.fault(f"No column `{wanted}`; found {found}.{hint} {expected}", code=COLUMN)
 
 
 def open_columns(source: Source, *, texts: Iterable[str]) -> ColumnSource:
@@ -219,8 +220,8 @@ def _two_types(values: Sequence[object]) -> tuple[int, int]:
     return present[0], next((place for place in present if type(values[place]) is not first), present[0])
 
 
-def _fault(sentence: str, *, file: TableFile | None, row: int | None) -> ExchangeError:
+def _fault(sentence: str, *, file: TableFile | None, row: int | None, code: str | None = None) -> ExchangeError:
     if file is None:
-        return ExchangeError(sentence if row is None else f"Row {row}: {sentence}")
+        return ExchangeError(sentence if row is None else f"Row {row}: {sentence}", code=code)
     line = None if row is None else file.line_of(row)
-    return ExchangeError(f"{FilePlace(path=file.path, row=row, line=line)}: {sentence}")
+    return ExchangeError(f"{FilePlace(path=file.path, row=row, line=line)}: {sentence}", code=code)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, near, quoted
+from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
@@ -77,7 +77,7 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
         if not any(name in found for name in names):
             close = near(names[0], found, cutoff=0.7)
             hint = f" Did you mean {quoted(close)}?" if close else ""
-            problems.add(FilePlace(path=path), f"No column `{names[0]}`; found {quoted(found)}.{hint}")
+            problems.add(FilePlace(path=path), f"No column `{names[0]}`; found {quoted(found)}.{hint}", code=COLUMN)
     both = [name for name in ("model_a", "model_b") if name in found]
     if "models" in found and both:
         problems.add(FilePlace(path=path), f"The column `models` and {quoted(both)} say the same twice; keep one.")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.cells import read_truth
 from evenhand.benchmarks.files.fields import FieldReader
@@ -42,7 +42,7 @@ def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> 
     given: list[GivenJudgement] = []
     reading = _Reading(benchmark, problems, variant, named=any(name in columns for name in RATER_COLUMNS))
     if missing:
-        problems.add(FilePlace(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.")
+        problems.add(FilePlace(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.", code=COLUMN)
     else:
         given = [one for row in rows if (one := reading.judgement(row)) is not None]
     for place, sentence in reading.items.unmatched():

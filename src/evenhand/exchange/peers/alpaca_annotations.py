@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
@@ -30,7 +30,7 @@ def read_annotations(
 ) -> JudgementsFile:
     """All of the file, or ExchangeError with all that is wrong with it.
 
-    A preference between 1 and 2 is recorded by the side it leans to, with the number itself in the judgement's notes.
+    A preference between 1 and 2 is recorded by the side it is nearer to, with the number in the judgement's notes.
     """
     problems = Problems(ExchangeError)
     rows = read_rows(path, problems)
@@ -39,7 +39,7 @@ def read_annotations(
     reading = _Reading(benchmark, problems, variant)
     read: list[JudgementRow] = []
     if missing:
-        problems.add(FilePlace(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.")
+        problems.add(FilePlace(path=path), f"No column {quoted(missing)}; found {quoted(columns)}.", code=COLUMN)
     else:
         read = [one for row in rows if (one := reading.judgement(row)) is not None]
     for place, sentence in reading.items.unmatched():
@@ -115,7 +115,8 @@ def _notes(path: Path, divided: int, undecided: int) -> list[str]:
     notes: list[str] = []
     if divided:
         notes.append(
-            f"Preferences between 1 and 2: {divided}. Each is recorded by the side it leans to, with its number beside "
+            f"Preferences between 1 and 2: {divided}. Each is recorded by the side it is nearer to, with its number "
+            f"next to "
             f"it; `evenhand rank {path.name}` weighs them as AlpacaEval does."
         )
     if undecided:

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.private_files import make_empty, make_folder, tighten
 from evenhand.format.near_names import with_article
 from evenhand.ledger.store import schema
@@ -36,12 +37,16 @@ _MAKING = Lock()
 """To close a file is to give up all locks that this process has on it: no thread opens one that another makes."""
 
 
-class LedgerError(Exception):
-    """The ledger cannot be opened, read or written. A sentence."""
+class LedgerError(EvenhandError):
+    """The ledger cannot be opened, read or written."""
+
+    code = "EH-LEDGER"
 
 
 class DamagedRow(LedgerError, ValueError):
-    """A row that does not hold what any version of Evenhand writes."""
+    """A row of the ledger that does not hold what any version of Evenhand writes."""
+
+    code = "EH-LEDGER-DAMAGED"
 
 
 @contextmanager
@@ -100,7 +105,8 @@ def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds:
     with explained(path):
         if not path.exists() and not create:
             raise LedgerError(
-                f"There is no ledger at {path}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one."
+                f"There is no ledger at {path}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one.",
+                code="EH-LEDGER-MISSING",
             )
         how: dict[str, Any] = {"connect_args": {"timeout": wait_seconds, "check_same_thread": False}}
         if read_only:
@@ -205,46 +211,54 @@ def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]
     try:
         yield
     except DBAPIError as error:
-        raise LedgerError(_sentence(str(error.orig), where, waited)) from error
+        raise _error(str(error.orig), where, waited) from error
     except (SQLAlchemyError, sqlite3.Error) as error:
-        raise LedgerError(_sentence(str(error), where, waited)) from error
+        raise _error(str(error), where, waited) from error
     except OSError as error:
-        raise LedgerError(_file_sentence(error, where)) from error
+        raise _file_error(error, where) from error
 
 
-def _file_sentence(error: OSError, where: object) -> str:
+def _file_error(error: OSError, where: object) -> LedgerError:
     words = error.strerror or str(error)
     if error.errno in _NO_SPACE:
         return _no_space(words, where)
     if error.errno in _NO_RIGHTS:
         return _no_rights(words, where)
-    return f"The ledger at {where} cannot be used: {words}."
+    return LedgerError(f"The ledger at {where} cannot be used: {words}.")
 
 
-def _sentence(words: str, where: object, waited: float) -> str:
+def _error(words: str, where: object, waited: float) -> LedgerError:
     if "locked" in words or "busy" in words:
-        return (
+        return LedgerError(
             f"Another process has held the ledger at {where} for more than {waited:g} s; "
-            "wait until it ends, then run the same command again: nothing that was committed is lost."
+            "wait until it ends, then run the same command again: nothing that was committed is lost.",
+            code="EH-LEDGER-BUSY",
         )
     if "full" in words or "disk I/O error" in words:
         return _no_space(words, where)
     if "not a database" in words or "malformed" in words:
-        return f"The file at {where} is not a usable ledger ({words}); restore a backup or choose another --store."
+        return LedgerError(
+            f"The file at {where} is not a usable ledger ({words}); restore a backup or choose another --store.",
+            code="EH-LEDGER-UNUSABLE",
+        )
     if "readonly" in words or "unable to open" in words:
         return _no_rights(words, where)
-    return f"The ledger at {where} could not be used: {words}."
+    return LedgerError(f"The ledger at {where} could not be used: {words}.")
 
 
-def _no_space(words: str, where: object) -> str:
-    return (
+def _no_space(words: str, where: object) -> LedgerError:
+    return LedgerError(
         f"The disk of the ledger at {where} is full or cannot be written ({words}); "
-        "free some space and run the same command again: nothing that was committed is lost."
+        "free some space and run the same command again: nothing that was committed is lost.",
+        code="EH-LEDGER-FULL",
     )
 
 
-def _no_rights(words: str, where: object) -> str:
-    return f"The ledger at {where} cannot be opened for writing ({words}); check the folder and its rights."
+def _no_rights(words: str, where: object) -> LedgerError:
+    return LedgerError(
+        f"The ledger at {where} cannot be opened for writing ({words}); check the folder and its rights.",
+        code="EH-LEDGER-READ-ONLY",
+    )
 
 
 def bring_up_to_date(
@@ -259,12 +273,14 @@ def bring_up_to_date(
         if found is not None and found > HEAD:
             raise LedgerError(
                 f"The ledger at {where} was written by a newer Evenhand (its tables are at {found}, this version knows "
-                f"{HEAD}); upgrade Evenhand, or choose another --store."
+                f"{HEAD}); upgrade Evenhand, or choose another --store.",
+                code="EH-LEDGER-NEWER",
             )
         if read_only:
             raise LedgerError(
                 f"The ledger at {where} can only be read here, and its tables are those of an older Evenhand (at "
-                f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written."
+                f"{found}, this version reads {HEAD}); copy it with its folder to a place that can be written.",
+                code="EH-LEDGER-OLDER",
             )
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":  # where two may begin to write at once
@@ -282,7 +298,8 @@ def _revision(connection: Connection, where: object) -> str | None:
     if not _is_ours(connection, tables):
         foreign = min(set(tables) - {"alembic_version"}, default="alembic_version")
         raise LedgerError(
-            f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store."
+            f"The database at {where} is another program's (it holds a table '{foreign}'); choose another --store.",
+            code="EH-LEDGER-FOREIGN",
         )
     return connection.execute(_VERSION).scalar()
 

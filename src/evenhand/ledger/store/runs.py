@@ -45,7 +45,7 @@ def find_run(ledger: Ledger, start: str) -> RunOnRecord:
         rows = connection.execute(_query().where(schema.runs.c.id.startswith(start, autoescape=True))).all()
     if len(rows) != 1:
         many = f"{len(rows)} runs begin with" if rows else "There is no run"
-        raise LedgerError(f"{many} '{start}'; `evenhand runs` lists them.")
+        raise LedgerError(f"{many} '{start}'; `evenhand runs` lists them.", code="EH-RUN-UNKNOWN")
     return _run(rows[0])
 
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, select
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
@@ -45,8 +46,10 @@ class Head:
         return {"head": self.hash, "ledger": self.root, "tips": [one.as_json() for one in self.tips]}
 
 
-class HeadError(Exception):
-    """Something that is no head. A sentence."""
+class HeadError(EvenhandError):
+    """A file that holds no head of a ledger's chain."""
+
+    code = "EH-LEDGER-HEAD"
 
 
 def head_from(document: object) -> Head:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import orjson
@@ -73,6 +73,13 @@ class ServerError:
     """A moderator stood before the model."""
 
 
+class _Stop(NamedTuple):
+    """Why a run stops at once."""
+
+    sentence: str
+    code: str | None = None
+
+
 class Faults:
     """Makes sentences and failures for one endpoint; knows the key only to keep it out of them."""
 
@@ -97,8 +104,8 @@ class Faults:
         line = printable(" ".join(self.scrub(words).split()))
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
-    def misuse(self, sentence: str) -> Misuse:
-        return Misuse(self.scrub(sentence))
+    def misuse(self, sentence: str, *, code: str | None = None) -> Misuse:
+        return Misuse(self.scrub(sentence), code=code)
 
     def failure(
         self,
@@ -126,7 +133,7 @@ class Faults:
         words = f" It says: {self.quoted(said.message)}" if said.message else ""
         stop = self._stopping(status, said)
         if stop is not None:
-            return self.misuse(stop + words)
+            return self.misuse(stop.sentence + words, code=stop.code)
         if status == 429:
             return self.failure(
                 f"{self.who} limits the rate of calls (429).{words}",
@@ -139,34 +146,35 @@ class Faults:
             reason=reason, transient=transient, retry_after=wait, status=status, unheard=status in _MAYBE_WRITTEN,
         )  # fmt: skip
 
-    def _stopping(self, status: int, said: ServerError) -> str | None:
-        """The sentence with which a run stops, where every further call would fail alike."""
+    def _stopping(self, status: int, said: ServerError) -> _Stop | None:
+        """With what a run stops, where every further call would fail alike."""
         bad_request = status in (400, 422)
         if status in (401, 403, 407) or (bad_request and _BAD_KEY.search(said.message)):
             return self._no_entry(status)
         if status != 429 and _NO_EYES.search(said.message):
-            return (
+            return _Stop(
                 f"{self.who} cannot see images ({status}): choose a model that can, or send none (--see none lets a "
                 "judge do without, --variant text-only a model that answers)."
             )
         codes = " ".join(said.codes)
         # Gemini says "exceeded your current quota" of plain rate limits, so that only the code counts with a 429.
         if status == 402 or "insufficient_quota" in codes or (bad_request and _NO_MONEY.search(said.message)):
-            return f"The account for {self.who} has no credit left ({status})."
+            return _Stop(f"The account for {self.who} has no credit left ({status}).")
         no_model = "model_not_found" in codes or _NO_MODEL.search(said.message)
         if status in (404, 405, 410) or (bad_request and no_model):
-            return self._not_found(status)
+            return _Stop(self._not_found(status), "EH-MODEL-UNKNOWN")
         return None
 
-    def _no_entry(self, status: int) -> str:
+    def _no_entry(self, status: int) -> _Stop:
         if status == 407:
-            return "The proxy on the way wants to be logged in to (407): check HTTPS_PROXY."
+            return _Stop("The proxy on the way wants to be logged in to (407): check HTTPS_PROXY.")
         variables = " or ".join(self._endpoint.key_variables)
         if not variables:
-            return f"{self.who} wants a key ({status}): name the variable that holds it with {self._endpoint.key_flag}."
+            wanted = f"name the variable that holds it with {self._endpoint.key_flag}"
+            return _Stop(f"{self.who} wants a key ({status}): {wanted}.", "EH-KEY-MISSING")
         if not self._has_key:
-            return f"{self.who} wants a key ({status}): set {variables}."
-        return f"{self.who} does not accept the key ({status}): check {variables}."
+            return _Stop(f"{self.who} wants a key ({status}): set {variables}.", "EH-KEY-MISSING")
+        return _Stop(f"{self.who} does not accept the key ({status}): check {variables}.", "EH-KEY-REFUSED")
 
     def _not_found(self, status: int) -> str:
         sentence = (

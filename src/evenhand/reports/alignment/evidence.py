@@ -38,7 +38,7 @@ class Testimony:
 
     def __post_init__(self) -> None:
         if not self.people:
-            raise AlignmentError("No person's verdict is here, and judges are held against people's.")
+            raise AlignmentError("No person's verdict is here, and judges are compared with people's.")
         if not self.judges:
             raise AlignmentError(
                 "No judge's verdict is here: in a file the column `rater_kind` says `model`, or --judge names a rater."
@@ -58,7 +58,7 @@ class Testimony:
 
 
 def of_files(paths: Sequence[Path], *, levels: Levels | None = None, judges: Sequence[str] = ()) -> Testimony:
-    """`judges`: who is held against people; none given, all raters that are models."""
+    """`judges`: who is compared with people; none given, all raters that are models."""
     given = read_preference_files(paths, levels=levels)
     raters = {one.rater.name: one.rater.kind for one in given}
     for name in judges:
@@ -139,7 +139,7 @@ def _named(models: list[StudyOnRecord], judges: Sequence[str]) -> list[StudyOnRe
     here = {one.rater.name for one in models}
     for name in judges:
         if name not in here:
-            raise MixedError(f"The ledger holds no verdicts of '{name}' beside people's; {hint(name, here)}")
+            raise MixedError(f"The ledger holds no verdicts of '{name}' on what people judged; {hint(name, here)}")
     return [one for one in models if not judges or one.rater.name in judges]
 
 

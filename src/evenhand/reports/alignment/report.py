@@ -1,4 +1,4 @@
-"""Judges held against people: how near they come, what people reach among themselves, and where they part."""
+"""Judges compared with people: how near they come, what people reach among themselves, and where they part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

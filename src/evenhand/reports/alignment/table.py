@@ -1,4 +1,4 @@
-"""Judges held against people, as text for a terminal."""
+"""Judges compared with people, as text for a terminal."""
 
 from collections.abc import Sequence
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from rich.console import Console
 
-from evenhand.audit.document import ASKED_OTHERWISE, AUDIT_COMMAND, FOUND_WANTING, REPORT_COMMAND, condition_json, told
+from evenhand.audit.document import (
+    ASKED_OTHERWISE,
+    AUDIT_COMMAND,
+    PROBLEMS_FOUND,
+    PROBLEMS_FOUND_BEFORE,
+    REPORT_COMMAND,
+    condition_json,
+    told,
+)
 from evenhand.benchmarks.data_error import listed
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
@@ -71,10 +79,11 @@ class Audits:
         return {**first.report, "differs": differs, "unfinished_at": self.unfinished_at}
 
 
-def found_wanting(document: Mapping[str, Any]) -> str | None:
+def problems_found(document: Mapping[str, Any]) -> str | None:
     """What an audit's findings say is wrong; None where nothing is."""
-    head = f"{FOUND_WANTING}: "
-    return next((said.removeprefix(head) for said in document.get("findings", ()) if said.startswith(head)), None)
+    heads = [f"{words}: " for words in (PROBLEMS_FOUND, PROBLEMS_FOUND_BEFORE)]
+    findings = ((said, head) for said in document.get("findings", ()) for head in heads)
+    return next((said.removeprefix(head) for said, head in findings if said.startswith(head)), None)
 
 
 def latest_audits(ledger: Ledger, origin: EvidenceSource) -> Audits:

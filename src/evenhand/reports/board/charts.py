@@ -96,7 +96,7 @@ def _heading(board: Board) -> Heading:
     absent = [one.model for one in board.models if not _drawn(one)]
     if absent:
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
-        lines.append(f"not drawn, for want of a finite rating: {', '.join(absent[:_NAMED])}{more}")
+        lines.append(f"not drawn, without a finite rating: {', '.join(absent[:_NAMED])}{more}")
     return Heading(title=f"Ratings: {about}", subtitle="\n".join(lines))
 
 

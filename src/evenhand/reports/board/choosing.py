@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.rater import PEOPLE
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -12,8 +13,10 @@ from evenhand.ledger.store.runs import find_run
 _POOLED = f" All people together are --judge {PEOPLE}."
 
 
-class MixedError(Exception):
-    """The record holds several of something and one must be chosen, or holds nothing that fits. A sentence."""
+class MixedError(EvenhandError):
+    """The record holds several of something and one must be chosen, or holds nothing that fits."""
+
+    code = "EH-CHOOSE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +92,10 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
         if len(values) > 1:
             pooled = _POOLED if name == "judge" and _people(left) > 1 else ""
             listed = ", ".join(values)
-            raise MixedError(f"The ledger holds several {name}s; choose one with --{name}: {listed}.{pooled}")
+            raise MixedError(
+                f"The ledger holds several {name}s; choose one with --{name}: {listed}.{pooled}",
+                code="EH-CHOOSE-SEVERAL",
+            )
     hidden: tuple[tuple[str, Callable[[StudyOnRecord], tuple[str, str]]], ...] = (
         ("data files", lambda s: (s.data, f"data {s.data[:12]}")),
         ("endpoints or settings of the judge", lambda s: (_rater(s, together=together), _judge_words(s))),
@@ -100,7 +106,8 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
         if len(words) > 1:
             raise MixedError(
                 f"The ledger holds judgements under several {what}, which are never mixed: {'; '.join(words)}. "
-                f"Choose one run with --run (see `evenhand runs`)."
+                f"Choose one run with --run (see `evenhand runs`).",
+                code="EH-CHOOSE-SEVERAL",
             )
     return left
 
@@ -151,7 +158,10 @@ def _narrowed(
 ) -> list[StudyOnRecord]:
     kept = [study for study in left if value_of(study) == wanted]
     if not kept:
-        raise MixedError(f"The ledger holds nothing for --{name} {wanted}; {hint(wanted, set(map(value_of, left)))}")
+        raise MixedError(
+            f"The ledger holds nothing for --{name} {wanted}; {hint(wanted, set(map(value_of, left)))}",
+            code="EH-CHOOSE-NOTHING",
+        )
     return kept
 
 
@@ -159,6 +169,7 @@ def _with_verdicts(left: list[StudyOnRecord], *, undecided: bool) -> list[StudyO
     decided = [study for study in left if study.decided]
     if not decided and not undecided:
         raise MixedError(
-            "Nothing has a verdict yet; `evenhand runs` tells how each run ended, `evenhand show RUN` why."
+            "Nothing has a verdict yet; `evenhand runs` says how each run ended, `evenhand show RUN` why.",
+            code="EH-CHOOSE-NOTHING",
         )
     return decided or left

@@ -35,7 +35,7 @@ class ShownFigures:
         if not self.left_out:
             return ()
         return (
-            f"{counted(self.left_out, 'verdict')} of people, or beside the reference, left out: where two models met "
+            f"{counted(self.left_out, 'verdict')} of people, or against the reference, left out: where two models met "
             f"on fewer than {FEWEST} items, those are {TOO_FEW}.",
         )
 

@@ -27,7 +27,8 @@ SHOWN = 50
 _SENTENCES = 12
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
 _RANGES = (
-    "range: the ranks a model may hold; tier 1: nobody is surely better, tier 2: only models of tier 1 are, and so on. "
+    "range: the ranks a model may hold; tier 1: no model is separated above it (at 95 %), tier 2: only those of tier "
+    "1, and so on. "
     "Ranges are wide where few"
 )
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits, found_wanting
+from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits, problems_found
 from evenhand.stats.reliability import Conclusion, Summary
 
 Kind: TypeAlias = Literal["good", "unsure", "bad"]
 
 _UNKNOWN = "Not known: no pair of answers was seen in both orders."
-_ORDER_ALONE = "Its verdicts hold when the answers change places."
+_ORDER_ALONE = "Its verdicts hold when the answers swap positions."
 _GOOD: Conclusion = "no sign of trouble in what was measured"
 
 
@@ -35,6 +35,6 @@ def trust_word(summary: Summary | None, audits: Audits | None) -> TrustWord:
 
 
 def _found(audit: AuditOnRecord) -> str | None:
-    faults = found_wanting(audit.report)
+    faults = problems_found(audit.report)
     otherwise = f", made otherwise than this board ({', '.join(audit.differs)})," if audit.differs else ""
-    return None if faults is None else f"Its audit{otherwise} found it wanting: {faults}"
+    return None if faults is None else f"Its audit{otherwise} found problems: {faults}"

@@ -80,7 +80,7 @@ def _overview(described: Sequence[Description]) -> Sheet:
         "items with factuality criteria": lambda one: f"{one.criteria[1]:,}",
         "images shown": lambda one: f"{one.counts.images:,}",
         "different images": lambda one: f"{one.pictures.different:,}",
-        "of these at hand": lambda one: f"{one.pictures.at_hand:,}",
+        "of these available": lambda one: f"{one.pictures.at_hand:,}",
         "median size of an image": _median_size,
         "smallest and largest": _extreme_sizes,
         "licence": lambda one: one.licence,
@@ -205,7 +205,7 @@ def _counted_rows(one: Description) -> Iterator[_Long]:
         "different roles": len(one.requests.roles),
         "images": one.counts.images,
         "different images": one.pictures.different,
-        "images at hand": one.pictures.at_hand,
+        "images available": one.pictures.at_hand,
     }
     for name, number in totals.items():
         yield "totals", name, "count", str(number)

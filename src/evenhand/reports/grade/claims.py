@@ -1,4 +1,4 @@
-"""The findings of the Grade Score paper's sections 6.1 to 6.5 and 7 as claims, tested on the data at hand."""
+"""The findings of the Grade Score paper's sections 6.1 to 6.5 and 7 as claims, tested on the given data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -265,7 +265,7 @@ def _prompt_effects(
 
 
 def _parts(cells: Sequence[Graded]) -> Iterator[Claim]:
-    llm = "The unrelated option raises the LLM Score (entropy of the places)."
+    llm = "The unrelated option raises the LLM Score (entropy of the positions)."
     choice = f"The Choice Score stays as high with it (falls by less than {HARDLY_LESS})."
     pairs = _pairs(cells)
     if not pairs:

@@ -141,7 +141,7 @@ def swaps_chart(report: Report, *, width: int = _WIDE) -> "alt.Chart":
         .properties(width=width, height=46)
     )
     heading = Heading(
-        title="What the judge chose when the two answers changed places",
+        title="What the judge chose when the two answers swapped positions",
         subtitle=f"{counted(swapped.pairs, 'pair')} of answers with a verdict in both orders"
         + ("; of several verdicts in one order each counts in part" if report.replicates > 1 else ""),
     )
@@ -180,7 +180,7 @@ def shares_chart(report: Report, *, width: int = _WIDE) -> "alt.LayerChart":
     )
     points = base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x=alt.X("value:Q", **across))
     heading = Heading(
-        title="How steady the judge is when the answers change places",
-        subtitle="shares with their 95 % intervals, clustered by item; dashed: a coin, and a judge fair to both places",
+        title="How steady the judge is when the answers swap positions",
+        subtitle="shares with 95 % intervals, clustered by item; dashed: a coin, and a judge fair to both positions",
     )
     return titled(alt.layer(coin, spans, points).properties(width=width, height=alt.Step(22)), heading)

@@ -41,9 +41,9 @@ def _leader(board: Board, part: Sequence[BoardRow]) -> str:
     if len(first) == len(part):
         return f"All {len(part)} models are level with {value}."
     if len(first) > 1:
-        return f"{_listed([one.model for one in first])} share the lead with {value}{_surely(first, part)}."
+        return f"{_listed([one.model for one in first])} share the lead with {value}{_lead(first, part)}."
     why = f" {first[0].note}" if first[0].rating.value is None and first[0].note else ""
-    return f"{first[0].model} leads with {value}{_surely(first, part)}.{why}"
+    return f"{first[0].model} leads with {value}{_lead(first, part)}.{why}"
 
 
 def _value(board: Board, first: Sequence[BoardRow]) -> str:
@@ -57,20 +57,24 @@ def _value(board: Board, first: Sequence[BoardRow]) -> str:
     return f"{points} by {method}{bounds}"
 
 
-def _surely(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:
-    """How sure the lead is; empty where no ranges are known."""
+def _lead(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:
+    """Whether the lead is separated; empty where no ranges are known."""
     top = [one for one in part if one.tier == 1]
     behind = [one.model for one in part if one not in first]
     others = [one.model for one in top if one not in first]
     rest = behind[0] if len(behind) == 1 else "every other model"
     if len(top) == len(part):
-        return f", but not surely ahead of {rest}" if len(part) == 2 else ", but no two models are surely apart"
+        return (
+            f", but not separated from {rest} at 95 %"
+            if len(part) == 2
+            else ", but no two models are separated at 95 %"
+        )
     if others:
-        return f"; nobody is surely better than {_listed(others)} either"
+        return f"; no model is separated above {_listed(others)} at 95 % either"
     if not top:
         return ""
     sure = all(one.rank_upper == len(first) for one in first)
-    return f", {'surely' if sure else 'but not surely'} ahead of {rest}"
+    return f", {'' if sure else 'but not '}separated from {rest} at 95 %"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ class PackedImages:
 
     ledger: Ledger
     digests: Mapping[str, str]
-    """Of those at hand, in the order in which they matter, by the name that items give them."""
+    """Of the available ones, in the order in which they matter, by the name that items give them."""
     edge: int
     """Pixels of the longer edge."""
 
@@ -85,7 +85,7 @@ def _edge(ledger: Ledger, digests: Sequence[str], most_bytes: int) -> int:
 
 
 def _made_small(ledger: Ledger, digest: str, edge: int) -> bytes | None:
-    """None where the image is not at hand or cannot be decoded."""
+    """None where the image is not available or cannot be decoded."""
     try:
         return thumbnail(ledger.images.get(digest), edge=edge)
     except ImageError:

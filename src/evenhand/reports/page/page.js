@@ -116,7 +116,7 @@
     if (!names || !names.length) return "";
     return element("div", { class: "pictures" }, names.map((name, place) => {
       const number = index.pictures[name];
-      if (number === undefined) return element("p", { class: "absent" }, `Image ${place + 1} is not at hand: ${name}`);
+      if (number === undefined) return element("p", { class: "absent" }, `Image ${place + 1} is not available: ${name}`);
       if (number < 0) return element("p", { class: "absent" }, `Image ${place + 1} is left out for size: ${name}`);
       const source = `data:image/webp;base64,${byId(`picture-${number}`).textContent}`;
       return element("img", { src: source, alt: `Image ${place + 1} of ${names.length}` });

@@ -98,7 +98,7 @@ _ALT = {
     "board": "Ratings of the models with their 95 % intervals; the table below has the numbers.",
     "matrix": "How often each model won against each other; the table below has the numbers.",
     "categories": "Win rate of each model in each category; the table below has the numbers.",
-    "order": "What the judge chose when the answers changed places; the table below has the numbers.",
+    "order": "What the judge chose when the answers swapped positions; the table below has the numbers.",
     "reliability": "How often the judge keeps its verdict and chooses the first shown; the sentences below say it.",
 }
 

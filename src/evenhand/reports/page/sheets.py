@@ -124,7 +124,7 @@ def order_sheet(report: Report) -> Sheet:
         (name, count(round(number, 1)), per_cent(number / swapped.pairs if swapped.pairs else None))
         for name, number in parts.items()
     ]
-    return Sheet(title="What the judge chose when the answers changed places", headings=("", "pairs", "share"),
+    return Sheet(title="What the judge chose when the answers swapped positions", headings=("", "pairs", "share"),
                  rows=tuple(rows))  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import Approved, Entered
 from evenhand.format.number_ranges import from_ranges
@@ -21,8 +22,10 @@ _LARGEST = 2**63 - 1
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
-class ReceiptError(Exception):
-    """A file that is no receipt. A sentence."""
+class ReceiptError(EvenhandError):
+    """A file that is no receipt."""
+
+    code = "EH-RECEIPT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

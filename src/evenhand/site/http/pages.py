@@ -88,7 +88,9 @@ class Pages:
 
     def refusal(self, request: Request, refusal: Refusal) -> Response:
         if request.url.path.startswith("/api/"):
-            response: Response = AsciiJson({"schema": 1, "error": refusal.sentence}, refusal.status_code)
+            response: Response = AsciiJson(
+                {"schema": 1, "error": refusal.sentence, "code": refusal.code}, refusal.status_code
+            )
         else:
             typed = getattr(request.state, "typed", {})
             context = {

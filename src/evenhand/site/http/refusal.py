@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import HTTPException
 
+from evenhand.domain.errors import UNEXPECTED, EvenhandError, code_of
 from evenhand.domain.submission import Stage
 
 
@@ -21,11 +22,38 @@ class Refusal(HTTPException):
         attack: str | None = None,
         about: str = "",
         headers: Mapping[str, str] | None = None,
+        code: str | None = None,
     ) -> None:
+        """`code`: by the status, where none is given."""
         super().__init__(status, sentence, dict(headers or {}))
         self.sentence = sentence
+        self._code = code
         self.attack = attack
         self.about = about
+
+    @property
+    def code(self) -> str:
+        """Stays when the sentence is reworded; that of the error which it passes on, if any."""
+        if self._code is None and isinstance(self.__cause__, EvenhandError):
+            return code_of(self.__cause__)
+        return self._code or STATUS_CODES.get(self.status_code, "EH-REQUEST")
+
+
+STATUS_CODES: Mapping[int, str] = {
+    401: "EH-SIGN-IN",
+    403: "EH-FORBIDDEN",
+    404: "EH-NOT-FOUND",
+    405: "EH-METHOD",
+    408: "EH-SLOW",
+    409: "EH-CONFLICT",
+    413: "EH-TOO-LARGE",
+    415: "EH-MEDIA-TYPE",
+    421: "EH-HOST",
+    422: "EH-INVALID",
+    429: "EH-RATE-LIMIT",
+    500: UNEXPECTED,
+    503: "EH-BUSY",
+}
 
 
 _STANDS: Mapping[Stage, str] = {

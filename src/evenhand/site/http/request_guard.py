@@ -29,7 +29,7 @@ Answer: TypeAlias = Callable[[Request, Refusal], Awaitable[Response]]
 
 
 def begun_in_time(request: Request) -> None:
-    """For a route that answers with a large file: the clock of requests is held against it until the first byte."""
+    """For a route that answers with a large file: the clock of requests is compared with it until the first byte."""
     setattr(request.state, _DOWNLOAD, True)
 
 
@@ -75,7 +75,7 @@ class RequestGuard:
             return  # in the middle of a body: nobody is there to be answered
         except Exception:  # noqa: BLE001  the last resort of the server
             _log.exception("%s %s failed.", request.method, request.url.path)
-            words = "Something failed here that nobody foresaw; it was not your doing."
+            words = "Unexpected error on this server; it was not caused by you. Try again later, or tell its owner."
             await self._refuse(request, send, Refusal(500, words), started)
 
     async def _admit(self, request: Request) -> None:

@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.images.guard import is_public
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class SiteError(Exception):
-    """A site that cannot be served as asked. A sentence."""
+class SiteError(EvenhandError):
+    """A site that cannot be served as asked."""
+
+    code = "EH-SERVE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

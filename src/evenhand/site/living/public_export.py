@@ -37,7 +37,7 @@ class WrittenImages:
     files: Mapping[str, str]
     """Names of the files, by the image's digest."""
     absent: tuple[str, ...]
-    """Images that are not at hand, as the items name them."""
+    """Images that are not available, as the items name them."""
 
 
 def public_rows(benchmark: Benchmark, *, files: Mapping[str, str] | None = None) -> list[dict[str, Json]]:
@@ -66,7 +66,7 @@ def on_record(ledger: Ledger, data: str) -> Benchmark:
 
 
 def write_images(benchmark: Benchmark, folder: Place, store: ImageStore | None) -> WrittenImages:
-    """Every image that is at hand, as a file named by its digest; one that is there already stays.
+    """Every available image, as a file named by its digest; one that is there already stays.
 
     Raises OSError, OutputRefused where another file has that name, and ExchangeError where a stored image was altered.
     """

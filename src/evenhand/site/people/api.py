@@ -247,9 +247,9 @@ async def put_choice(serving: Serving, changing: Changing, comparison: Id, numbe
         shown = ShownChoice(number=number, showing=asked.showing, after=asked.after)
         found = await said(serving, own, shown, asked.choice)
     except ShownAnew:
-        return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "changed": True}, 409)
+        return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "code": "EH-CONFLICT", "changed": True}, 409)
     except Overtaken as overtaken:
         stands = overtaken.said
-        told = {"schema": 1, "error": overtaken_sentence(stands), "choice": stands.choice, "times": stands.times}
-        return AsciiJson(told, 409)
+        now = {"choice": stands.choice, "times": stands.times}
+        return AsciiJson({"schema": 1, "error": overtaken_sentence(stands), "code": "EH-CONFLICT", **now}, 409)
     return AsciiJson({"schema": 1, "number": number, "choice": found.choice, "times": found.times})

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import exists, select
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.format.near_names import hint
@@ -19,8 +20,10 @@ MOST_TASKS = 200_000
 """Of all people in one study."""
 
 
-class PeopleStudyError(Exception):
-    """A study that cannot be made or taken part in as asked. A sentence."""
+class PeopleStudyError(EvenhandError):
+    """A study that cannot be made or taken part in as asked."""
+
+    code = "EH-STUDY"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -229,7 +229,7 @@ def sent_study(form: SentFields) -> NewStudy:
                 "form": form.text("form", most=20),
                 "title": form.text("title", most=TITLE_LONGEST),
                 "category": form.text("category", most=NAME_LONGEST),
-                "sample": form.text("sample", most=64, called="Drawn before"),
+                "sample": form.text("sample", most=64, called="Sampled before"),
                 "items": _maybe_number(form, "items", "Items at most"),
                 "pairs": form.text("pairs", most=20),
                 "models": list(form.several("models", longest=NAME_LONGEST)),

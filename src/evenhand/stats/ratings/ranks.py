@@ -42,11 +42,11 @@ class RankRange:
     model: str
     component: int | None
     rank_lower: int | None
-    """The best rank it may hold: one more than the models surely better."""
+    """The best rank it may hold: one more than the models separated above it."""
     rank_upper: int | None
-    """The worst: the component's size less the models surely worse."""
+    """The worst: the component's size less the models separated below it."""
     tier: int | None
-    """1 where nobody is surely better, else one more than the lowest tier among those who are."""
+    """1 where no model is separated above it, else one more than the lowest tier among those who are."""
 
     def as_json(self) -> dict[str, Json]:
         return {"rank_lower": self.rank_lower, "rank_upper": self.rank_upper, "tier": self.tier}
@@ -56,7 +56,7 @@ class RankRange:
 class RankRanges:
     ranges: tuple[RankRange, ...]
     """In the order of the models."""
-    surely_better: BoolArray
+    separated: BoolArray
     """[i, j]: model i is better than model j, all such claims right together with probability `level`."""
     level: float
     notes: tuple[str, ...]
@@ -64,7 +64,7 @@ class RankRanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Judged:
-    surely: BoolArray
+    separated: BoolArray
     joint: Joint
     silent: int
     """Models that might be compared with others, and no difference has an interval."""
@@ -76,7 +76,7 @@ class _Judged:
 def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
     """At the board's own level, from the sandwich, also where the models' intervals are a bootstrap's.
 
-    A model without a finite rating is surely above another only as far as its wins prove it: a single lucky one leaves
+    A model without a finite rating is above another only as far as its wins prove it: a single lucky one leaves
     its range open.
     """
     found, spread = rated.solution.structure, rated.spread
@@ -90,13 +90,13 @@ def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
         covariance = spread.covariance[:models, :models]
         joint = simulated(covariance, error, pairs, level=rated.level, seed=seed)
     strength = rated.solution.fit.strength
-    surely = strength[:, None] - strength[None, :] > error * _larger(joint.reach(spread.clusters_of))
+    separated = strength[:, None] - strength[None, :] > error * _larger(joint.reach(spread.clusters_of))
     if found.above.any():
-        surely |= _proven(rated, joint.level)
+        separated |= _proven(rated, joint.level)
         # What follows from claims that are right together is right with them.
-        surely = closure(surely) & ~np.eye(models, dtype=np.bool_)
+        separated = closure(separated) & ~np.eye(models, dtype=np.bool_)
     finite = np.isfinite(error) | found.above | found.above.T
-    judged = _judged(surely, joint, found.component, finite, level=rated.level)
+    judged = _judged(separated, joint, found.component, finite, level=rated.level)
     return _ranges(rated.solution.everything.models, found.component, judged)
 
 
@@ -130,8 +130,8 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: "EloBootstrap", *, leve
     known = (settled | (value >= start))[:, None] & (settled | (value <= start))[None, :]
     cases = np.minimum(played, items)
     enough = _beyond_chance(np.minimum(cases[:, None], cases[None, :]), joint.level)
-    surely = known & enough & (gap > error * _larger(joint.reach(clusters)))
-    judged = _judged(surely, joint, component, np.isfinite(error), level=level)
+    separated = known & enough & (gap > error * _larger(joint.reach(clusters)))
+    judged = _judged(separated, joint, component, np.isfinite(error), level=level)
     return _ranges(comparisons.models, component, judged)
 
 
@@ -157,8 +157,8 @@ def win_rate_rank_ranges(
         joint = simulated(covariance, error, pairs, level=level, seed=seed)
     deviation = np.sqrt(np.where(varied, own, 1.0))
     correlation = covariance / np.outer(deviation, deviation)
-    surely = same & _above(tallied, np.clip(correlation, -1.0, 1.0), joint)
-    return _ranges(comparisons.models, component, _judged(surely, joint, component, same, level=level))
+    separated = same & _above(tallied, np.clip(correlation, -1.0, 1.0), joint)
+    return _ranges(comparisons.models, component, _judged(separated, joint, component, same, level=level))
 
 
 def _same(labels: IntArray) -> BoolArray:
@@ -175,11 +175,11 @@ def _larger(reach: FloatArray) -> FloatArray:
     return np.maximum(reach[:, None], reach[None, :])
 
 
-def _judged(surely: BoolArray, joint: Joint, component: IntArray, known: BoolArray, *, level: float) -> _Judged:
+def _judged(separated: BoolArray, joint: Joint, component: IntArray, known: BoolArray, *, level: float) -> _Judged:
     """`known`: which differences have an interval."""
     comparable = _same(component).any(axis=1) & (component >= 0)
     silent = int((comparable & ~known.any(axis=1)).sum())
-    return _Judged(surely=surely, joint=joint, silent=silent, comparable=int(comparable.sum()), level=level)
+    return _Judged(separated=separated, joint=joint, silent=silent, comparable=int(comparable.sum()), level=level)
 
 
 def _pairs(component: IntArray) -> int:
@@ -252,10 +252,10 @@ def _above(tallied: WinTally, correlation: FloatArray, joint: Joint) -> BoolArra
 
 
 def _ranges(models: Sequence[str], component: IntArray, judged: _Judged) -> RankRanges:
-    surely = judged.surely
+    separated = judged.separated
     played = component >= 0
     size = np.bincount(component[played], minlength=1)[np.where(played, component, 0)]
-    better, worse, tier = surely.sum(axis=0), surely.sum(axis=1), _tiers(surely)
+    better, worse, tier = separated.sum(axis=0), separated.sum(axis=1), _tiers(separated)
     ranges = tuple(
         RankRange(
             model=model,
@@ -266,16 +266,16 @@ def _ranges(models: Sequence[str], component: IntArray, judged: _Judged) -> Rank
         )
         for code, model in enumerate(models)
     )
-    return RankRanges(ranges=ranges, surely_better=surely, level=judged.level, notes=_notes(judged))
+    return RankRanges(ranges=ranges, separated=separated, level=judged.level, notes=_notes(judged))
 
 
-def _tiers(surely: BoolArray) -> IntArray:
-    tier = np.zeros(len(surely), dtype=np.int64)
-    left = np.ones(len(surely), dtype=np.bool_)
+def _tiers(separated: BoolArray) -> IntArray:
+    tier = np.zeros(len(separated), dtype=np.int64)
+    left = np.ones(len(separated), dtype=np.bool_)
     number = 0
     while left.any():
         number += 1
-        top = left & ~surely[left].any(axis=0)
+        top = left & ~separated[left].any(axis=0)
         tier[top] = number
         left &= ~top
     return tier
@@ -296,6 +296,9 @@ def _notes(judged: _Judged) -> tuple[str, ...]:
             f"{counted(silent, 'model')} with too few items for an interval of any difference: "
             f"{'it' if silent == 1 else 'they'} may hold any rank."
         )
-    elif not judged.surely.any():
-        notes.append("No two models are surely apart: any may hold any rank among those it can be compared with.")
+    elif not judged.separated.any():
+        notes.append(
+            f"No two models are separated at {100 * judged.level:g} %: any may hold any rank among those it can be "
+            f"compared with."
+        )
     return tuple(notes)

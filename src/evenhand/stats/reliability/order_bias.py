@@ -41,7 +41,7 @@ class OrderBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swapped:
-    """Pairs with both orders read, by what became of the verdict when the answers changed places.
+    """Pairs with both orders read, by what became of the verdict when the answers swapped positions.
 
     Parts of pairs where an order was asked several times: every verdict of the one meets every verdict of the other.
     """

@@ -18,7 +18,7 @@ Conclusion: TypeAlias = Literal[
 ]
 
 CONSISTENT_ENOUGH = 0.8
-"""Four verdicts of five kept when the answers change places. Guessing keeps at most half of what it decides, so at
+"""Four verdicts of five kept when the answers swap positions. Guessing keeps at most half of what it decides, so at
 least three fifths of the verdicts (2 x 0.8 - 1) then rest on the answers."""
 
 FAR_FROM_EVEN = 0.1
@@ -122,9 +122,9 @@ def _leans(order: OrderBias) -> bool:
 
 def _headline(conclusion: Conclusion, order: OrderBias) -> str:
     if conclusion == "not to be trusted":
-        return "This judge is not to be trusted: its verdicts do not hold when the answers change places."
+        return "This judge is not to be trusted: its verdicts do not hold when the answers swap positions."
     if conclusion == "a small leaning to one place":
-        return "Its verdicts mostly hold when the answers change places, but it leans a little to one place."
+        return "Its verdicts mostly hold when the answers swap positions, but it favours one position a little."
     if conclusion != "undecided":
         return "No sign of trouble in what was measured."
     if _below(order.swap_consistency, CONSISTENT_ENOUGH):
@@ -141,7 +141,8 @@ def _why_undecided(order: OrderBias) -> str:
     for share, apart in zip(_consistencies(order), ("", " that no order called a tie"), strict=True):
         if share.value is not None and not _at_least(share, CONSISTENT_ENOUGH):
             return (
-                f"at least {100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers change places. "
+                f"at least {100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers swap "
+                f"positions. "
                 f"It kept {_count(share.value * share.n)} of {_count(share.n)}{apart}, and with "
                 f"{_counted(share.clusters, 'item')} that can mean anything from {_bounds(share)}."
             )
@@ -163,7 +164,7 @@ def _consistency_sentences(order: OrderBias) -> list[str]:
     few = _holds_coin_and_good(decided)
     if not _has_ties(order):
         claim = _FEW_TO_TELL.format("keeps its verdict") if few else f"The judge {_consistency_claim(decided)}"
-        return [f"{claim} when the answers change places: {coin}"]
+        return [f"{claim} when the answers swap positions: {coin}"]
     overall = f"When the answers change places the judge keeps its verdict, be it a tie, in {_share_of(kept, 'pairs')}."
     if not coin:
         return [overall, "It called every pair a tie at least once, so a careful judge and an idle one look alike."]
@@ -207,8 +208,8 @@ def _position_claim(share: Estimate, order: OrderBias) -> str:
     near = _at_least(share, COIN - FAR_FROM_EVEN) and _below(share, COIN + FAR_FROM_EVEN)
     # A judge that keeps its verdicts cannot lean far, however wide this interval is.
     if not near and not _consistent(order):
-        return _FEW_TO_TELL.format("leans to either place")
-    return "No leaning to either place was found"
+        return _FEW_TO_TELL.format("favours either position")
+    return "No position bias was found"
 
 
 def _basis_sentences(order: OrderBias) -> list[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BY_MEDIAN = (
     "Models stand in the order of the median of the resamples, which hardly depends on the order of the battles, as on "
-    "FastChat's boards of 2023; the single pass beside it does."
+    "FastChat's boards of 2023; the single pass does."
 )
 _ORDER_MATTERS = "Elo depends on the order of the battles, and the last ones weigh most: in another order it differs."
 

@@ -100,7 +100,7 @@ def _table_7_mae() -> PrintedTable:
     slips = [row.row for row in rows if row.note]
     return PrintedTable(
         table="Table 7, MAE",
-        what="The average MAE pooled over cases, from the three that are printed beside it.",
+        what="The average MAE pooled over cases, from the three printed with it.",
         rows=rows,
         findings=(
             f"{len(rows) - len(slips)} of {len(rows)} averages follow from their parts within rounding; "

@@ -19,17 +19,17 @@ _FAVOURITE = tuple(order.index(1) for order in rotations(4))
 # What the authors' code gives for each (spec C3): Grade Score, LLM Score, Choice Score.
 _WORKED: dict[str, tuple[tuple[int | None, ...], tuple[float, float, float]]] = {
     "perfectly consistent": (_FAVOURITE, (1, 1, 1)),
-    "always the first place": ((0, 0, 0, 0), (0, 0, 0.25)),
-    "three consistent, then the first place": ((*_FAVOURITE[:3], 0), (0.75, 0.75, 0.75)),
+    "always the first position": ((0, 0, 0, 0), (0, 0, 0.25)),
+    "three consistent, then the first position": ((*_FAVOURITE[:3], 0), (0.75, 0.75, 0.75)),
     "three consistent, one unread": ((*_FAVOURITE[:3], None), (0.884228, 0.792481, 1)),
     "none read": ((None, None, None, None), (0, 0, 0)),
-    "two options, always the first place": ((0, 0), (0, 0, 0.5)),
+    "two options, always the first position": ((0, 0), (0, 0, 0.5)),
 }
 _LAST_DIGIT = 5e-7
 
 IMPOSSIBLE = "impossible: above the harmonic mean of its parts"
 OUTSIDE = "outside its own two parts"
-MISPRINT = "surely a misprint"
+MISPRINT = "certainly a misprint"
 BEST = "claude-3-opus"
 
 

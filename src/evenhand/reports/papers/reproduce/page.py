@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.outputs import Place
 from evenhand.format.charts import write_out
 from evenhand.format.sheet import written
@@ -16,8 +17,10 @@ _FILE = "page.html"
 TITLE = "The papers' printed figures, recomputed"
 
 
-class PageError(Exception):
-    """A sentence."""
+class PageError(EvenhandError):
+    """A page of recomputed tables that cannot be written as asked."""
+
+    code = "EH-PAGE"
 
 
 def write_page(found: Sequence[Reproduction], path: Place) -> None:

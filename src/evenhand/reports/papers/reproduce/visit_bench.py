@@ -81,7 +81,7 @@ def tie_table(boards: Sequence[Printed], sums: Sequence[Printed]) -> PrintedTabl
     rows = [_tie_row(one["board"], int(one["matches"]), decided) for one, decided in known]
     return PrintedTable(
         table="n against the reference's matches",
-        what="The models' n added up, beside the matches of the reference.",
+        what="The models' n added up, and the matches of the reference.",
         rows=tuple(rows),
         findings=(
             "The sum falls short of the matches: n leaves the ties out, so the rate is wins / (wins + losses).",

@@ -119,7 +119,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparedVerdicts:
-    """Verdicts of one scale beside what they are held against."""
+    """Verdicts of one scale beside what they are compared with."""
 
     case: IntArray
     judged: FloatArray

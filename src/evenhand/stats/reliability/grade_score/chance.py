@@ -1,4 +1,4 @@
-"""What a judge who picks at random would score on the rows at hand, and how far a judge is above it."""
+"""What a judge who picks at random would score on the given rows, and how far a judge is above it."""
 
 import math
 from collections.abc import Mapping

@@ -110,8 +110,8 @@ def _block(rows: Sequence[OptionRow], numbers: list[int], options: int, unrelate
     if wrong.any():
         row, trial = (int(where[0]) for where in np.nonzero(wrong))
         raise ValueError(
-            f"Item {rows[numbers[row]].item}: place {place[row, trial]} was chosen in trial {trial + 1}, but its "
-            f"options stand in places 0 to {options - 1}."
+            f"Item {rows[numbers[row]].item}: position {place[row, trial]} was chosen in trial {trial + 1}, but its "
+            f"options stand in positions 0 to {options - 1}."
         )
     option = np.where(read, orders[np.arange(options), place], UNREAD)
     return Block(
