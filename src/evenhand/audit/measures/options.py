@@ -63,8 +63,8 @@ def _grade_above_chance(design: "Design", heard: AuditReplies, seed: int) -> lis
         Measure(
             name="grade_above_chance",
             estimate=above,
-            design="All answers to an item at once, each in each position once, under option_selection: the Grade Score "
-            "above that of a judge who picks at random, over the best there is.",
+            design="All answers to an item at once, each in each position once, under option_selection: the Grade "
+            "Score above that of a judge who picks at random, over the best there is.",
             unit="effect",
         )
     ]
