@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from evenhand.domain.errors import EvenhandError
+
 _SHOWN = 20
 LISTED = 5
 """Names told in one sentence before the rest is counted."""
 
 
-class DataError(ValueError):
+class DataError(EvenhandError, ValueError):
     """Data that cannot be used. The message says what is wrong, where, and what to do; nothing was loaded."""
 
 

@@ -12,12 +12,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from evenhand.domain.errors import EvenhandError
+
 TOML, DOTENV = "evenhand.toml", ".env"
 _MOST_BYTES = 1 << 20
 """Of a file of settings; a larger one is none."""
 
 
-class WrongUse(Exception):
+class WrongUse(EvenhandError):
     """The command cannot be carried out as given. A sentence; exit 2."""
 
 

@@ -1,10 +1,17 @@
-"""Why a model gave no reply: what a wait may cure, what it will not, and what should stop the whole run."""
+"""The root of the errors that are sentences for the user, and why a model gave no reply."""
 
 from evenhand.domain.call import Usage
 from evenhand.domain.verdict import CallFailed
 
 
-class CallFailure(Exception):
+class EvenhandError(Exception):
+    """What was asked cannot be done as asked; the message is a sentence for the user.
+
+    `except eh.EvenhandError` takes all of them.
+    """
+
+
+class CallFailure(EvenhandError):
     """No reply to this request. `transient`: the same request may go through later."""
 
     def __init__(
@@ -32,7 +39,7 @@ class CallFailure(Exception):
         """HTTP requests made before giving up."""
 
 
-class Misuse(Exception):
+class Misuse(EvenhandError):
     """A wrong key, model, address or setting: every further call would fail alike, so the run stops. A sentence."""
 
     usage: Usage | None = None

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.private_files import make_folder
 
 _STREAM = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
@@ -23,7 +24,7 @@ _REMEMBERED = 2000
 """Files that are remembered at most; beyond that the older half is forgotten, and asks for --force."""
 
 
-class OutputRefused(Exception):
+class OutputRefused(EvenhandError):
     """What is there stays as it is. A sentence that says what would allow it."""
 
 

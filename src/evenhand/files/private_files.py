@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from evenhand.domain.errors import EvenhandError
+
 FOLDER, FILE = 0o700, 0o600
 UNFINISHED = ".unfinished"
 """How the name of a file ends that is being written."""
@@ -19,7 +21,7 @@ UNFINISHED = ".unfinished"
 _OTHERS = 0o077
 
 
-class WayOut(OSError):
+class WayOut(EvenhandError, OSError):
     """A link leads out of the folder that a file is to lie in."""
 
     def __init__(self, path: Path, really: Path, within: Path) -> None:

@@ -8,6 +8,7 @@ from html import unescape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.outputs import Place, write_whole
 from evenhand.format.printable import printable
 
@@ -40,7 +41,7 @@ _WORDS = re.compile(r'<text[^>]*text-anchor="(\w+)" transform="([^"]*)"[^>]*font
 _TAG = re.compile("<[^>]*>")
 
 
-class ChartError(Exception):
+class ChartError(EvenhandError):
     """A picture that cannot be drawn; the message is a sentence for the user."""
 
 

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from evenhand.domain.errors import EvenhandError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageLimits:
@@ -56,7 +58,7 @@ _SVG_TAG = re.compile(rb"<(?:[\w.-]+:)?svg[\s/>]|<!doctype\s+svg")
 _HTML_TAG = re.compile(rb"<!doctype\s+html|<(?:html|head|body|script|title|meta)[\s/>]")
 
 
-class ImageError(ValueError):
+class ImageError(EvenhandError, ValueError):
     """An image that cannot be used; the message is a sentence saying what is wrong with it and what to do."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.domain.call import Message, Offer, Role
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
@@ -35,7 +36,7 @@ JUDGEMENT = "judgement"
 _CLOSING = "XXXXXXXX"
 
 
-class ProtocolError(ValueError):
+class ProtocolError(EvenhandError, ValueError):
     """A protocol that cannot be loaded, or that was asked for what it does not have: a sentence."""
 
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from evenhand.domain.call import Reply
-from evenhand.domain.errors import CallFailure
+from evenhand.domain.errors import CallFailure, EvenhandError
 from evenhand.engine.run.limits import Concurrency
 
 
-class LongPause(Exception):
+class LongPause(EvenhandError):
     """The endpoint asks for a longer pause than a run waits for. A sentence."""
 
 

