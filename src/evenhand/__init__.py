@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from evenhand.api import JudgeRun, Terms, judge
+    from evenhand.api.judging import JudgeRun, Terms, judge, judge_async
     from evenhand.benchmarks.answers.responses_file import read_responses
     from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
     from evenhand.domain.rater import Settings
@@ -35,6 +35,7 @@ __all__ = [
     "Terms",
     "bundled_answers",
     "judge",
+    "judge_async",
     "load_benchmark",
     "load_protocol",
     "open_ledger",
@@ -46,16 +47,17 @@ _HOMES = {
     "BattleColumns": "evenhand.exchange.battles_file",
     "Board": "evenhand.reports.board.board",
     "Choice": "evenhand.reports.board.choosing",
-    "JudgeRun": "evenhand.api",
+    "JudgeRun": "evenhand.api.judging",
     "Ledger": "evenhand.ledger.store.record",
     "Matching": "evenhand.engine.tasks.judging",
     "Scale": "evenhand.stats.ratings.scale",
     "Scoring": "evenhand.reports.board.methods",
     "Settings": "evenhand.domain.rater",
     "Showing": "evenhand.engine.tasks.judging",
-    "Terms": "evenhand.api",
+    "Terms": "evenhand.api.judging",
     "bundled_answers": "evenhand.benchmarks.catalog",
-    "judge": "evenhand.api",
+    "judge": "evenhand.api.judging",
+    "judge_async": "evenhand.api.judging",
     "load_benchmark": "evenhand.benchmarks.catalog",
     "load_protocol": "evenhand.protocols.catalog",
     "open_ledger": "evenhand.ledger.store.record",

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from evenhand.api.asking import AskedModels
+from evenhand.api.jobs import JudgingJob
 from evenhand.audit.design import PARTS, AuditStudy, Design, Sources, design
 from evenhand.audit.gate import GateRule
 from evenhand.audit.gate_plan import Needed, fewest_items
@@ -14,9 +16,8 @@ from evenhand.audit.trials import Makers, ShownTwins
 from evenhand.audit.twins import Twins, twins_for
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.ask.extracting import AskedModels
 from evenhand.cli.ask.judged_answers import answers_to_judge
-from evenhand.cli.ask.judging import JudgingJob, carry_out_all, job, showing_of
+from evenhand.cli.ask.judging import carry_out_all, job, showing_of
 from evenhand.cli.ask.outcome import Outcomes
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes

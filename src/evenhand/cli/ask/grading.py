@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
+from evenhand.api.asking import AskedModels
+from evenhand.api.jobs import JudgingJob
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selected, Selection, select, sets_of_answers
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.ask.extracting import AskedModels
 from evenhand.cli.ask.judged_answers import answers_to_judge
-from evenhand.cli.ask.judging import JudgingJob, carry_out_all, job, showing_of
+from evenhand.cli.ask.judging import carry_out_all, job, showing_of
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
