@@ -1,6 +1,6 @@
 """`evenhand score`: a benchmark's table as its paper makes it."""
 
-import json
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -55,27 +55,32 @@ from evenhand.cli.saying import say
 @options.as_json
 def command(benchmark: str, **flags: Any) -> None:
     """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
+    from evenhand.api.scoring import ScoreChoice, score_of
+    from evenhand.cli.notes import say_notes
     from evenhand.cli.read.ranking import print_audit_of
-    from evenhand.cli.read.scoring import score_of
     from evenhand.format.sheet import written
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape, unbroken
-    from evenhand.reports.board.table import print_reliability, reliability_sentences
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.table import print_reliability
 
-    found = score_of(benchmark, flags)
+    chosen = ScoreChoice(**{one.name: flags[one.name] for one in fields(ScoreChoice)})
+    found = score_of(benchmark, chosen, lambda: Ledger(flags["store"], create=False))
+    say_notes(found.notes)
     if flags["as_json"]:
-        click.echo(json.dumps(found.document, ensure_ascii=False, allow_nan=False))
+        click.echo(found.to_json())
     elif flags["form"] != "table":
-        sentences = (*found.sentences, *(reliability_sentences(found.board) if found.board is not None else ()))
-        click.echo(written(found.sheets, flags["form"], sentences), nl=False)
+        # A CSV file is one table.
+        sheets = (found.long_sheet,) if flags["form"] == "csv" else found.sheets
+        click.echo(written(sheets, flags["form"], found.sentences), nl=False)
         if flags["form"] == "csv":
-            for sentence in sentences:
+            for sentence in found.sentences:
                 say(sentence)
     else:
         terminal = console()
         for sheet in found.sheets:
             print_sheet(sheet, terminal)
-        for sentence in found.sentences:
+        for sentence in found.told:
             terminal.print(unbroken(escape(sentence)))
         if found.board is not None:
             terminal.print()

@@ -27,6 +27,7 @@ from evenhand.stats.ratings.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Showings, Summary, trust
 
 if TYPE_CHECKING:
+    from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
@@ -45,7 +46,7 @@ class HasBattles(Protocol):
     def battles(self) -> "JudgedBattles": ...
 
 
-Verdicts: TypeAlias = "str | Path | HasBattles | JudgedBattles | Ledger | Any"
+Verdicts: TypeAlias = "str | Path | Frame | HasBattles | JudgedBattles | Ledger"
 """A file's path, a polars or pandas frame, a run or its battles, or a ledger."""
 
 
@@ -141,7 +142,7 @@ def _is_frame(source: object) -> bool:
     return any(hasattr(type(source), name) for name in ("columns", "__arrow_c_stream__"))
 
 
-def _recorded(source: Any, choice: "Choice | None") -> "JudgedBattles":
+def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
