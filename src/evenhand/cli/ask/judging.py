@@ -102,7 +102,7 @@ def job(
     return asked, asked.asking(showing)
 
 
-def _watching(*, quiet: bool) -> Watching:
+def watching(*, quiet: bool) -> Watching:
     """Ctrl-C stops it, and a line tells how it goes."""
 
     @contextmanager
@@ -115,7 +115,7 @@ def _watching(*, quiet: bool) -> Watching:
 
 
 async def carry_out(order: JudgingJob, *, quiet: bool, command: str) -> Outcome:
-    return Outcome.of(await jobs.carry_out(order, command=command, watching=_watching(quiet=quiet)))
+    return Outcome.of(await jobs.carry_out(order, command=command, watching=watching(quiet=quiet)))
 
 
 async def carry_out_all(
@@ -130,7 +130,7 @@ async def carry_out_all(
     done = await jobs.carry_out_all(
         orders,
         command=command,
-        watching=_watching(quiet=quiet),
+        watching=watching(quiet=quiet),
         before=before,
         after=lambda place, one: after(place, Outcome.of(one)),
     )
