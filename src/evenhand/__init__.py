@@ -7,6 +7,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from evenhand.api.auditing import audit, audit_async
+    from evenhand.api.grading import grade, grade_async
     from evenhand.api.judging import JudgeRun, Terms, judge, judge_async
     from evenhand.api.reading import align, rank, read_verdicts
     from evenhand.api.reporting import report
@@ -63,7 +65,11 @@ __all__ = [
     "Showing",
     "Terms",
     "align",
+    "audit",
+    "audit_async",
     "bundled_answers",
+    "grade",
+    "grade_async",
     "judge",
     "judge_async",
     "load_benchmark",
@@ -106,7 +112,11 @@ _HOMES = {
     "Showing": "evenhand.engine.tasks.judging",
     "Terms": "evenhand.api.judging",
     "align": "evenhand.api.reading",
+    "audit": "evenhand.api.auditing",
+    "audit_async": "evenhand.api.auditing",
     "bundled_answers": "evenhand.benchmarks.catalog",
+    "grade": "evenhand.api.grading",
+    "grade_async": "evenhand.api.grading",
     "judge": "evenhand.api.judging",
     "judge_async": "evenhand.api.judging",
     "load_benchmark": "evenhand.benchmarks.catalog",

@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -118,23 +118,10 @@ async def carry_out(order: JudgingJob, *, quiet: bool, command: str) -> Outcome:
     return Outcome.of(await jobs.carry_out(order, command=command, watching=watching(quiet=quiet)))
 
 
-async def carry_out_all(
-    orders: Sequence[JudgingJob],
-    *,
-    quiet: bool,
-    command: str = "judge",
-    before: Callable[[int], None] = lambda _: None,
-    after: Callable[[int, Outcome], None] = lambda _, __: None,
-) -> Outcomes:
+async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool) -> Outcomes:
     """As `jobs.carry_out_all`, with progress on the screen."""
-    done = await jobs.carry_out_all(
-        orders,
-        command=command,
-        watching=watching(quiet=quiet),
-        before=before,
-        after=lambda place, one: after(place, Outcome.of(one)),
-    )
-    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=command == "judge")
+    done = await jobs.carry_out_all(orders, command="judge", watching=watching(quiet=quiet))
+    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
 
 
 def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:
