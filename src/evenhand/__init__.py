@@ -7,60 +7,126 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from evenhand.api import JudgeRun, Terms, judge
-    from evenhand.benchmarks.answers.responses_file import read_responses
+    from evenhand.api.auditing import audit, audit_async
+    from evenhand.api.grading import grade, grade_async
+    from evenhand.api.judging import JudgeRun, Terms, judge, judge_async
+    from evenhand.api.reading import align, rank, read_verdicts
+    from evenhand.api.reporting import report
+    from evenhand.api.scoring import score
+    from evenhand.benchmarks.answers.responses_file import ResponseSet, read_responses
     from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
+    from evenhand.benchmarks.data_error import BenchmarkError, DataError, ResponsesError
+    from evenhand.domain.errors import CallFailure, EvenhandError, Misuse
     from evenhand.domain.rater import Settings
+    from evenhand.engine.run.calling import Pacing
     from evenhand.engine.tasks.judging import Matching, Showing
     from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.exchange.errors import ExchangeError
+    from evenhand.files.outputs import OutputRefused
+    from evenhand.format.charts import ChartError
+    from evenhand.ledger.store.opening import LedgerError
     from evenhand.ledger.store.record import Ledger, open_ledger
+    from evenhand.models.prices import Price
     from evenhand.protocols.catalog import load_protocol
+    from evenhand.protocols.protocol import ProtocolError
     from evenhand.reports.board.board import Board
-    from evenhand.reports.board.choosing import Choice
+    from evenhand.reports.board.choosing import Choice, MixedError
     from evenhand.reports.board.methods import Scoring
-    from evenhand.reports.board.ranking import rank
+    from evenhand.reports.errors import AlignmentError, RankError
     from evenhand.stats.ratings.scale import Scale
 
 __all__ = [
+    "AlignmentError",
     "BattleColumns",
+    "BenchmarkError",
     "Board",
+    "CallFailure",
+    "ChartError",
     "Choice",
+    "DataError",
+    "EvenhandError",
+    "ExchangeError",
     "JudgeRun",
     "Ledger",
+    "LedgerError",
     "Matching",
+    "Misuse",
+    "MixedError",
+    "OutputRefused",
+    "Pacing",
+    "Price",
+    "ProtocolError",
+    "RankError",
+    "ResponseSet",
+    "ResponsesError",
     "Scale",
     "Scoring",
     "Settings",
     "Showing",
     "Terms",
+    "align",
+    "audit",
+    "audit_async",
     "bundled_answers",
+    "grade",
+    "grade_async",
     "judge",
+    "judge_async",
     "load_benchmark",
     "load_protocol",
     "open_ledger",
     "rank",
     "read_responses",
+    "read_verdicts",
+    "report",
+    "score",
 ]
 
 _HOMES = {
+    "AlignmentError": "evenhand.reports.errors",
     "BattleColumns": "evenhand.exchange.battles_file",
+    "BenchmarkError": "evenhand.benchmarks.data_error",
     "Board": "evenhand.reports.board.board",
+    "CallFailure": "evenhand.domain.errors",
+    "ChartError": "evenhand.format.charts",
     "Choice": "evenhand.reports.board.choosing",
-    "JudgeRun": "evenhand.api",
+    "DataError": "evenhand.benchmarks.data_error",
+    "EvenhandError": "evenhand.domain.errors",
+    "ExchangeError": "evenhand.exchange.errors",
+    "JudgeRun": "evenhand.api.judging",
     "Ledger": "evenhand.ledger.store.record",
+    "LedgerError": "evenhand.ledger.store.opening",
     "Matching": "evenhand.engine.tasks.judging",
+    "Misuse": "evenhand.domain.errors",
+    "MixedError": "evenhand.reports.board.choosing",
+    "OutputRefused": "evenhand.files.outputs",
+    "Pacing": "evenhand.engine.run.calling",
+    "Price": "evenhand.models.prices",
+    "ProtocolError": "evenhand.protocols.protocol",
+    "RankError": "evenhand.reports.errors",
+    "ResponseSet": "evenhand.benchmarks.answers.responses_file",
+    "ResponsesError": "evenhand.benchmarks.data_error",
     "Scale": "evenhand.stats.ratings.scale",
     "Scoring": "evenhand.reports.board.methods",
     "Settings": "evenhand.domain.rater",
     "Showing": "evenhand.engine.tasks.judging",
-    "Terms": "evenhand.api",
+    "Terms": "evenhand.api.judging",
+    "align": "evenhand.api.reading",
+    "audit": "evenhand.api.auditing",
+    "audit_async": "evenhand.api.auditing",
     "bundled_answers": "evenhand.benchmarks.catalog",
-    "judge": "evenhand.api",
+    "grade": "evenhand.api.grading",
+    "grade_async": "evenhand.api.grading",
+    "judge": "evenhand.api.judging",
+    "judge_async": "evenhand.api.judging",
     "load_benchmark": "evenhand.benchmarks.catalog",
     "load_protocol": "evenhand.protocols.catalog",
     "open_ledger": "evenhand.ledger.store.record",
-    "rank": "evenhand.reports.board.ranking",
+    "rank": "evenhand.api.reading",
     "read_responses": "evenhand.benchmarks.answers.responses_file",
+    "read_verdicts": "evenhand.api.reading",
+    "report": "evenhand.api.reporting",
+    "score": "evenhand.api.scoring",
 }
 
 

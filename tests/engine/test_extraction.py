@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 import evenhand.protocols
-from evenhand.api import Terms, judge
+from evenhand.api.judging import Terms, judge_async
 from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.domain.errors import Misuse
@@ -361,10 +361,10 @@ async def test_from_python_an_extractor_is_named_beside_the_judge(tmp_path: Path
         ScriptedServer(Script(judge=lambda _: "Final Answer: B")) as other,
     ):
         terms = Terms(base_url=server.base_url, extractor="openai/small", extractor_base_url=other.base_url)
-        run = await judge(benchmark, answers, judge="openai/m", ledger=ledger, matching=matching, terms=terms)
+        run = await judge_async(benchmark, answers, judge="openai/m", ledger=ledger, matching=matching, terms=terms)
     assert (run.summary["verdicts"], run.summary["requests"]) == (6, 7)
     assert asked(server) == ["judgement"] * 6
     assert asked(other) == ["extraction"]
     terms = replace(terms, max_cost=1.0, prices=[Price(input=1.0, output=1.0, model="openai/m")])
     with pytest.raises(Misuse, match="A budget needs a price, and none is known for openai/small"):
-        await judge(benchmark, answers, judge="openai/m", ledger=ledger, matching=matching, terms=terms)
+        await judge_async(benchmark, answers, judge="openai/m", ledger=ledger, matching=matching, terms=terms)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.api import JudgeRun, Terms, judge
+from evenhand.api.judging import JudgeRun, Terms, judge_async
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import bytes_hash
 from evenhand.domain.item import Benchmark, Item
@@ -89,7 +89,7 @@ async def judged_by(
 ) -> JudgeRun:
     showing = Showing(protocol=load_protocol(protocol), see=see, image_detail=detail)
     terms = Terms(base_url=server.base_url, settings=settings)
-    return await judge(
+    return await judge_async(
         benchmark(), answers(), judge="openai/gpt-4o", ledger=ledger, showing=showing, matching=AGAINST, terms=terms
     )
 

@@ -37,10 +37,15 @@ def audit_charts(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def plot(document: Mapping[str, Any], path: Place) -> None:
     """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
-    drawn = audit_charts(document)
-    if not drawn:
+    save(audit_chart(document), path)
+
+
+def audit_chart(document: Mapping[str, Any]) -> Any:
+    """All of them, one above the other. Raises ChartError where there is none."""
+    charts = audit_charts(document)
+    if not charts:
         raise ChartError("There is nothing to draw: the audit measured nothing that has a picture.")
-    save(stacked(*drawn.values()), path)
+    return stacked(*charts.values())
 
 
 def _places(counts: Sequence[int]) -> Any:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from evenhand import __version__
 from evenhand.audit.conclusion import Extent, conclusion
@@ -18,6 +19,7 @@ from evenhand.audit.pictures import PictureFindings, pictures
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
+from evenhand.format.result import Result
 from evenhand.ledger.read.lookup import calls_on_record
 from evenhand.ledger.read.projection import JudgedTrial, judged, studies
 from evenhand.ledger.store.record import Ledger
@@ -25,8 +27,11 @@ from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.families import Families
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AuditReport(Result):
+    table: ClassVar[str] = "measures"
+    shown: ClassVar[tuple[str, ...]] = ("name", "value", "lower", "upper", "n", "unit", "reason")
+
     judge: Rater
     condition: Condition
     benchmark: str
@@ -54,6 +59,20 @@ class AuditReport:
     left_out: int
     """Trials of the whole design that the budget did not allow."""
     notes: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        return f"Audit of {self.judge.name} on {self.benchmark}: {self.conclusion}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return (*self.findings, *(self.sentence(one) for one in self.gate), *self.notes)
+
+    def chart(self) -> Any:
+        """Which position wins, what a swap does, and how length and planted words pull; what was measured of them."""
+        from evenhand.audit.charts import audit_chart
+
+        return audit_chart(self.as_json())
 
     @property
     def passed(self) -> bool:

@@ -49,10 +49,14 @@ def describe_benchmark(name: str) -> BenchmarkInfo:
     return replace(info, counts=count(_load(info, info.items)))
 
 
-def load_benchmark(name: str, *, path: Path | str | None = None, reference: str | None = None) -> Benchmark:
-    """The benchmark of that name, or of a .jsonl file given as the name. Raises BenchmarkError.
+def load_benchmark(name: str, path: Path | str | None = None, *, reference: str | None = None) -> Benchmark:
+    """The benchmark of that name with the data at `path`, or of a .jsonl file given as the name.
 
-    `reference`: what plays as the reference, where the benchmark offers several.
+    `reference`: what plays as the reference, where the benchmark offers several. Raises BenchmarkError.
+
+    >>> bench = eh.load_benchmark("visit-bench-sample")
+    >>> len(bench.items), bench.protocols
+    (22, ('visit_pairwise',))
     """
     if name.lower().endswith(".jsonl"):
         if reference is not None:

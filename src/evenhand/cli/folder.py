@@ -4,7 +4,6 @@ Whoever unpacks a stranger's folder and runs a command in it has typed none of w
 they may choose what can do no harm, by the list below; a flag that is not on it may write, send, spend or run.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 import click
 
+from evenhand.api.ledgers import inside, store_fault
 from evenhand.cli.environment import DOTENV, TOML, UNTRUSTED, Environment, WrongUse, own_file
 from evenhand.format.near_names import hint
 
@@ -26,14 +26,6 @@ class FolderRule:
     """What the folder may give, for the reference."""
     fault: Callable[[Any, click.Option, Path], str | None]
     """Why it may not give this value: the end of a sentence."""
-
-
-def inside(path: str, folder: Path) -> bool:
-    """Whether the file it names, links followed, lies in the folder."""
-    try:
-        return not path.startswith("~") and (folder / path).resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):
-        return False
 
 
 def _outside(value: Any, _: click.Option, folder: Path) -> str | None:
@@ -55,22 +47,6 @@ def _weights(value: Any, _: click.Option, __: Path) -> str | None:
 
 def _other_store(value: Any, _: click.Option, folder: Path) -> str | None:
     return store_fault(str(value), folder)
-
-
-def store_fault(url: str, folder: Path) -> str | None:
-    """Why a ledger is not one in this folder: the end of a sentence."""
-    # Neither ? nor %: what a driver makes of them is not what the path looks like.
-    found = re.fullmatch(r"sqlite:///([^?%#]+)", url)
-    if found is None:
-        return "which is no SQLite file in this folder"
-    if not inside(found[1], folder):
-        return "which lies outside this folder"
-    beside = (folder / found[1]).parent
-    for one in beside.iterdir() if beside.is_dir() else ():
-        # Of these two the ledger itself says that it is not opened, whoever named it.
-        if one.is_symlink() and one.name not in ("images", "submitted") and not inside(str(one), folder):
-            return f"beside which the link {one.name} leads out of this folder"
-    return None
 
 
 ANY = FolderRule(words="any value", fault=lambda _value, _option, _folder: None)

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 
+from evenhand.api.ledgers import USUAL_STORE, store_fault
 from evenhand.cli.environment import UNTRUSTED, WrongUse
-from evenhand.cli.folder import Setting, settings_taken, store_fault
+from evenhand.cli.folder import Setting, settings_taken
 from evenhand.files.outputs import Target
 
 Command: TypeAlias = Callable[..., Any]
@@ -104,7 +105,7 @@ def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str
 
 store = option(
     "--store",
-    default="sqlite:///.evenhand/ledger.db",
+    default=USUAL_STORE,
     show_default=True,
     callback=usual_store,
     help="The ledger's URL.",

@@ -1,21 +1,23 @@
 """Files of model answers, checked against a benchmark; all faults are told together and nothing is half imported."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from evenhand.benchmarks.answers.failure_text import is_failure_text
 from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
 from evenhand.benchmarks.data_error import LISTED, FilePlace, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
-from evenhand.benchmarks.files.rows import Row, read_rows
+from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows
 from evenhand.benchmarks.files.sheet import CELL_LIMIT, is_cut
+from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import REFERENCE, Response
+from evenhand.format.result import Result
 
 
 def is_named_by_file(columns: Collection[str]) -> bool:
@@ -109,8 +111,11 @@ class ModelCount:
     failure_text: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseSet:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ResponseSet(Result):
+    table: ClassVar[str] = "models"
+    shown: ClassVar[tuple[str, ...]] = ("model", "answered", "missing", "empty", "failure_text")
+
     responses: tuple[Response, ...]
     """What can be judged, in the files' order."""
     counts: tuple[ModelCount, ...]
@@ -120,28 +125,52 @@ class ResponseSet:
     """Sentences that a user must be told."""
 
     @property
+    def headline(self) -> str:
+        return f"Answers: {len(self.responses):,} to judge, of {listed(self.models)}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.warnings
+
+    def as_json(self) -> dict[str, Json]:
+        models: list[Json] = [asdict(count) for count in self.counts]
+        return {"schema": 1, "answers": len(self.responses), "models": models, "warnings": list(self.warnings)}
+
+    @property
     def models(self) -> tuple[str, ...]:
         """In the order they first appear."""
         return tuple(count.model for count in self.counts)
 
 
+GivenResponses: TypeAlias = "str | Path | Sequence[str | Path] | Frame | Iterable[Mapping[str, object]]"
+"""A path, several, a polars or pandas frame, or records; a text is a path."""
+
+
 def read_responses(
-    paths: Path | Sequence[Path],
+    given: GivenResponses,
     benchmark: Benchmark,
     *,
     variant: str = "",
     gaps: Gaps = "note",
     needed: Sequence[Item] | None = None,
 ) -> ResponseSet:
-    """The answers in one file or several. Raises ResponsesError with all problems of all files.
+    """The answers in one file or several, in a polars or pandas frame, or in records; a text is a path.
 
-    `needed`: the items of which none may lack; None: all of the benchmark's.
+    Columns are item, model and response, or another tool's. `needed`: the items of which none may lack; None: all of
+    the benchmark's.
+
+    >>> bench = eh.load_benchmark("visit-bench-sample")
+    >>> records = [{"item": item.label, "model": "mine", "response": "A red kite."} for item in bench.items]
+    >>> answers = eh.read_responses(records, bench)
+    >>> answers
+    Answers: 22 to judge, of mine
+
+    Raises ResponsesError with all problems of all files.
     """
     problems = Problems(ResponsesError)
     collected = _Collected(benchmark, problems, gaps=gaps, needed=benchmark.items if needed is None else needed)
     by_content = ItemsByContent(benchmark)
-    for path in [paths] if isinstance(paths, Path) else paths:
-        rows = read_rows(path, problems)
+    for path, rows in _sources(given, problems):
         columns = dict.fromkeys(name for row in rows for name in row.fields)
         if is_predictions(columns):
             models = predicting_models(path, columns, problems)
@@ -161,6 +190,22 @@ def read_responses(
     collected.note(by_content.miscalled())
     problems.raise_any()
     return collected.response_set(variant)
+
+
+def _sources(given: object, problems: Problems) -> Iterator[tuple[Path, list[Row]]]:
+    if isinstance(given, str | Path):
+        yield Path(given), read_rows(Path(given), problems)
+    elif hasattr(type(given), "columns"):
+        yield Path("a frame"), given_rows(cast("Frame", given), problems)
+    else:
+        several = list(cast("Iterable[Mapping[str, object]]", given))
+        paths = [Path(one) for one in several if isinstance(one, str | Path)]
+        if paths and len(paths) < len(several):
+            raise ResponsesError("Answers are given as paths or as records, not as a mixture of both.")
+        if not paths:
+            yield Path("the records"), given_rows(several, problems)
+        for path in paths:
+            yield path, read_rows(path, problems)
 
 
 def reference_responses(benchmark: Benchmark) -> tuple[Response, ...]:

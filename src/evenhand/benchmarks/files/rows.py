@@ -7,11 +7,11 @@ import json
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, Protocol, cast
 
 from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.sheet import SheetError, first_sheet
@@ -55,6 +55,37 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     if not rows and problems.count == before:
         problems.add(FilePlace(path=path), "The file is empty; at least one row is needed.")
     return rows
+
+
+class Frame(Protocol):
+    """A polars or pandas frame, eager or lazy."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+def given_rows(rows: "Frame | Iterable[Mapping[str, object]]", problems: Problems) -> list[Row]:
+    """The rows of a frame, or records; their place is told under the name `a frame` or `the records`."""
+    is_frame = hasattr(type(rows), "columns")
+    path = Path("a frame" if is_frame else "the records")
+    found: list[Row] = []
+    for number, value in enumerate(_records(rows) if is_frame else cast("Iterable[object]", rows), start=1):
+        place = FilePlace(path=path, row=number)
+        if isinstance(value, Mapping):
+            fields = cast("Mapping[str, object]", value)
+            found.append(Row(place=place, fields={name: _without_nan(cell) for name, cell in fields.items()}))
+        else:
+            problems.add(place, f"A record with names was expected and {kind_of(value)} was found.")
+    if not found and not problems.count:
+        problems.add(FilePlace(path=path), "There are no rows; at least one is needed.")
+    return found
+
+
+def _records(frame: Any) -> Iterable[object]:
+    if hasattr(frame, "collect"):
+        frame = frame.collect()
+    # polars has to_dicts; pandas to_dict, by rows when asked so.
+    return frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict("records")
 
 
 def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from evenhand import __version__
+from evenhand.api.asking import Contact
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.cli.ask.asking_means import Contact, contact, recorded
+from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.ask.outcome import Outcome, print_dry_run
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.ask.text_only_answers import refuse_other_describers, text_only_of

@@ -3,24 +3,23 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import click
 from click.core import ParameterSource
 
+from evenhand.api.asking import Contact, Given
 from evenhand.cli.environment import UNTRUSTED, Environment, WrongUse, refused_variable
 from evenhand.cli.folder import said_by
 from evenhand.cli.notes import say_notes
 from evenhand.domain.identity import Json
-from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import CallContext, Pacing
+from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.files.outputs import Target
-from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import INSECURE_HTTP
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
@@ -28,18 +27,6 @@ from evenhand.models.wire.timeouts import Timeouts
 from evenhand.models.wires import WIRES, built_in_names
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """The settings a user gave; the names of those given explicitly are kept, for they are never adapted."""
-
-    settings: Settings
-    explicit: frozenset[str]
-
-    def over(self, defaults: Settings) -> Settings:
-        """The protocol's or benchmark's defaults with the given ones in their place."""
-        return replace(defaults, **{name: getattr(self.settings, name) for name in self.explicit})
 
 
 def given_settings(flags: Mapping[str, Any]) -> Given:
@@ -52,7 +39,7 @@ def given_settings(flags: Mapping[str, Any]) -> Given:
         reasoning_effort=flags["reasoning_effort"],
         extra_body=_extra_body(flags["extra_body"]),
     )
-    return Given(settings=settings, explicit=frozenset(settings.as_json()))
+    return Given.of(settings)
 
 
 def _extra_body(text: str | None) -> dict[str, Json] | None:
@@ -75,42 +62,6 @@ def pacing(flags: Mapping[str, Any], *, embedded: bool) -> Pacing:
         tpm=flags["tpm"],
         retry=RetryRule(retries=flags["max_retries"]),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contact:
-    """A model that is to be asked, and on which terms."""
-
-    model: NamedModel
-    settings: Settings
-    quote: Quote
-    budget: Budget
-    pacing: Pacing
-    environment: Mapping[str, str]
-    """Where keys are looked up."""
-    proxies: Mapping[str, str]
-    """Where proxies are looked up; a proxy sees what is sent."""
-    explicit: frozenset[str] = frozenset()
-    timeouts: Timeouts | None = None
-
-    @property
-    def rater(self) -> Rater:
-        return Rater(kind="model", name=self.model.name, endpoint=self.model.identity, settings=self.settings)
-
-    @property
-    def counts_images_as_openai(self) -> bool:
-        return self.model.endpoint is not None and self.model.endpoint.provider.name == "openai"
-
-    def means(self, ledger: Ledger) -> CallContext:
-        """Raises Misuse where a key is missing or a setting would be ignored."""
-        client = self.model.client(
-            environment=self.environment,
-            explicit=self.explicit,
-            proxies=self.proxies,
-            pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
-            timeouts=self.timeouts,
-        )
-        return CallContext(client=client, pricing=self.quote, budget=self.budget, pacing=self.pacing)
 
 
 def contact(

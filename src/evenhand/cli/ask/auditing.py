@@ -1,46 +1,32 @@
 """From the flags of `audit` to its design, and its trials asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 
-from evenhand.audit.design import AuditStudy, Design, design
+from evenhand.api import auditing
+from evenhand.api.auditing import PICKING, SAMPLE, AskedHow, Audit, AuditPlan, refuse_other_kinds
+from evenhand.audit.design import Design
 from evenhand.audit.gate import GateRule
 from evenhand.audit.gate_plan import Needed, fewest_items
-from evenhand.audit.measures.catalog import find_measure, known_measures
+from evenhand.audit.measures.catalog import find_measure
 from evenhand.audit.measures.record import MeasureOffer
-from evenhand.audit.trials import Makers, ShownTwins, Sources
-from evenhand.audit.twins import Twins, twins_for
+from evenhand.audit.twins import twins_for
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.ask.extracting import AskedModels
 from evenhand.cli.ask.judged_answers import answers_to_judge
-from evenhand.cli.ask.judging import JudgingJob, carry_out_all, job, showing_of
-from evenhand.cli.ask.outcome import Outcomes
+from evenhand.cli.ask.judging import job, showing_of, watching
+from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say
 from evenhand.cli.selection import chosen_items
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
-from evenhand.engine.tasks.grading import Grading, PreparedGrade, prepare_grade
-from evenhand.engine.tasks.judging import Matching, Showing, prepare
+from evenhand.engine.tasks.judging import Showing
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.store.record import Ledger
-
-SAMPLE = "visit-bench-sample"
-"""What a judge is audited on where the user names no benchmark."""
-PICKING = "option_selection"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    ledger: Ledger
-    design: Design
-    orders: tuple[JudgingJob, ...]
-    """One for each of the design's studies, in its order."""
 
 
 def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> Audit:
@@ -48,49 +34,28 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environ
     benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
     twins = twins_for(benchmark)
     # Whose pictures are the benchmark's own too.
-    asked, showing = job(ctx, _showing(benchmark, flags), surroundings, flags, ledger, twins.benchmark)
+    comparing = job(ctx, _showing(benchmark, flags), surroundings, flags, ledger, twins.benchmark)
     items = chosen_items(benchmark, flags)
     say_notes(benchmark.notes)
     answers = answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False)
-    prepared = prepare(
-        benchmark,
-        answers.chosen,
-        items=items,
-        judge=asked.judge.rater,
-        model=asked.judge.model.model,
-        showing=showing,
-        matching=Matching(purpose="audit", seed=flags["seed"]),
-        fence_secret=ledger.fence_secret(),
-    )
-    answers.keep(ledger, flags)
-    say_notes(prepared.notes)
-    makers = Makers(prepared, seed=flags["seed"])
-    picking, graded = _graded(ctx, flags, surroundings, ledger, benchmark, makers)
-    sources = Sources(
+    alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
+    picking = job(ctx, showing_of(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
+    plan = AuditPlan(
         benchmark=benchmark,
-        prepared=prepared,
-        makers=makers,
-        graded=graded,
-        seen=_seen(twins, asked, showing, flags, ledger),
+        twins=twins,
+        items=items,
+        answers=answers.chosen,
+        comparing=AskedHow(asked=comparing[0], showing=comparing[1]),
+        picking=AskedHow(asked=picking[0], showing=picking[1]),
+        budget=flags["budget"],
+        seed=flags["seed"],
+        parts=flags["part"],
+        settings=recorded(flags),
     )
-    made = design(sources, budget=flags["budget"], seed=flags["seed"], parts=flags["part"])
-    say_notes([*known_measures().faults, *made.faults])
-    by_study = {made.graded.study.key: picking} if made.graded else {}
-    orders = [_order(ledger, study, by_study.get(study.study.key, asked), asked, flags) for study in made.studies]
-    return Audit(ledger=ledger, design=made, orders=tuple(orders))
-
-
-def _order(
-    ledger: Ledger, study: AuditStudy, asked: AskedModels, first: AskedModels, flags: Mapping[str, Any]
-) -> JudgingJob:
-    """All on the budget of the first."""
-    return JudgingJob(
-        ledger=ledger,
-        benchmark=study.benchmark,
-        asked=asked.on_budget(first.judge.budget),
-        prepared=study,
-        settings=recorded({**flags, "benchmark": study.benchmark.name}),
-    )
+    audit = plan.made(ledger)
+    answers.keep(ledger, flags)
+    say_notes(audit.notes)
+    return audit
 
 
 def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
@@ -98,71 +63,13 @@ def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
     if not names:
         raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol.")
     showing = showing_of(names[0], flags, see=flags["see"])
-    if showing.protocol.kind != "preference":
-        raise WrongUse(f"An audit needs a protocol that asks for a preference; {names[0]} asks for another verdict.")
+    refuse_other_kinds(showing.protocol, names[0])
     return showing
 
 
-def _graded(
-    ctx: click.Context,
-    flags: Mapping[str, Any],
-    surroundings: Environment,
-    ledger: Ledger,
-    benchmark: Benchmark,
-    makers: Makers,
-) -> tuple[AskedModels, PreparedGrade]:
-    """Picking one of all answers, with the settings of its own protocol and no extractor."""
-    alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
-    asked, showing = job(ctx, showing_of(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
-    graded = prepare_grade(
-        benchmark,
-        makers.option_sets(),
-        pool=(),
-        judge=asked.judge.rater,
-        model=asked.judge.model.model,
-        showing=showing,
-        grading=Grading(seed=flags["seed"]),
-        fence_secret=ledger.fence_secret(),
-    )
-    return asked, graded
-
-
-def _seen(
-    twins: Twins, asked: AskedModels, showing: Showing, flags: Mapping[str, Any], ledger: Ledger
-) -> ShownTwins | None:
-    """The twins, for judges that are shown images, and not the right answer."""
-    seeing = showing.protocol.seeing
-    if {"reference", "ground_truth"} & showing.protocol.slots:
-        return None
-    if (showing.see or seeing.default) not in ("images", "both") or "images" not in seeing.allowed:
-        return None
-    own = prepare(
-        twins.benchmark,
-        [answer for twin in twins.each for answer in twin.answers()],
-        items=twins.benchmark.items,
-        judge=asked.judge.rater,
-        model=asked.judge.model.model,
-        showing=replace(showing, see="images"),
-        matching=Matching(purpose="audit", seed=flags["seed"]),
-        fence_secret=ledger.fence_secret(),
-    )
-    return ShownTwins(twins=twins, own=own)
-
-
 async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
-    """One study after the other; what ends one early ends them all."""
-
-    def before(place: int) -> None:
-        _register(audit.orders[place], audit.ledger)
-
-    return await carry_out_all(audit.orders, quiet=quiet, command="audit", before=before)
-
-
-def _register(order: JudgingJob, ledger: Ledger) -> None:
-    study = order.prepared
-    assert isinstance(study, AuditStudy)
-    # Another version of Evenhand may have altered the answers with other words.
-    ledger.add_responses(study.altered, replace=True)
+    done = await auditing.ask(audit, watching=watching(quiet=quiet))
+    return Outcomes(each=tuple(map(Outcome.of, done)))
 
 
 _MORE = "give more items and answers (--benchmark, --data, --responses) or ask for less"

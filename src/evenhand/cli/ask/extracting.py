@@ -1,60 +1,20 @@
 """Who reads the replies that have no readable decision: the judge itself, or the model of `--extractor`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import click
 
-from evenhand.cli.ask.asking_means import Contact, contact
+from evenhand.api.asking import AskedModels, Contact
+from evenhand.cli.ask.asking_means import contact
 from evenhand.cli.environment import Environment, WrongUse
-from evenhand.domain.rater import Settings
-from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import CallContext
-from evenhand.engine.run.quote import Quote
-from evenhand.engine.tasks.extraction import Extractor
 from evenhand.engine.tasks.judging import Showing
-from evenhand.ledger.store.record import Ledger
 
 OF_THE_JUDGE: Mapping[str, Any] = {
     "temperature": None, "top_p": None, "max_tokens": None, "sampling_seed": None, "stop": (),
     "reasoning_effort": None, "extra_body": None, "endpoint_name": None, "image_detail": None,
 }  # fmt: skip
 """Flags that say how the judge is asked, and nothing of another model."""
-_SETTINGS = frozenset(setting.name for setting in fields(Settings))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedModels:
-    """The models that a study asks."""
-
-    judge: Contact
-    other: Contact | None = None
-    """The extractor, where it is not the judge itself."""
-
-    @property
-    def known_price(self) -> bool:
-        return self.judge.quote.known and self.second_quote.known
-
-    @property
-    def second_quote(self) -> Quote:
-        return (self.other or self.judge).quote
-
-    def on_budget(self, budget: Budget) -> "AskedModels":
-        other = replace(self.other, budget=budget) if self.other else None
-        return AskedModels(judge=replace(self.judge, budget=budget), other=other)
-
-    def means(self, ledger: Ledger) -> CallContext:
-        means = self.judge.means(ledger)
-        return replace(means, second=self.other.means(ledger)) if self.other else means
-
-    def extractor(self, defaults: Settings) -> Extractor:
-        """`defaults`: the extraction's own settings; the judge's explicit ones go over them if it extracts itself."""
-        if self.other:
-            return Extractor(rater=self.other.rater, model=self.other.model.model)
-        given = {name: getattr(self.judge.settings, name) for name in self.judge.explicit & _SETTINGS}
-        rater = replace(self.judge.rater, settings=replace(defaults, **given))
-        return Extractor(rater=rater, model=self.judge.model.model)
 
 
 def asked_models(

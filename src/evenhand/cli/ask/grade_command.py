@@ -1,7 +1,6 @@
 """`evenhand grade`: how steadily a judge picks one of several options, whatever their order."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -110,10 +109,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
         print_dry_run(quoted, max_cost=flags["max_cost"], as_json=flags["as_json"])
         return
     outcomes = asyncio.run(run_grades(job, quiet=flags["quiet"]))
-    report = job.report(len(outcomes.each), policy=flags["policy"])
+    report = job.report(outcomes.each, policy=flags["policy"])
     if flags["as_json"]:
-        runs = [one.ended.run for one in outcomes.each]
-        click.echo(json.dumps({**report.as_json(), "runs": runs}, ensure_ascii=False, allow_nan=False))
+        click.echo(report.to_json())
     else:
         _print(report, flags["form"])
     for path in flags["plot"]:

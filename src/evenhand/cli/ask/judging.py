@@ -3,93 +3,35 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from evenhand.api import jobs
+from evenhand.api.asking import AskedModels
+from evenhand.api.jobs import AskedProtocol, JudgingJob, JudgingPlan, Watch, Watching, refuse_adapted
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.cli.ask.asking_means import Contact, contact, recorded
-from evenhand.cli.ask.extracting import AskedModels, asked_models
+from evenhand.cli.ask.asking_means import contact, recorded
+from evenhand.cli.ask.extracting import asked_models
 from evenhand.cli.ask.judged_answers import answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.selection import chosen_items
-from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark
-from evenhand.domain.response import Response
 from evenhand.domain.trial import See
 from evenhand.engine.run.plan import Retrying
-from evenhand.engine.run.quote import DryRun, dry_run
-from evenhand.engine.session import run_study
-from evenhand.engine.tasks.deviations import BY_CHOICE
-from evenhand.engine.tasks.judging import Matching, Placing, PreparedStudy, Showing, compares_two, prepare
+from evenhand.engine.tasks.judging import Matching, Placing, Showing, compares_two
 from evenhand.engine.tasks.pictures import with_fetched
-from evenhand.ledger.read.projection import adaptations, undecided_trial
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.placements import placements_like
 from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
-
-Preparing = Callable[[Sequence[Response]], PreparedStudy]
-"""The study that is made of these answers."""
-
-
-def as_placed_before(
-    prepared: PreparedStudy, preparing: Preparing, responses: Sequence[Response], ledger: Ledger
-) -> PreparedStudy:
-    """The placing on record that the same command made first, else one begun on other answers, else what is given.
-
-    An opponent more can take another's place in the draw, so that the same battles come of the same models only.
-    """
-    here = set(prepared.study.models)
-    alike = [study for study in placements_like(ledger, prepared.study) if here >= set(study.models)]
-    found = [(study, preparing([one for one in responses if one.model in study.models])) for study in alike]
-    for study, again in found:
-        if again.study.key == study.key:
-            return again
-    for _, again in found:
-        if ledger.asked(trial.key for trial in again.trials()):
-            return again
-    return prepared
-
-
-def opponents_note(given: PreparedStudy, settled: PreparedStudy) -> str:
-    """Whom the model meets, and who is left out because it came later."""
-    new = given.study.new
-    met = ", ".join(model for model in settled.study.models if model != new)
-    later = [model for model in given.study.models if model not in settled.study.models]
-    if later:
-        return (
-            f"{new} was placed before, and meets the same: {met}; not {', '.join(later)}, here since then "
-            "(--models names opponents)."
-        )
-    return f"Opponents of {new}: {met}."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgingJob:
-    """A judging job, ready to be planned or run."""
-
-    ledger: Ledger
-    benchmark: Benchmark
-    asked: AskedModels
-    prepared: PreparedStudy
-    settings: Mapping[str, Json]
-    """The resolved flags, as they are kept with the run."""
-    retrying: Retrying | None = None
-
-    def dry_run(self) -> DryRun:
-        chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
-        judge = self.asked.judge
-        second = self.prepared.second_calls(self.ledger, self.asked.second_quote)
-        return dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
 
 
 def orders_of(
@@ -102,39 +44,29 @@ def orders_of(
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
     benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)
-    jobs = [job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
+    asked_how = [job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
     say_notes(benchmark.notes)
     variant = variant_to_judge(flags)
-    matchings = [_matching(flags, showing.protocol, variant) for _, showing in jobs]
+    matchings = [_matching(flags, showing.protocol, variant) for _, showing in asked_how]
     _refuse_without_baseline(flags["models"], matchings)
     whole = any(matching.pairing == "against" for matching in matchings)
     answers = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
-    digests = {item.digest for item in items}
-    responses = [response for response in answers.chosen if response.item in digests]
-    orders: list[JudgingJob] = []
-    for (asked, showing), matching in zip(jobs, matchings, strict=True):
-        preparing = partial(
-            prepare,
-            benchmark,
-            items=items,
-            judge=asked.judge.rater,
-            model=asked.judge.model.model,
-            showing=showing,
-            matching=matching,
-            fence_secret=ledger.fence_secret(),
-        )
-        prepared = _settled(preparing, responses, ledger, named=bool(flags["models"]))
-        order = JudgingJob(
-            ledger=ledger,
-            benchmark=benchmark,
-            asked=asked.on_budget(jobs[0][0].judge.budget),
-            prepared=prepared,
-            settings=recorded(flags),
-            retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
-        )
-        orders.append(order)
+    plan = JudgingPlan(
+        benchmark=benchmark,
+        items=items,
+        responses=answers.chosen,
+        protocols=[
+            AskedProtocol(asked=asked, showing=showing, matching=matching)
+            for (asked, showing), matching in zip(asked_how, matchings, strict=True)
+        ],
+        players_named=bool(flags["models"]),
+        settings=recorded(flags),
+        retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
+    )
+    planned = plan.jobs(ledger)
+    say_notes(note for one in planned for note in one.notes)
     answers.keep(ledger, flags)
-    return orders
+    return planned
 
 
 def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching]) -> None:
@@ -144,16 +76,6 @@ def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching
                 f"--models leaves out '{matching.against}', which every model is to be compared with; add --models "
                 f"{matching.against}."
             )
-
-
-def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger, *, named: bool) -> PreparedStudy:
-    """The study, with what is to be said of it told; `named`: the user chose the players."""
-    given = settled = preparing(responses)
-    if given.study.new:
-        settled = given if named else as_placed_before(given, preparing, responses, ledger)
-        say_notes([opponents_note(given, settled)])
-    say_notes(settled.notes)
-    return settled
 
 
 def job(
@@ -175,71 +97,31 @@ def job(
         defaults=showing.protocol.settings,
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
     )
-    _refuse_adapted(judge, ledger)
+    refuse_adapted(judge, ledger, as_flag=True)
     asked = asked_models(ctx, judge, showing, surroundings, flags)
-    if showing.protocol.extraction:
-        showing = replace(showing, extractor=asked.extractor(showing.protocol.extraction.settings))
-    return asked, showing
+    return asked, asked.asking(showing)
 
 
-def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
-    """A setting given explicitly is not taken as honoured because replies without it are on record."""
-    for sentence in sorted(adaptations(ledger, judge.rater.key)):
-        for setting in sorted(judge.explicit - {"max_tokens"}):
-            if setting in sentence and not sentence.startswith(BY_CHOICE):
-                raise WrongUse(
-                    f"--{setting.replace('_', '-')} was given, but this judge's replies on record are without it: "
-                    f"{sentence} Leave it out."
-                )
+def watching(*, quiet: bool) -> Watching:
+    """Ctrl-C stops it, and a line tells how it goes."""
+
+    @contextmanager
+    def watched(job: JudgingJob) -> Generator[Watch]:
+        with interruptible() as interrupts:
+            around = progress(interrupts, known_price=job.asked.known_price, quiet=quiet)
+            yield Watch(stop=interrupts.stop, around=around)
+
+    return watched
 
 
 async def carry_out(order: JudgingJob, *, quiet: bool, command: str) -> Outcome:
-    order.ledger.register_benchmark(order.benchmark)
-    means = order.asked.means(order.ledger)
-    with interruptible() as interrupts:
-        ended = await run_study(
-            order.prepared,
-            ledger=order.ledger,
-            means=means,
-            stop=interrupts.stop,
-            command=command,
-            settings=order.settings,
-            retrying=order.retrying,
-            around=progress(interrupts, known_price=order.asked.known_price, quiet=quiet),
-        )
-    study = order.prepared.study.key
-    return Outcome(
-        ended=ended,
-        known_price=order.asked.known_price,
-        protocol=order.prepared.asking.protocol.name,
-        not_applicable=order.prepared.not_applicable,
-        unread=None if ended.tally.verdicts else undecided_trial(order.ledger, study),
-    )
+    return Outcome.of(await jobs.carry_out(order, command=command, watching=watching(quiet=quiet)))
 
 
-async def carry_out_all(
-    orders: Sequence[JudgingJob],
-    *,
-    quiet: bool,
-    command: str = "judge",
-    before: Callable[[int], None] = lambda _: None,
-    after: Callable[[int, Outcome], None] = lambda _, __: None,
-) -> Outcomes:
-    """One after the other on one budget; what ends one early ends them all. `before` and `after` are told which."""
-    done: list[Outcome] = []
-    budget, studies = orders[0].asked.judge.budget, [order.prepared.study.key for order in orders]
-    budget.open(orders[0].ledger, f"{command} {content_hash('budget', sorted(studies))}")
-    try:
-        for place, order in enumerate(orders):
-            before(place)
-            done.append(await carry_out(order, quiet=quiet, command=command))
-            after(place, done[-1])
-            ended = done[-1].ended
-            if ended.interrupted or ended.over_budget or ended.error is not None:
-                break
-    finally:
-        budget.close(done=len(done) == len(orders) and all(one.ended.complete for one in done))
-    return Outcomes(each=tuple(done), for_a_board=command == "judge")
+async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool) -> Outcomes:
+    """As `jobs.carry_out_all`, with progress on the screen."""
+    done = await jobs.carry_out_all(orders, command="judge", watching=watching(quiet=quiet))
+    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
 
 
 def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:

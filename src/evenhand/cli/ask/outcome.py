@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import cast
+from dataclasses import dataclass, fields
 
 import click
 
+from evenhand.api.jobs import Done, document_of
 from evenhand.cli.ask.progress import duration
 from evenhand.cli.saying import say
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
@@ -15,28 +14,17 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.engine.run.budget import dollars_up
 from evenhand.engine.run.quote import DryRun
-from evenhand.engine.session import Ended
 from evenhand.engine.tasks.judging import Placing
 from evenhand.format.printable import printable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    ended: Ended
+class Outcome(Done):
     noun: str = "trials"
-    known_price: bool
-    protocol: str | None = None
-    not_applicable: int = 0
-    """Items that lack what the protocol shows, and so are not asked about."""
-    unread: str | None = None
-    """A trial to look at where no reply of the study held a decision."""
 
-    @property
-    def document(self) -> dict[str, Json]:
-        document = self.ended.tally.as_json(self.ended.run)
-        if self.protocol is None:
-            return document
-        return {**document, "protocol": self.protocol, "not_applicable": self.not_applicable}
+    @classmethod
+    def of(cls, done: Done) -> "Outcome":
+        return cls(**{one.name: getattr(done, one.name) for one in fields(done)})
 
     @property
     def exit_code(self) -> int:
@@ -144,12 +132,7 @@ class Outcomes:
 
     @property
     def document(self) -> dict[str, Json]:
-        """That of the one run; of several the sums, with each under `runs`."""
-        documents = [one.document for one in self.each]
-        if len(documents) == 1:
-            return documents[0]
-        sums: dict[str, Json] = {name: _sum([one[name] for one in documents]) for name in documents[0]}
-        return {**sums, "schema": 1, "run": documents[0]["run"], "protocol": None, "runs": documents}
+        return document_of(self.each)
 
     @property
     def exit_code(self) -> int:
@@ -173,15 +156,6 @@ class Outcomes:
             one.print_summary()
         if self._nothing_read:
             say(f"As no reply at all could be read, the run counts as incomplete (exit code {INCOMPLETE}).")
-
-
-def _sum(values: list[Json]) -> Json:
-    """Of numbers or of counts by name; None where one is unknown."""
-    if all(isinstance(value, Mapping) for value in values):
-        counts = cast("list[Mapping[str, Json]]", values)
-        return {name: _sum([count.get(name, 0) for count in counts]) for name in dict.fromkeys(chain(*counts))}
-    numbers = [value for value in values if isinstance(value, int | float)]
-    return sum(numbers) if len(numbers) == len(values) else None
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -1,6 +1,5 @@
 """`evenhand align`: raters against people, from files or from the ledger."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +11,6 @@ from evenhand.cli.options import option
 
 if TYPE_CHECKING:
     from evenhand.domain.verdict import Levels
-    from evenhand.reports.alignment.evidence import Testimony
 
 
 @click.command("align")
@@ -36,37 +34,28 @@ def command(ctx: click.Context, files: tuple[Path, ...], **flags: Any) -> None:
     FILES hold preferences (item, rater, rater_kind, model_a, model_b, verdict; CSV, JSONL, Parquet); without them the
     ledger's judgements are compared.
     """
+    from evenhand.api.reading import align
     from evenhand.format.tables import console
-    from evenhand.reports.alignment.report import align
+    from evenhand.ledger.store.record import Ledger
     from evenhand.reports.alignment.table import print_alignment
 
     _refuse_mixture(ctx, files)
-    said = _of_files(files, flags) if files else _of_ledger(flags)
-    report = align(said, against=flags["against"], most=flags["disagreements"], seed=flags["seed"])
+    # A folder's settings hold for all commands: beside files those of a ledger are not meant.
+    of_ledger = {} if files else {name: flags[name] for name in ("benchmark", "protocol", "variant")}
+    report = align(
+        files,
+        **of_ledger,
+        ledger=None if files else Ledger(flags["store"], create=False),
+        judge=flags["judge"],
+        levels=cast("Levels", int(flags["levels"])) if flags["levels"] else None,
+        against=flags["against"],
+        disagreements=flags["disagreements"],
+        seed=flags["seed"],
+    )
     if flags["as_json"]:
-        click.echo(json.dumps(report.as_json(), ensure_ascii=False, allow_nan=False))
+        click.echo(report.to_json())
     else:
         print_alignment(report, console())
-
-
-def _of_files(files: tuple[Path, ...], flags: dict[str, Any]) -> "Testimony":
-    from evenhand.reports.alignment.evidence import of_files
-
-    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
-    return of_files(files, levels=levels, judges=flags["judge"])
-
-
-def _of_ledger(flags: dict[str, Any]) -> "Testimony":
-    from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.alignment.evidence import AlignmentChoice, of_ledger
-
-    wanted = AlignmentChoice(
-        benchmark=flags["benchmark"],
-        judges=tuple(flags["judge"]),
-        protocol=flags["protocol"],
-        variant=flags["variant"],
-    )
-    return of_ledger(Ledger(flags["store"], create=False), wanted)
 
 
 _OF_A_LEDGER = ("benchmark", "protocol", "variant", "store")

@@ -88,10 +88,10 @@ def print_audit_of(file: Path | None, board: Board, flags: Mapping[str, Any], co
 def audit_document(file: Path | None, board: Board, flags: Mapping[str, Any]) -> dict[str, Json]:
     if file is not None or board.origin.judge is None:
         return {}
+    from evenhand.api.reading import audits_of
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.board.audit_on_record import latest_audits
 
-    return {"audit": latest_audits(Ledger(flags["store"], create=False), board.origin).as_json()}
+    return audits_of(Ledger(flags["store"], create=False), board)
 
 
 def beside(board: Board, flags: Mapping[str, Any]) -> list[BoardColumn]:

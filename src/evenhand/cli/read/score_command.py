@@ -1,6 +1,5 @@
 """`evenhand score`: a benchmark's table as its paper makes it."""
 
-import json
 from typing import Any
 
 import click
@@ -67,21 +66,40 @@ def _breakdowns() -> tuple[str, ...]:
 @options.as_json
 def command(benchmark: str, **flags: Any) -> None:
     """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
+    from evenhand.api.scoring import score_of
+    from evenhand.cli.notes import say_notes
     from evenhand.cli.read.ranking import print_audit_of
-    from evenhand.cli.read.scoring import score_of
     from evenhand.format.sheet import written
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape, unbroken
-    from evenhand.reports.board.table import print_reliability, reliability_sentences
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.table import print_reliability
+    from evenhand.reports.papers.paper import TableRequest
 
-    found = score_of(benchmark, flags)
+    asked = TableRequest(
+        benchmark=benchmark,
+        judge=flags["judge"],
+        protocol=flags["protocol"],
+        readout=flags["readout"],
+        variant=flags["variant"],
+        runs=tuple(flags["run"]),
+        against=flags["against"],
+        by=flags["by"],
+        compare_variants=flags["compare_variants"],
+        join=flags["join"],
+        rounds=flags["bootstrap"],
+        seed=flags["seed"],
+        form=flags["form"],
+    )
+    scored = score_of(asked, lambda: Ledger(flags["store"], create=False))
+    found = scored.found
+    say_notes(found.notes)
     if flags["as_json"]:
-        click.echo(json.dumps(found.document, ensure_ascii=False, allow_nan=False))
+        click.echo(scored.to_json())
     elif flags["form"] != "table":
-        sentences = (*found.sentences, *(reliability_sentences(found.board) if found.board is not None else ()))
-        click.echo(written(found.sheets, flags["form"], sentences), nl=False)
+        click.echo(written(found.sheets, flags["form"], scored.sentences), nl=False)
         if flags["form"] == "csv":
-            for sentence in sentences:
+            for sentence in scored.sentences:
                 say(sentence)
     else:
         terminal = console()

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from evenhand.cli.ask.asking_means import Contact, contact, recorded
+from evenhand.api.asking import Contact
+from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.ask.extracting import OF_THE_JUDGE, no_image
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.domain.identity import Json

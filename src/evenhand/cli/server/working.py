@@ -14,7 +14,8 @@ from typing import Any
 
 import click
 
-from evenhand.cli.ask.asking_means import Contact, contact, recorded
+from evenhand.api.asking import Contact
+from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.environment import Environment, WrongUse
 from evenhand.cli.server.submission_work import NO_JUDGE, submissions_work
 from evenhand.domain.errors import Misuse

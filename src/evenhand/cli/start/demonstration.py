@@ -10,11 +10,11 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
+from evenhand.api.asking import AskedModels, Contact
+from evenhand.api.jobs import JudgingJob
 from evenhand.benchmarks.answers.responses_file import read_responses, reference_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
-from evenhand.cli.ask.asking_means import Contact
-from evenhand.cli.ask.extracting import AskedModels
-from evenhand.cli.ask.judging import JudgingJob, carry_out
+from evenhand.cli.ask.judging import carry_out
 from evenhand.cli.ask.outcome import Outcome
 from evenhand.cli.environment import Environment
 from evenhand.domain.identity import Json

@@ -1,6 +1,7 @@
-"""Raw replies of judges asked elsewhere, one JSON object a line."""
+"""Raw replies of judges asked elsewhere: one JSON object a line, or records."""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -27,22 +28,31 @@ def read_replies(path: Path, *, needs_options: bool, needs_token: bool = False) 
     for line, words in enumerate(text.split("\n"), start=1):
         if words.strip():
             where = f"{path}, row {len(replies) + 1} (line {line})"
-            reply = _reply(words, where, needs_options=needs_options)
-            if needs_token and reply.token is None:
-                raise ExchangeError(
-                    f"{where}: this protocol reads only the line with the trial's token, so token is needed."
-                )
-            replies.append(reply)
+            replies.append(_reply(_parsed(words, where), where, needs_options, needs_token))
     if not replies:
         raise ExchangeError(f'{path} holds no replies; expected one {{"item": …, "reply": text}} a line.')
     return replies
 
 
-def _reply(words: str, where: str, *, needs_options: bool) -> RawReply:
+def given_replies(
+    rows: Iterable[str | Mapping[str, object]], *, needs_options: bool, needs_token: bool = False
+) -> list[RawReply]:
+    """The same of records with the fields of such a file, or of bare texts, which are named by their number."""
+    named = [{"item": number, "reply": one} if isinstance(one, str) else one for number, one in enumerate(rows, 1)]
+    replies = [_reply(dict(one), f"reply {number}", needs_options, needs_token) for number, one in enumerate(named, 1)]
+    if not replies:
+        raise ExchangeError("There are no replies to read.")
+    return replies
+
+
+def _parsed(words: str, where: str) -> object:
     try:
-        row: Any = json.loads(words)
+        return json.loads(words)
     except json.JSONDecodeError as error:
         raise ExchangeError(f"{where}: not JSON ({error.msg}).") from error
+
+
+def _reply(row: object, where: str, needs_options: bool, needs_token: bool) -> RawReply:
     if not isinstance(row, dict):
         raise ExchangeError(f"{where}: expected an object with item and reply, found {type(row).__name__}.")
     row = cast(dict[str, Any], row)
@@ -61,4 +71,6 @@ def _reply(words: str, where: str, *, needs_options: bool) -> RawReply:
     token: Any = row.get("token")
     if token is not None and not (isinstance(token, str) and token.isalnum()):
         raise ExchangeError(f"{where}: token must be the trial's, letters and digits, found {token!r}.")
+    if needs_token and token is None:
+        raise ExchangeError(f"{where}: this protocol reads only the line with the trial's token, so token is needed.")
     return RawReply(item=str(item), reply=reply, shown=tuple(cast(list[str], shown)), options=options, token=token)

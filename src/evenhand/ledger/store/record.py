@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, select
 
@@ -100,7 +100,10 @@ class Entries:
 
 
 class Ledger:
-    """An open ledger. Threads may share it: each call takes its own connection."""
+    """An open ledger. Threads may share it: each call takes its own connection.
+
+    `with eh.open_ledger("sqlite:///.evenhand/ledger.db") as ledger:` closes it at the end.
+    """
 
     def __init__(self, url: str, *, create: bool = True, wait_seconds: float = BUSY_SECONDS) -> None:
         """`wait_seconds`: how long to wait for another process that is writing."""
@@ -128,6 +131,12 @@ class Ledger:
 
     def close(self) -> None:
         self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @contextmanager
     def reading(self) -> Generator[Connection]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Levels
+from evenhand.format.result import Result
 from evenhand.reports.alignment.evidence import Testimony
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
@@ -85,8 +87,19 @@ class Aligned:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlignmentReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AlignmentReport(Result):
+    table: ClassVar[str] = "raters"
+    shown: ClassVar[tuple[str, ...]] = (
+        "rater",
+        "agreement",
+        "agreement_lower",
+        "agreement_upper",
+        "majority",
+        "kappa",
+        "mae",
+    )  # fmt: skip
+
     benchmark: str | None
     baseline: str | None
     cases: int
@@ -97,6 +110,16 @@ class AlignmentReport:
     human_levels: Levels
     jury: Jury | None
     notes: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        judges = ", ".join(one.alignment.rater for one in self.judges)
+        about = f" on {self.benchmark}" if self.benchmark else ""
+        return f"{judges} held against people{about}: {self.cases:,} cases on {self.items:,} items"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.notes
 
     def as_json(self) -> dict[str, Json]:
         return {

@@ -1,13 +1,13 @@
 """A board: the models in order, the judge's reliability beside them, and what was left out."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
+from evenhand.format.result import Result
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod
@@ -15,7 +15,7 @@ from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.stats.reliability import Coverage, Summary
 
 if TYPE_CHECKING:
-    import polars as pl
+    import altair as alt
 
     from evenhand.ledger.read.steering import Steering
 
@@ -69,8 +69,13 @@ class BoardRow:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Board:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Board(Result):
+    table: ClassVar[str] = "models"
+    shown: ClassVar[tuple[str, ...]] = (
+        "rank", "model", "rating", "rating_lower", "rating_upper", "win_rate", "wins", "losses", "ties", "note",
+    )  # fmt: skip
+
     origin: EvidenceSource
     rated_by: RatingMethod
     unit: Unit
@@ -95,6 +100,22 @@ class Board:
     """What more the verdicts tell; worked out when first looked at."""
     steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
     """By model, what its answers say to the judge; empty where nobody knows."""
+    more: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Fields that its document has besides its own: of a ledger's board the judge's latest audits."""
+
+    @property
+    def headline(self) -> str:
+        origin = self.origin
+        judged = "" if origin.judge is None else f", judged by {origin.judge}"
+        best = f", {self.models[0].model} first" if self.models else ""
+        about = origin.benchmark or origin.source or "a frame"
+        return f"Board of {about}: {len(self.models)} models by {self.method}{best}, {self.votes:,} verdicts{judged}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        from evenhand.reports.board.table import reliability_sentences
+
+        return (*self.told, *reliability_sentences(self), *self.notes)
 
     @property
     def method(self) -> str:
@@ -147,14 +168,11 @@ class Board:
             "coverage": self.coverage.as_json(),
             "reliability": None if self.reliability is None else self.reliability.as_json(),
             "notes": [*self.told, *self.notes],
+            **self.more,
         }
 
-    def to_json(self) -> str:
-        """The document that `evenhand rank --json` prints."""
-        return json.dumps(self.as_json(), ensure_ascii=False, allow_nan=False)
+    def chart(self) -> "alt.VConcatChart":
+        """The ratings with their intervals, and below them who beats whom. Raises ChartError."""
+        from evenhand.reports.board.charts import board_chart
 
-    def to_polars(self) -> "pl.DataFrame":
-        """One row for each model, with the fields of the JSON document."""
-        import polars as pl
-
-        return pl.DataFrame([one.as_json() for one in self.models], infer_schema_length=None)
+        return board_chart(self)

@@ -6,27 +6,33 @@ from typing import TYPE_CHECKING, Literal
 from evenhand.domain.estimate import Estimate
 from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
-from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.table import counted_units
 from evenhand.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from evenhand.reports.board.board import Board, BoardRow
+
 _NAMED = 5
 
 
-def plot(board: Board, path: Place) -> None:
+def plot(board: "Board", path: Place) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
-    save(stacked(ratings_chart(board), wins_chart(board)), path)
+    save(board_chart(board), path)
 
 
-def ratings_chart(board: Board, *, narrow: bool = False) -> "alt.LayerChart":
+def board_chart(board: "Board") -> "alt.VConcatChart":
+    """Raises ChartError where no model has a rating."""
+    return stacked(ratings_chart(board), wins_chart(board))
+
+
+def ratings_chart(board: "Board", *, narrow: bool = False) -> "alt.LayerChart":
     """Raises ChartError where no model has a rating."""
     return interval_chart(marks(board), _heading(board), axis=_axis(board), narrow=narrow)
 
 
-def wins_chart(board: Board) -> "alt.LayerChart":
+def wins_chart(board: "Board") -> "alt.LayerChart":
     """Raises ChartError where no two models met."""
     observed = board.findings.observed
     place = {model: code for code, model in enumerate(observed.models)}
@@ -39,7 +45,7 @@ def wins_chart(board: Board) -> "alt.LayerChart":
     return matrix_chart(list(_labels(board).values()), shares, heading)
 
 
-def marks(board: Board) -> list[Mark]:
+def marks(board: "Board") -> list[Mark]:
     """Of the models that have a finite rating or at least a bound; a side without one reaches to infinity."""
     labels = _labels(board)
     return [
@@ -55,25 +61,25 @@ def marks(board: Board) -> list[Mark]:
     ]
 
 
-def _shown(board: Board, one: BoardRow) -> float | None:
+def _shown(board: "Board", one: "BoardRow") -> float | None:
     """What the board's order goes by."""
     return one.median if board.rated_by.by_median and one.median is not None else one.rating.value
 
 
-def _axis(board: Board) -> str:
+def _axis(board: "Board") -> str:
     by_median = board.rated_by.by_median and any(one.median is not None for one in board.models)
     return f"{board.rated_by.title}{', median of the resamples' if by_median else ''}"
 
 
-def _drawn(one: BoardRow) -> bool:
+def _drawn(one: "BoardRow") -> bool:
     return one.rating.value is not None or one.rating.lower is not None or one.rating.upper is not None
 
 
-def _components(board: Board) -> int:
+def _components(board: "Board") -> int:
     return len({one.component for one in board.models if one.component is not None})
 
 
-def _labels(board: Board) -> dict[str, str]:
+def _labels(board: "Board") -> dict[str, str]:
     """Of each model: its name, after the number of its component where there are several; a star if provisional."""
     several = _components(board) > 1
     return {
@@ -84,7 +90,7 @@ def _labels(board: Board) -> dict[str, str]:
     }
 
 
-def _heading(board: Board) -> Heading:
+def _heading(board: "Board") -> Heading:
     about = " / ".join(filter(None, (board.origin.source, board.origin.benchmark, board.origin.judge)))
     lines = [f"{_intervals(board)}; {counted_units(board)}"]
     if _components(board) > 1:
@@ -100,7 +106,7 @@ def _heading(board: Board) -> Heading:
     return Heading(title=f"Ratings: {about}", subtitle="\n".join(lines))
 
 
-def _intervals(board: Board) -> str:
+def _intervals(board: "Board") -> str:
     """What the lines are, or why there are none."""
     level = f"{100 * LEVEL:g} % intervals"
     clusters = "every row for itself" if board.items is None else f"clustered by {_items(board.items)}"

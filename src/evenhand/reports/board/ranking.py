@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from evenhand.stats.ratings.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Showings, Summary, trust
 
 if TYPE_CHECKING:
+    from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
@@ -46,7 +47,7 @@ class HasBattles(Protocol):
     def battles(self) -> "JudgedBattles": ...
 
 
-Verdicts: TypeAlias = "str | Path | HasBattles | JudgedBattles | Ledger | Any"
+Verdicts: TypeAlias = "str | Path | Frame | HasBattles | JudgedBattles | Ledger"
 """A file's path, a polars or pandas frame, a run or its battles, or a ledger."""
 
 
@@ -144,7 +145,7 @@ def _is_frame(source: object) -> bool:
     return any(hasattr(type(source), name) for name in ("columns", "__arrow_c_stream__"))
 
 
-def _recorded(source: Any, choice: "Choice | None") -> "JudgedBattles":
+def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger

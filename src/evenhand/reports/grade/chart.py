@@ -1,13 +1,21 @@
 """The paper's three tables as heat maps: prompts down, judges across."""
 
+from typing import TYPE_CHECKING, Any
+
 from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, heat_chart, save, stacked
-from evenhand.reports.grade.report import GradeReport
 from evenhand.reports.grade.sheets import MEASURES, measured, row_names, row_words
 
+if TYPE_CHECKING:
+    from evenhand.reports.grade.report import GradeReport
 
-def plot(report: GradeReport, path: Place) -> None:
+
+def plot(report: "GradeReport", path: Place) -> None:
     """Writes SVG, PNG or HTML by the path's suffix. Raises ChartError where that cannot be."""
+    save(grade_chart(report), path)
+
+
+def grade_chart(report: "GradeReport") -> Any:
     judges = list(dict.fromkeys(cell.judge for cell in report.cells))
     rows = row_names(report)
     at = {(cell.prompt, cell.unrelated, cell.judge): cell for cell in report.cells}
@@ -23,4 +31,4 @@ def plot(report: GradeReport, path: Place) -> None:
         )
         for measure, title in MEASURES.items()
     ]
-    save(stacked(*charts), path)
+    return stacked(*charts)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout
 from evenhand.engine.tasks.grading import PreparedGrade
+from evenhand.format.result import Result
 from evenhand.ledger.read.choices import choices
 from evenhand.ledger.read.projection import adaptations
 from evenhand.ledger.store.record import Ledger
@@ -69,13 +71,38 @@ class GradeCell:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradeReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GradeReport(Result):
+    table: ClassVar[str] = "cells"
+    shown: ClassVar[tuple[str, ...]] = (
+        "judge",
+        "prompt",
+        "unrelated",
+        "grade_score",
+        "grade_score_lower",
+        "grade_score_upper",
+        "chance",
+        "trials_read",
+    )  # fmt: skip
+
     source: str
     """The file's or the benchmark's name."""
     cells: tuple[GradeCell, ...]
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
     """Rows of the data that were not asked about, by reason."""
+    runs: tuple[str, ...] = ()
+    """That the cells were asked in; empty where nobody was asked for it."""
+
+    @property
+    def headline(self) -> str:
+        judges = ", ".join(dict.fromkeys(cell.judge for cell in self.cells))
+        scores = [cell.score.grade_score.value for cell in self.cells]
+        one = f": {scores[0]:.3f}" if len(scores) == 1 and scores[0] is not None else f": {len(scores)} cells"
+        return f"Grade Score of {judges} on {self.source}{one}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(note for cell in self.cells for note in cell.notes))
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -86,10 +113,21 @@ class GradeReport:
         about: dict[str, Json] = {"schema": 1, "source": self.source}
         left_out: Json = dict(self.left_out)
         ending: dict[str, Json] = {"left_out": left_out, "findings": [claim.as_json() for claim in self.claims]}
-        cells = [{**cell.as_json(), "one_option": self.left_out.get("one_option", 0)} for cell in self.cells]
+        if self.runs:
+            ending["runs"] = list(self.runs)
+        cells = self.rows()
         if len(cells) == 1:
             return {**about, **cells[0], **ending}
         return {**about, "cells": cells, **ending}
+
+    def rows(self) -> list[dict[str, Json]]:
+        return [{**cell.as_json(), "one_option": self.left_out.get("one_option", 0)} for cell in self.cells]
+
+    def chart(self) -> Any:
+        """The paper's tables as heat maps."""
+        from evenhand.reports.grade.chart import grade_chart
+
+        return grade_chart(self)
 
 
 def graded_cell(

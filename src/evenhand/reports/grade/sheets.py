@@ -1,19 +1,23 @@
 """Grade Scores as the paper's Tables 1 to 3: a row for each prompt, with and without the unrelated option."""
 
+from typing import TYPE_CHECKING
+
 from evenhand.domain.estimate import Estimate
 from evenhand.format.sheet import MISSING, Sheet
-from evenhand.reports.grade.report import GradeCell, GradeReport
+
+if TYPE_CHECKING:
+    from evenhand.reports.grade.report import GradeCell, GradeReport
 
 MEASURES = {"grade": "Grade Score", "llm": "LLM Score", "choice": "Choice Score"}
 """In the order of the paper's tables."""
 
 
-def measured(cell: GradeCell, measure: str) -> Estimate:
+def measured(cell: "GradeCell", measure: str) -> Estimate:
     score = cell.score
     return {"grade": score.grade_score, "llm": score.llm_score, "choice": score.choice_score}[measure]
 
 
-def row_names(report: GradeReport) -> list[tuple[int, bool]]:
+def row_names(report: "GradeReport") -> list[tuple[int, bool]]:
     """Prompt, and whether with the unrelated option, in the order of the paper's rows."""
     return sorted({(cell.prompt, cell.unrelated) for cell in report.cells})
 
@@ -22,7 +26,7 @@ def row_words(prompt: int, unrelated: bool) -> str:
     return f"prompt {prompt}, unrelated option" if unrelated else f"prompt {prompt}"
 
 
-def tables(report: GradeReport, *, intervals: bool = True) -> tuple[Sheet, ...]:
+def tables(report: "GradeReport", *, intervals: bool = True) -> tuple[Sheet, ...]:
     judges = list(dict.fromkeys(cell.judge for cell in report.cells))
     at = {(cell.prompt, cell.unrelated, cell.judge): cell for cell in report.cells}
     sheets: list[Sheet] = []
@@ -39,7 +43,7 @@ def tables(report: GradeReport, *, intervals: bool = True) -> tuple[Sheet, ...]:
     return tuple(sheets)
 
 
-def _cell(cell: GradeCell | None, measure: str, *, intervals: bool) -> str:
+def _cell(cell: "GradeCell | None", measure: str, *, intervals: bool) -> str:
     if cell is None:
         return MISSING
     found = measured(cell, measure)
@@ -50,7 +54,7 @@ def _cell(cell: GradeCell | None, measure: str, *, intervals: bool) -> str:
     return f"{found.value:.3f} [{found.lower:.2f}, {found.upper:.2f}]"
 
 
-def long_sheet(report: GradeReport) -> Sheet:
+def long_sheet(report: "GradeReport") -> Sheet:
     """One row a cell with every number in a column of its own, for programs."""
     headings = ("judge", "prompt", "unrelated", "policy", "readout", "rows", "incomplete_rows", *_NUMBERS)
     return Sheet(title=report.source, headings=headings, rows=tuple(map(_long_row, report.cells)))
@@ -65,7 +69,7 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def _long_row(cell: GradeCell) -> tuple[str, ...]:
+def _long_row(cell: "GradeCell") -> tuple[str, ...]:
     document = {**cell.score.as_json(), **cell.people.as_json("human_agreement")}
     numbers = (document[name] for name in _NUMBERS)
     return (

@@ -1,0 +1,107 @@
+"""Who is asked, and on which terms: a judge, and the model that reads its replies where the judge does not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from evenhand.domain.rater import Rater, Settings
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import CallContext, Pacing
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.tasks.extraction import Extractor
+from evenhand.engine.tasks.judging import Showing
+from evenhand.ledger.store.record import Ledger
+from evenhand.models.named import NamedModel
+from evenhand.models.wire.timeouts import Timeouts
+
+_SETTINGS = frozenset(setting.name for setting in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The settings a user gave; the names of those given explicitly are kept, for they are never adapted."""
+
+    settings: Settings
+    explicit: frozenset[str]
+
+    @classmethod
+    def of(cls, settings: Settings | None) -> "Given":
+        settings = settings or Settings()
+        return cls(settings=settings, explicit=frozenset(settings.as_json()))
+
+    def over(self, defaults: Settings) -> Settings:
+        """The protocol's or benchmark's defaults with the given ones in their place."""
+        return replace(defaults, **{name: getattr(self.settings, name) for name in self.explicit})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """A model that is to be asked, and on which terms."""
+
+    model: NamedModel
+    settings: Settings
+    quote: Quote
+    budget: Budget
+    pacing: Pacing
+    environment: Mapping[str, str]
+    """Where keys are looked up."""
+    proxies: Mapping[str, str]
+    """Where proxies are looked up; a proxy sees what is sent."""
+    explicit: frozenset[str] = frozenset()
+    timeouts: Timeouts | None = None
+
+    @property
+    def rater(self) -> Rater:
+        return Rater(kind="model", name=self.model.name, endpoint=self.model.identity, settings=self.settings)
+
+    @property
+    def counts_images_as_openai(self) -> bool:
+        return self.model.endpoint is not None and self.model.endpoint.provider.name == "openai"
+
+    def means(self, ledger: Ledger) -> CallContext:
+        """Raises Misuse where a key is missing or a setting would be ignored."""
+        client = self.model.client(
+            environment=self.environment,
+            explicit=self.explicit,
+            proxies=self.proxies,
+            pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+            timeouts=self.timeouts,
+        )
+        return CallContext(client=client, pricing=self.quote, budget=self.budget, pacing=self.pacing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedModels:
+    """The models that a study asks."""
+
+    judge: Contact
+    other: Contact | None = None
+    """The extractor, where it is not the judge itself."""
+
+    @property
+    def known_price(self) -> bool:
+        return self.judge.quote.known and self.second_quote.known
+
+    @property
+    def second_quote(self) -> Quote:
+        return (self.other or self.judge).quote
+
+    def on_budget(self, budget: Budget) -> "AskedModels":
+        other = replace(self.other, budget=budget) if self.other else None
+        return AskedModels(judge=replace(self.judge, budget=budget), other=other)
+
+    def means(self, ledger: Ledger) -> CallContext:
+        means = self.judge.means(ledger)
+        return replace(means, second=self.other.means(ledger)) if self.other else means
+
+    def extractor(self, defaults: Settings) -> Extractor:
+        """`defaults`: the extraction's own settings; the judge's explicit ones go over them if it extracts itself."""
+        if self.other:
+            return Extractor(rater=self.other.rater, model=self.other.model.model)
+        given = {name: getattr(self.judge.settings, name) for name in self.judge.explicit & _SETTINGS}
+        rater = replace(self.judge.rater, settings=replace(defaults, **given))
+        return Extractor(rater=rater, model=self.judge.model.model)
+
+    def asking(self, showing: Showing) -> Showing:
+        """With who finds the decision in a reply that has no readable one, where the protocol has such a step."""
+        extraction = showing.protocol.extraction
+        return replace(showing, extractor=self.extractor(extraction.settings)) if extraction else showing

@@ -1,0 +1,252 @@
+"""Whether a judge can be trusted, asked and worked out: what `evenhand audit` does."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evenhand.api.asking import AskedModels
+from evenhand.api.jobs import Done, JudgingJob, Watching, carry_out_all, unwatched
+from evenhand.api.judging import Terms, asked_models
+from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.api.running import plain
+from evenhand.audit.design import AuditStudy, Design, design
+from evenhand.audit.gate import parse_rules
+from evenhand.audit.measures.catalog import known_measures
+from evenhand.audit.report_card import AuditReport, audit_report, keep_report
+from evenhand.audit.trials import Makers, ShownTwins, Sources
+from evenhand.audit.twins import Twins, twins_for
+from evenhand.benchmarks.answers.responses_file import ResponseSet, read_responses, reference_responses
+from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.rater import Settings
+from evenhand.domain.response import Response
+from evenhand.engine.tasks.grading import Grading, PreparedGrade, prepare_grade
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
+from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.ledger.store.record import Ledger
+from evenhand.models.prices import Price
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import Protocol
+from evenhand.stats.reliability.families import parse_families
+
+SAMPLE = "visit-bench-sample"
+"""What a judge is audited on where the user names no benchmark."""
+PICKING = "option_selection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    ledger: Ledger
+    design: Design
+    orders: tuple[JudgingJob, ...]
+    """One for each of the design's studies, in its order."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedHow:
+    """Who is asked, and how."""
+
+    asked: AskedModels
+    showing: Showing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan:
+    """What an audit is made of, whoever asks for it."""
+
+    benchmark: Benchmark
+    twins: Twins
+    items: Sequence[Item]
+    answers: Sequence[Response]
+    """The references among them."""
+    comparing: AskedHow
+    picking: AskedHow
+    """One of all answers, with the settings of its own protocol and no extractor."""
+    budget: int
+    """Trials at most."""
+    seed: int
+    parts: Collection[str]
+    settings: Mapping[str, Json]
+
+    def made(self, ledger: Ledger) -> Audit:
+        prepared = self._prepared(ledger, self.benchmark, self.answers, self.items, self.comparing.showing)
+        makers = Makers(prepared, seed=self.seed)
+        sources = Sources(
+            benchmark=self.benchmark,
+            prepared=prepared,
+            makers=makers,
+            graded=self._graded(ledger, makers),
+            seen=self._seen(ledger),
+        )
+        made = design(sources, budget=self.budget, seed=self.seed, parts=self.parts)
+        picked = made.graded.study.key if made.graded else None
+        orders = [self._order(ledger, study, picking=study.study.key == picked) for study in made.studies]
+        notes = (*prepared.notes, *known_measures().faults, *made.faults)
+        return Audit(ledger=ledger, design=made, orders=tuple(orders), notes=notes)
+
+    def _prepared(
+        self, ledger: Ledger, benchmark: Benchmark, answers: Sequence[Response], items: Sequence[Item], showing: Showing
+    ) -> PreparedStudy:
+        judge = self.comparing.asked.judge
+        return prepare(
+            benchmark,
+            answers,
+            items=items,
+            judge=judge.rater,
+            model=judge.model.model,
+            showing=showing,
+            matching=Matching(purpose="audit", seed=self.seed),
+            fence_secret=ledger.fence_secret(),
+        )
+
+    def _order(self, ledger: Ledger, study: AuditStudy, *, picking: bool) -> JudgingJob:
+        """All on the budget of the first."""
+        asked = self.picking.asked if picking else self.comparing.asked
+        return JudgingJob(
+            ledger=ledger,
+            benchmark=study.benchmark,
+            asked=asked.on_budget(self.comparing.asked.judge.budget),
+            prepared=study,
+            settings={**self.settings, "benchmark": study.benchmark.name},
+        )
+
+    def _graded(self, ledger: Ledger, makers: Makers) -> PreparedGrade:
+        judge = self.picking.asked.judge
+        return prepare_grade(
+            self.benchmark,
+            makers.option_sets(),
+            pool=(),
+            judge=judge.rater,
+            model=judge.model.model,
+            showing=self.picking.showing,
+            grading=Grading(seed=self.seed),
+            fence_secret=ledger.fence_secret(),
+        )
+
+    def _seen(self, ledger: Ledger) -> ShownTwins | None:
+        """The twins, for judges that are shown images, and not the right answer."""
+        showing = self.comparing.showing
+        seeing = showing.protocol.seeing
+        if {"reference", "ground_truth"} & showing.protocol.slots:
+            return None
+        if (showing.see or seeing.default) not in ("images", "both") or "images" not in seeing.allowed:
+            return None
+        twins = self.twins
+        answers = [answer for twin in twins.each for answer in twin.answers()]
+        own = self._prepared(ledger, twins.benchmark, answers, twins.benchmark.items, replace(showing, see="images"))
+        return ShownTwins(twins=twins, own=own)
+
+
+def refuse_other_kinds(protocol: Protocol, named: str) -> None:
+    if protocol.kind != "preference":
+        raise Misuse(f"An audit needs a protocol that asks for a preference; {named} asks for another verdict.")
+
+
+async def ask(audit: Audit, *, command: str = "audit", watching: Watching = unwatched) -> list[Done]:
+    """One study after the other; what ends one early ends them all."""
+
+    def before(place: int) -> None:
+        study = audit.orders[place].prepared
+        assert isinstance(study, AuditStudy)
+        # Another version of Evenhand may have altered the answers with other words.
+        audit.ledger.add_responses(study.altered, replace=True)
+
+    return await carry_out_all(audit.orders, command=command, watching=watching, before=before)
+
+
+async def audit_async(
+    judge: str,
+    *,
+    benchmark: Benchmark | None = None,
+    responses: ResponseSet | Sequence[Response] | None = None,
+    ledger: "GivenLedger | None" = None,
+    protocol: Protocol | str | None = None,
+    showing: Showing | None = None,
+    budget: int = 1000,
+    parts: Collection[str] = (),
+    require: str | Sequence[str] = (),
+    families: Sequence[str] = (),
+    seed: int = 0,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    settings: Settings | None = None,
+    max_cost: float | None = None,
+    prices: Sequence[Price] | None = None,
+    extractor: str | None = None,
+    terms: Terms | None = None,
+) -> AuditReport:
+    """Tests whether a judge can be trusted, on a bundled sample or on a benchmark with answers of your own.
+
+    `budget` is the number of trials at most, `require` such as "swap_consistency>=0.8" the gate's rules, `families`
+    such as "llava-13b=meta" whose model a judge is. The other settings are as `judge` has them. The report is kept in
+    the ledger, and boards of this judge show it.
+
+    >>> card = eh.audit("openai/gpt-4o", base_url=server, budget=40, parts=["pairs"], require="swap_consistency>=0.8")
+    >>> card.passed
+    False
+    >>> card.to_polars().filter(pl.col("name") == "swap_consistency")["n"].item()
+    20
+
+    Raises Misuse, LedgerError or ProtocolError; what was answered before is on record.
+    """
+    try:
+        rules = parse_rules(require if isinstance(require, str) else ", ".join(require)) if require else ()
+        of_families = parse_families(families)
+    except ValueError as refusal:
+        raise Misuse(str(refusal)) from refusal
+    book = ledger_at(ledger)
+    named = (terms or Terms()).but(
+        base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices, extractor=extractor
+    )
+    subject = with_fetched(load_benchmark(SAMPLE) if benchmark is None else benchmark, book.images)
+    shown = showing or _first_showing(subject, protocol)
+    refuse_other_kinds(shown.protocol, shown.protocol.name)
+    twins = twins_for(subject)
+    asked = asked_models(judge, shown, named, settings, book, twins.benchmark)
+    picking = Showing(protocol=load_protocol(PICKING))
+    answers = [*_answers(subject, responses), *reference_responses(subject)]
+    plan = AuditPlan(
+        benchmark=subject,
+        twins=twins,
+        items=subject.items,
+        answers=answers,
+        comparing=AskedHow(asked=asked, showing=asked.asking(shown)),
+        picking=AskedHow(
+            asked=asked_models(judge, picking, replace(named, extractor=None), settings, book, subject), showing=picking
+        ),
+        budget=budget,
+        seed=seed,
+        parts=parts,
+        settings={"judge": judge},
+    )
+    audit = plan.made(book)
+    book.register_benchmark(subject)
+    book.add_responses(answers)
+    for one in await ask(audit, command="audit (Python)"):
+        if one.ended.error is not None:
+            raise one.ended.error
+    report = audit_report(book, audit.design, rules=rules, seed=seed, families=of_families)
+    if report.coverage.with_verdict:
+        keep_report(book, report)
+    return report
+
+
+audit = plain(audit_async)
+
+
+def _first_showing(benchmark: Benchmark, protocol: Protocol | str | None) -> Showing:
+    named = protocol or next(iter(benchmark.protocols), None)
+    if named is None:
+        raise Misuse(f"{benchmark.name} has no protocol of its own; give one.")
+    return Showing(protocol=load_protocol(named) if isinstance(named, str) else named)
+
+
+def _answers(benchmark: Benchmark, given: ResponseSet | Sequence[Response] | None) -> Sequence[Response]:
+    if given is None:
+        files = bundled_answers(benchmark)
+        if not files:
+            raise Misuse(f"No answers come with {benchmark.name}; give them as `responses`.")
+        return read_responses(files, benchmark).responses
+    return given.responses if isinstance(given, ResponseSet) else given

@@ -1,0 +1,232 @@
+"""What judges are asked, planned from choices and carried out: one way for the commands and for Python."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TypeAlias, cast
+
+from evenhand.api.asking import AskedModels, Contact
+from evenhand.api.placing import as_placed_before, opponents_note
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json, content_hash
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.response import Response
+from evenhand.engine.run.plan import Retrying
+from evenhand.engine.run.quote import DryRun, dry_run
+from evenhand.engine.run.stopping import StopSign
+from evenhand.engine.session import Around, Ended, run_study
+from evenhand.engine.tasks.deviations import BY_CHOICE
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
+from evenhand.ledger.read.projection import adaptations, undecided_trial
+from evenhand.ledger.store.record import Ledger
+from evenhand.protocols.protocol import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingJob:
+    """A judging job, ready to be planned or run."""
+
+    ledger: Ledger
+    benchmark: Benchmark
+    asked: AskedModels
+    prepared: PreparedStudy
+    settings: Mapping[str, Json]
+    """The resolved flags, as they are kept with the run."""
+    retrying: Retrying | None = None
+    notes: tuple[str, ...] = ()
+    """Sentences about what is not asked and why."""
+
+    def dry_run(self) -> DryRun:
+        chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
+        judge = self.asked.judge
+        second = self.prepared.second_calls(self.ledger, self.asked.second_quote)
+        return dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProtocol:
+    """One protocol of a judging: who is asked under it, how, and about which pairs."""
+
+    asked: AskedModels
+    showing: Showing
+    matching: Matching
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingPlan:
+    """What is to be judged, whoever asks for it."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    responses: Sequence[Response]
+    """The references among them."""
+    protocols: Sequence[AskedProtocol]
+    players_named: bool = False
+    """The user chose who plays, so that a model that joins meets just these."""
+    settings: Mapping[str, Json]
+    retrying: Retrying | None = None
+
+    def jobs(self, ledger: Ledger) -> list[JudgingJob]:
+        """One for each protocol, all on the budget of the first. Raises Misuse where nothing could be asked."""
+        digests = {item.digest for item in self.items}
+        responses = [response for response in self.responses if response.item in digests]
+        budget = self.protocols[0].asked.judge.budget
+        made: list[JudgingJob] = []
+        for one in self.protocols:
+            prepared, notes = self._prepared(one, responses, ledger)
+            job = JudgingJob(
+                ledger=ledger,
+                benchmark=self.benchmark,
+                asked=one.asked.on_budget(budget),
+                prepared=prepared,
+                settings=self.settings,
+                retrying=self.retrying,
+                notes=notes,
+            )
+            made.append(job)
+        return made
+
+    def _prepared(
+        self, one: AskedProtocol, responses: Sequence[Response], ledger: Ledger
+    ) -> tuple[PreparedStudy, tuple[str, ...]]:
+        """With what is to be said of it."""
+        judge = one.asked.judge
+        preparing = partial(
+            prepare,
+            self.benchmark,
+            items=self.items,
+            judge=judge.rater,
+            model=judge.model.model,
+            showing=one.showing,
+            matching=one.matching,
+            fence_secret=ledger.fence_secret(),
+        )
+        given = preparing(responses)
+        if not given.study.new:
+            return given, given.notes
+        settled = given if self.players_named else as_placed_before(given, preparing, responses, ledger)
+        return settled, (opponents_note(given, settled), *settled.notes)
+
+
+def published_matching(protocol: Protocol) -> Matching:
+    """As the protocol's paper pairs: every model against its baseline; where it has none, all with all."""
+    return Matching(pairing="against", against=protocol.against) if protocol.against else Matching()
+
+
+def refuse_adapted(judge: Contact, ledger: Ledger, *, as_flag: bool = False) -> None:
+    """A setting given explicitly is not taken as honoured because replies without it are on record."""
+    for sentence in sorted(adaptations(ledger, judge.rater.key)):
+        for setting in sorted(judge.explicit - {"max_tokens"}):
+            if setting in sentence and not sentence.startswith(BY_CHOICE):
+                named = f"--{setting.replace('_', '-')}" if as_flag else setting
+                raise Misuse(
+                    f"{named} was given, but this judge's replies on record are without it: {sentence} Leave it out."
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How one job ended."""
+
+    ended: Ended
+    known_price: bool
+    protocol: str | None = None
+    not_applicable: int = 0
+    """Items that lack what the protocol shows, and so are not asked about."""
+    unread: str | None = None
+    """A trial to look at where no reply of the study held a decision."""
+
+    @property
+    def document(self) -> dict[str, Json]:
+        document = self.ended.tally.as_json(self.ended.run)
+        if self.protocol is None:
+            return document
+        return {**document, "protocol": self.protocol, "not_applicable": self.not_applicable}
+
+    @property
+    def cut_short(self) -> bool:
+        ended = self.ended
+        return ended.interrupted or ended.over_budget or ended.error is not None
+
+
+def document_of(each: Sequence[Done]) -> dict[str, Json]:
+    """That of the one run; of several the sums, with each under `runs`."""
+    documents = [one.document for one in each]
+    if len(documents) == 1:
+        return documents[0]
+    sums: dict[str, Json] = {name: _sum([one[name] for one in documents]) for name in documents[0]}
+    return {**sums, "schema": 1, "run": documents[0]["run"], "protocol": None, "runs": documents}
+
+
+def _sum(values: list[Json]) -> Json:
+    """Of numbers or of counts by name; None where one is unknown."""
+    if all(isinstance(value, Mapping) for value in values):
+        counts = cast("list[Mapping[str, Json]]", values)
+        return {name: _sum([count.get(name, 0) for count in counts]) for name in dict.fromkeys(chain(*counts))}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return sum(numbers) if len(numbers) == len(values) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who may stop a run, and what goes on beside it."""
+
+    stop: StopSign
+    around: Around = lambda _: nullcontext()
+
+
+Watching: TypeAlias = Callable[[JudgingJob], AbstractContextManager[Watch]]
+
+
+def unwatched(_: JudgingJob) -> AbstractContextManager[Watch]:
+    return nullcontext(Watch(stop=StopSign()))
+
+
+async def carry_out(job: JudgingJob, *, command: str, watching: Watching = unwatched) -> Done:
+    job.ledger.register_benchmark(job.benchmark)
+    means = job.asked.means(job.ledger)
+    with watching(job) as watch:
+        ended = await run_study(
+            job.prepared,
+            ledger=job.ledger,
+            means=means,
+            stop=watch.stop,
+            command=command,
+            settings=job.settings,
+            retrying=job.retrying,
+            around=watch.around,
+        )
+    study = job.prepared.study.key
+    return Done(
+        ended=ended,
+        known_price=job.asked.known_price,
+        protocol=job.prepared.asking.protocol.name,
+        not_applicable=job.prepared.not_applicable,
+        unread=None if ended.tally.verdicts else undecided_trial(job.ledger, study),
+    )
+
+
+async def carry_out_all(
+    jobs: Sequence[JudgingJob],
+    *,
+    command: str,
+    watching: Watching = unwatched,
+    before: Callable[[int], None] = lambda _: None,
+    after: Callable[[int, Done], None] = lambda _, __: None,
+) -> list[Done]:
+    """One after the other on one budget; what ends one early ends them all. `before` and `after` are told which."""
+    done: list[Done] = []
+    budget, studies = jobs[0].asked.judge.budget, [job.prepared.study.key for job in jobs]
+    budget.open(jobs[0].ledger, f"{command} {content_hash('budget', sorted(studies))}")
+    try:
+        for place, job in enumerate(jobs):
+            before(place)
+            done.append(await carry_out(job, command=command, watching=watching))
+            after(place, done[-1])
+            if done[-1].cut_short:
+                break
+    finally:
+        budget.close(done=len(done) == len(jobs) and all(one.ended.complete for one in done))
+    return done

@@ -1,0 +1,190 @@
+"""What is on record or in a file, read without asking anybody: boards, alignment with people, verdicts in replies."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
+from evenhand.domain.verdict import Levels, NoVerdict, Verdict, verdict_json
+from evenhand.format.result import Result
+from evenhand.reports.board.ranking import AskedUnit, HasBattles
+from evenhand.reports.board.ranking import rank as ranked
+from evenhand.stats.reliability.coverage import Coverage
+
+if TYPE_CHECKING:
+    from evenhand.benchmarks.files.rows import Frame
+    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.exchange.judgements.replies import RawReply
+    from evenhand.ledger.read.votes import JudgedBattles
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.protocols.protocol import Protocol
+    from evenhand.reports.alignment.report import AlignmentReport
+    from evenhand.reports.board.board import Board
+    from evenhand.reports.board.choosing import Choice
+    from evenhand.reports.board.methods import Method, Scoring
+    from evenhand.stats.ratings.resampling import Unit as Resampled
+
+
+def rank(
+    source: "str | Path | Frame | HasBattles | JudgedBattles | Ledger | None" = None,
+    choice: "Choice | BattleColumns | None" = None,
+    *,
+    method: "Method" = "bradley-terry",
+    unit: AskedUnit | None = None,
+    bootstrap: int = 0,
+    resample: "Resampled" = "items",
+    seed: int = 0,
+    scoring: "Scoring | None" = None,
+) -> "Board":
+    """The board of a run, a ledger, a battles file, or a polars or pandas frame; of the usual ledger by default.
+
+    A path that ends in .db, and a database URL, are a ledger's. `choice` is a Choice, which part of a ledger, or
+    BattleColumns, which columns of a file or frame. `bootstrap` is the number of resamples; 0 gives the sandwich's
+    intervals. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
+
+    >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
+    >>> board = eh.rank(frame, scoring=eh.Scoring(scale=eh.Scale(anchor="Z", anchor_value=1000)))
+    >>> board
+    Board of a frame: 3 models by bradley-terry, Z first, 3 verdicts
+    >>> board.to_polars()["model"].to_list()
+    ['Z', 'X', 'Y']
+    >>> eh.rank(judged).origin.benchmark
+    'visit-bench-sample'
+
+    Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
+    """
+    found: str | Path | Frame | HasBattles | JudgedBattles | Ledger
+    found = ledger_at(_ledger_named(source), create=False) if _is_ledgers(source) or source is None else source
+    board = ranked(
+        found, choice, method=method, unit=unit, bootstrap=bootstrap, resample=resample, seed=seed, scoring=scoring
+    )
+    ledger = _ledger_of(found)
+    return board if ledger is None or board.origin.judge is None else replace(board, more=audits_of(ledger, board))
+
+
+def audits_of(ledger: "Ledger", board: "Board") -> dict[str, Json]:
+    """What the document of a ledger's board has besides: its judge's latest audits."""
+    from evenhand.reports.board.audit_on_record import latest_audits
+
+    return {} if board.origin.judge is None else {"audit": latest_audits(ledger, board.origin).as_json()}
+
+
+def _is_ledgers(source: object) -> bool:
+    return isinstance(source, str | Path) and ("://" in str(source) or str(source).endswith(".db"))
+
+
+def _ledger_named(source: object) -> str | Path | None:
+    return source if isinstance(source, str | Path) else None
+
+
+def _ledger_of(source: object) -> "Ledger | None":
+    """Of a ledger, and of a run in one."""
+    # The record's modules cost a file's reader a fifth of a second.
+    if isinstance(source, str | Path) or hasattr(type(source), "columns"):
+        return None
+    from evenhand.ledger.store.record import Ledger
+
+    known = getattr(source, "ledger", source)
+    return known if isinstance(known, Ledger) else None
+
+
+def align(
+    files: str | Path | Sequence[str | Path] = (),
+    *,
+    ledger: "GivenLedger | None" = None,
+    benchmark: str | None = None,
+    judge: str | Sequence[str] = (),
+    protocol: str | None = None,
+    variant: str | None = None,
+    levels: Levels | None = None,
+    against: str | None = None,
+    disagreements: int = 10,
+    seed: int = 0,
+) -> "AlignmentReport":
+    """How near judges come to people, beside what people reach among themselves.
+
+    Of files of preferences (item, rater, rater_kind, model_a, model_b, verdict), or without any of the ledger, of which
+    `benchmark`, `protocol` and `variant` choose a part. `judge`: the raters held against people; all models by default.
+
+    >>> eh.align("people.csv")
+    m held against people: 4 cases on 4 items
+
+    Raises AlignmentError where nobody can be compared, and ExchangeError where a file does not fit.
+    """
+    from evenhand.reports.alignment.evidence import AlignmentChoice, of_files, of_ledger
+    from evenhand.reports.alignment.report import align as aligned
+
+    judges = (judge,) if isinstance(judge, str) else tuple(judge)
+    paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
+    if paths:
+        if benchmark or protocol or variant or ledger is not None:
+            raise Misuse("benchmark, protocol, variant and ledger choose from a ledger: leave them out beside files.")
+        said = of_files(tuple(paths), levels=levels, judges=judges)
+    else:
+        wanted = AlignmentChoice(benchmark=benchmark, judges=judges, protocol=protocol, variant=variant)
+        said = of_ledger(ledger_at(ledger, create=False), wanted)
+    return aligned(said, against=against, most=disagreements, seed=seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReadVerdicts(Result):
+    """The verdicts in raw replies, in their order."""
+
+    table: ClassVar[str] = "replies"
+    shown: ClassVar[tuple[str, ...]] = ("item", "verdict", "reason")
+
+    protocol: str
+    replies: "tuple[RawReply, ...]"
+    verdicts: tuple[Verdict | NoVerdict, ...]
+
+    @property
+    def coverage(self) -> Coverage:
+        return Coverage.of(self.verdicts)
+
+    @property
+    def headline(self) -> str:
+        coverage = self.coverage
+        return f"{coverage.with_verdict} of {coverage.wanted} replies hold a verdict."
+
+    def as_json(self) -> dict[str, Json]:
+        rows: list[Json] = [
+            {
+                "item": one.item,
+                "verdict": None if isinstance(verdict, NoVerdict) else verdict_json(verdict),
+                "reason": verdict.reason if isinstance(verdict, NoVerdict) else None,
+            }
+            for one, verdict in zip(self.replies, self.verdicts, strict=True)
+        ]
+        return {"schema": 1, "protocol": self.protocol, "replies": rows, "coverage": self.coverage.as_json()}
+
+
+def read_verdicts(
+    replies: str | Path | Iterable[str | Mapping[str, object]], *, protocol: "Protocol | str"
+) -> ReadVerdicts:
+    """The verdicts in raw replies got elsewhere, read as the protocol reads them; asks nobody.
+
+    `replies` is the path of a JSONL file (item, reply, and optionally shown, options, token), records with these
+    fields, or the bare texts; a text alone is a path.
+
+    >>> found = eh.read_verdicts(["Both are fine.", "Overall, Response B is better."], protocol="visit_pairwise")
+    >>> found
+    1 of 2 replies hold a verdict.
+    >>> found.verdicts[1]
+    Preference(value=-1, levels=2)
+
+    Raises ExchangeError where a row does not fit, ProtocolError where there is no such protocol.
+    """
+    from evenhand.exchange.judgements.replies import given_replies, read_replies
+    from evenhand.protocols.catalog import load_protocol
+
+    rule = load_protocol(protocol) if isinstance(protocol, str) else protocol
+    needs_options, needs_token = rule.kind == "choice", rule.rule.token
+    if isinstance(replies, str | Path):
+        found = read_replies(Path(replies), needs_options=needs_options, needs_token=needs_token)
+    else:
+        found = given_replies(replies, needs_options=needs_options, needs_token=needs_token)
+    verdicts = (rule.read(one.reply, shown=one.shown, options=one.options, token=one.token) for one in found)
+    return ReadVerdicts(protocol=rule.name, replies=tuple(found), verdicts=tuple(verdicts))

@@ -1,0 +1,106 @@
+"""A benchmark's table as its paper makes it, from what the ledger holds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, cast
+
+from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
+from evenhand.domain.trial import Readout
+from evenhand.domain.vote import Joining
+from evenhand.format.result import Result
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.table import reliability_sentences
+from evenhand.reports.papers.catalog import paper_of_benchmark
+from evenhand.reports.papers.paper import ScoredTable, TableRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Scored(Result):
+    table: ClassVar[str] = "models"
+    shown: ClassVar[tuple[str, ...]] = (
+        "rank", "model", "variant", "elo", "elo_lower", "elo_upper", "matches", "win_vs_reference", "reward",
+        "reward_lower", "reward_upper", "vfs", "win_rate",
+    )  # fmt: skip
+
+    found: ScoredTable
+    ledger: Ledger
+
+    @property
+    def headline(self) -> str:
+        return f"{self.as_json()['benchmark']} as its paper scores it, judged by {self.as_json()['judge']}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        board = self.found.board
+        return self.found.sentences if board is None else (*self.found.sentences, *reliability_sentences(board))
+
+    def as_json(self) -> Mapping[str, Json]:
+        return self.found.document
+
+    def rows(self) -> list[dict[str, Json]]:
+        """Of the models; of compared variants each variant's, one after the other."""
+        document = self.as_json()
+        variants = cast("list[Mapping[str, Json]]", document.get("variants") or [document])
+        named = "variants" in document
+        return [
+            {**cast("dict[str, Json]", row), **({"variant": one["variant"]} if named else {})}
+            for one in variants
+            for row in cast("list[Json]", one["models"])
+        ]
+
+
+def score(
+    benchmark: str,
+    *,
+    ledger: "GivenLedger | None" = None,
+    judge: str | None = None,
+    protocol: str | None = None,
+    readout: Readout | None = None,
+    variant: str | None = None,
+    run: str | Sequence[str] = (),
+    against: str | None = None,
+    by: str | None = None,
+    compare_variants: bool = False,
+    join: Joining = "visit",
+    bootstrap: int = 200,
+    seed: int = 0,
+) -> Scored:
+    """The table of a benchmark as its paper makes it, from what the ledger holds; `evenhand score` is the command.
+
+    >>> eh.score("visit-bench-sample", ledger=judged, bootstrap=0)
+    visit-bench-sample as its paper scores it, judged by openai/gpt-4o
+
+    Raises Misuse for a benchmark without a table of its own, MixedError where one judge must be chosen.
+    """
+    asked = TableRequest(
+        benchmark=benchmark,
+        judge=judge,
+        protocol=protocol,
+        readout=readout,
+        variant=variant,
+        runs=(run,) if isinstance(run, str) else tuple(run),
+        against=against,
+        by=by,
+        compare_variants=compare_variants,
+        join=join,
+        rounds=bootstrap,
+        seed=seed,
+    )
+    return score_of(asked, partial(ledger_at, ledger, create=False))
+
+
+def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
+    """Raises Misuse for a benchmark without a table of its own, MixedError where one judge must be chosen."""
+    paper = paper_of_benchmark(asked.benchmark)
+    if paper is None:
+        raise Misuse(
+            f"{asked.benchmark} has no paper's table here; "
+            f"`evenhand rank --benchmark {asked.benchmark}` ranks what was judged."
+        )
+    if asked.by and asked.by not in paper.by:
+        raise Misuse(f"{asked.benchmark} has no table by {asked.by}; it has one by {' or '.join(paper.by)}.")
+    ledger = opened()
+    return Scored(found=paper.table(ledger, asked), ledger=ledger)

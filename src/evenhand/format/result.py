@@ -1,0 +1,95 @@
+"""What a result is in Python: a line in a shell, a table in a notebook, a document, a frame, a picture."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_SHOWN = 60
+"""Rows of a table in a notebook; the frame has all."""
+
+
+class Result(ABC):
+    """Base of what `rank`, `score`, `audit` and the others give back."""
+
+    __slots__ = ()
+
+    table: ClassVar[str]
+    """The field of the JSON document that holds a list of rows."""
+    shown: ClassVar[tuple[str, ...]]
+    """The fields of a row that a notebook's table shows; those that no row has are left out."""
+
+    @property
+    @abstractmethod
+    def headline(self) -> str:
+        """One line: what it is of and what came out."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What must be read with the table; below it in a notebook."""
+        return ()
+
+    @abstractmethod
+    def as_json(self) -> Mapping[str, Json]:
+        """The document that the command of the same name prints with --json."""
+
+    def to_json(self) -> str:
+        """The document that the command of the same name prints with --json, as text."""
+        return json.dumps(self.as_json(), ensure_ascii=False, allow_nan=False)
+
+    def rows(self) -> list[dict[str, Json]]:
+        """The document's rows with all their fields."""
+        return [dict(row) for row in cast("Iterable[Mapping[str, Json]]", self.as_json()[self.table])]
+
+    def to_polars(self) -> "pl.DataFrame":
+        """One row for each row of the JSON document, with all its fields."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), infer_schema_length=None, strict=False)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The same for pandas. Raises Misuse where pandas is not installed."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise Misuse("pandas is not installed: `pip install pandas`, or take to_polars().") from error
+        return pd.DataFrame(self.rows())
+
+    def chart(self) -> Any:
+        """An Altair chart. Raises ChartError where there is nothing to draw."""
+        from evenhand.format.charts import ChartError
+
+        raise ChartError(f"There is no picture of this: {self.headline}")
+
+    def __repr__(self) -> str:
+        return self.headline
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        names = [name for name in self.shown if any(row.get(name) is not None for row in rows)]
+        head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
+        body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_SHOWN])
+        more = [f"{len(rows) - _SHOWN} more rows: to_polars() has them all."] if len(rows) > _SHOWN else []
+        below = "".join(f"<p>{escape(sentence)}</p>" for sentence in (*more, *self.sentences))
+        return (
+            f"<p><b>{escape(self.headline)}</b></p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+        )
+
+
+def _cell(value: Json) -> str:
+    """Numbers to the right, with as many digits as one reads; nothing is never a number."""
+    if value is None:
+        return "<td>–</td>"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        words = f"{value:,}" if isinstance(value, int) else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+        return f'<td style="text-align: right">{words}</td>'
+    return f"<td>{escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}</td>"
