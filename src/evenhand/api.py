@@ -105,12 +105,14 @@ async def judge(
         fence_secret=ledger.fence_secret(),
     )
     explicit = frozenset(terms.settings.as_json()) if terms.settings else frozenset[str]()
-    means = _means(model, terms, ledger, budget=Budget(terms.max_cost), explicit=explicit)
+    context = _call_context(model, terms, ledger, budget=Budget(terms.max_cost), explicit=explicit)
     if extractor:
-        means = replace(means, second=_means(extractor, terms, ledger, budget=means.budget, explicit=frozenset()))
+        context = replace(
+            context, second=_call_context(extractor, terms, ledger, budget=context.budget, explicit=frozenset())
+        )
     ledger.register_benchmark(benchmark)
     ledger.add_responses(everyone)
-    ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign(), command="judge (Python)")
+    ended = await run_study(prepared, ledger=ledger, context=context, stop=StopSign(), command="judge (Python)")
     if ended.error is not None:
         raise ended.error
     return JudgeRun(run=ended.run, study=prepared.study.key, ledger=ledger, summary=ended.tally.as_json(ended.run))
@@ -136,7 +138,9 @@ def _rater(model: NamedModel, settings: Settings) -> Rater:
     return Rater(kind="model", name=model.name, endpoint=model.identity, settings=settings)
 
 
-def _means(model: NamedModel, terms: Terms, ledger: Ledger, *, budget: Budget, explicit: frozenset[str]) -> CallContext:
+def _call_context(
+    model: NamedModel, terms: Terms, ledger: Ledger, *, budget: Budget, explicit: frozenset[str]
+) -> CallContext:
     quote = Quote(model.endpoint, PriceList(terms.prices), ledger.images.get)
     if terms.max_cost is not None and not quote.known:
         raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")

@@ -42,12 +42,12 @@ class Audit:
     """One for each of the design's studies, in its order."""
 
 
-def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> Audit:
+def audit_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Audit:
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
     benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
     twins = twins_for(benchmark)
     # Whose pictures are the benchmark's own too.
-    asked, showing = job(ctx, _showing(benchmark, flags), surroundings, flags, ledger, twins.benchmark)
+    asked, showing = job(ctx, _showing(benchmark, flags), env, flags, ledger, twins.benchmark)
     items = chosen_items(benchmark, flags)
     say_notes(benchmark.notes)
     answers = answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False)
@@ -64,7 +64,7 @@ def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environ
     answers.keep(ledger, flags)
     say_notes(prepared.notes)
     makers = Makers(prepared, seed=flags["seed"])
-    picking, graded = _graded(ctx, flags, surroundings, ledger, benchmark, makers)
+    picking, graded = _graded(ctx, flags, env, ledger, benchmark, makers)
     sources = Sources(
         benchmark=benchmark,
         prepared=prepared,
@@ -104,14 +104,14 @@ def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
 def _graded(
     ctx: click.Context,
     flags: Mapping[str, Any],
-    surroundings: Environment,
+    env: Environment,
     ledger: Ledger,
     benchmark: Benchmark,
     makers: Makers,
 ) -> tuple[AskedModels, PreparedGrade]:
     """Picking one of all answers, with the settings of its own protocol and no extractor."""
     alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
-    asked, showing = job(ctx, showing_of(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
+    asked, showing = job(ctx, showing_of(PICKING, flags, see=None), env, alone, ledger, benchmark)
     graded = prepare_grade(
         benchmark,
         makers.option_sets(),

@@ -14,10 +14,8 @@ from evenhand.engine.tasks.pictures import refuse_addresses
 from evenhand.ledger.store.record import Ledger
 
 
-def describe_order(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> AnswerOrder:
-    meeting = meeting_of(ctx, flags, surroundings, ledger)
+def describe_order(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, env, ledger)
     items = [item for item in meeting.items if item.images]
     if not items:
         raise WrongUse(f"The items of {meeting.benchmark.name} have no images; there is nothing to describe.")
@@ -29,7 +27,7 @@ def describe_order(
         benchmark=meeting.benchmark,
         items=items,
         contact=meeting.contact,
-        errand=Describing(asked=meeting.asked, mode=flags["mode"]),
+        task=Describing(asked=meeting.asked, mode=flags["mode"]),
         command="describe-images",
         settings=recorded(flags),
         again=flags["replace"],

@@ -44,9 +44,9 @@ class AskedModels:
         other = replace(self.other, budget=budget) if self.other else None
         return AskedModels(judge=replace(self.judge, budget=budget), other=other)
 
-    def means(self, ledger: Ledger) -> CallContext:
-        means = self.judge.means(ledger)
-        return replace(means, second=self.other.means(ledger)) if self.other else means
+    def call_context(self, ledger: Ledger) -> CallContext:
+        context = self.judge.call_context(ledger)
+        return replace(context, second=self.other.call_context(ledger)) if self.other else context
 
     def extractor(self, defaults: Settings) -> Extractor:
         """`defaults`: the extraction's own settings; the judge's explicit ones go over them if it extracts itself."""
@@ -58,7 +58,7 @@ class AskedModels:
 
 
 def asked_models(
-    ctx: click.Context, judge: Contact, showing: Showing, surroundings: Environment, flags: Mapping[str, Any]
+    ctx: click.Context, judge: Contact, showing: Showing, env: Environment, flags: Mapping[str, Any]
 ) -> AskedModels:
     extraction = showing.protocol.extraction
     name = flags["extractor"]
@@ -75,7 +75,7 @@ def asked_models(
     other = contact(
         ctx,
         name,
-        surroundings,
+        env,
         {**flags, **OF_THE_JUDGE},
         url_flag="extractor_base_url",
         key_flag="extractor_api_key_env",

@@ -69,7 +69,7 @@ class GradeJob:
         return GradeReport(source=self.data.benchmark.name, cells=tuple(cells), left_out=left_out)
 
 
-def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> GradeJob:
+def grade_job(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> GradeJob:
     """A cell for each judge, prompt and way, all on the same rows and on one budget."""
     prompts, ways = _prompts(flags), _ways(flags)
     protocols = {prompt: load_protocol(f"option_selection_{prompt}") for prompt in prompts}
@@ -79,7 +79,7 @@ def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Enviro
         of_judge = {**flags, **_WITHOUT_ANSWERS, "judge": judge}
         for prompt, protocol in protocols.items():
             showing = showing_of(protocol.name, flags, see=None)
-            asked.append((prompt, *job(ctx, showing, surroundings, of_judge, ledger, data.benchmark)))
+            asked.append((prompt, *job(ctx, showing, env, of_judge, ledger, data.benchmark)))
     budget = asked[0][1].judge.budget
     cells = [
         GradingCell(

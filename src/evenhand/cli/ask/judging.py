@@ -57,9 +57,7 @@ class JudgingJob:
         return dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
 
 
-def orders_of(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> list[JudgingJob]:
+def orders_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> list[JudgingJob]:
     """What the flags of `judge` ask for, a job for each protocol, on one budget.
 
     The answers in files go into the ledger unless it is a dry run.
@@ -67,7 +65,7 @@ def orders_of(
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
     benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)
-    jobs = [job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
+    jobs = [job(ctx, showing, env, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
     say_notes(benchmark.notes)
     variant = variant_to_judge(flags)
     matchings = [_matching(flags, showing.protocol, variant) for _, showing in jobs]
@@ -124,7 +122,7 @@ def _settled(preparing: Preparing, responses: Sequence[Response], ledger: Ledger
 def job(
     ctx: click.Context,
     showing: Showing,
-    surroundings: Environment,
+    env: Environment,
     flags: Mapping[str, Any],
     ledger: Ledger,
     benchmark: Benchmark,
@@ -133,7 +131,7 @@ def job(
     judge = contact(
         ctx,
         flags["judge"],
-        surroundings,
+        env,
         flags,
         url_flag="base_url" if flags["base_url"] and not flags["judge_base_url"] else "judge_base_url",
         key_flag="judge_api_key_env",
@@ -141,7 +139,7 @@ def job(
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
     )
     _refuse_adapted(judge, ledger)
-    asked = asked_models(ctx, judge, showing, surroundings, flags)
+    asked = asked_models(ctx, judge, showing, env, flags)
     if showing.protocol.extraction:
         showing = replace(showing, extractor=asked.extractor(showing.protocol.extraction.settings))
     return asked, showing
@@ -160,12 +158,12 @@ def _refuse_adapted(judge: Contact, ledger: Ledger) -> None:
 
 async def carry_out(order: JudgingJob, *, quiet: bool, command: str) -> Outcome:
     order.ledger.register_benchmark(order.benchmark)
-    means = order.asked.means(order.ledger)
+    context = order.asked.call_context(order.ledger)
     with interruptible() as interrupts:
         ended = await run_study(
             order.prepared,
             ledger=order.ledger,
-            means=means,
+            context=context,
             stop=interrupts.stop,
             command=command,
             settings=order.settings,

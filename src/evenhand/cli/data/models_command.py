@@ -19,13 +19,13 @@ def command(ctx: click.Context, as_json: bool) -> None:
     from evenhand.format.tables import console, print_rows
     from evenhand.models.provider import providers
 
-    surroundings = cast(Environment, ctx.obj)
+    env = cast(Environment, ctx.obj)
     found = [
         {
             "provider": one.name,
             "base_url": one.base_url,
             "key_variables": list(one.key_variables),
-            "key_set": any(surroundings.environment.get(name) for name in one.key_variables),
+            "key_set": any(env.environment.get(name) for name in one.key_variables),
             "key_required": one.key_required,
             "not_honoured": sorted(one.unsupported),
         }
