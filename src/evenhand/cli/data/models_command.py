@@ -13,7 +13,7 @@ from evenhand.cli.environment import Environment
 @options.as_json
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """The providers there are, which key each needs and whether it is set; embedded models."""
+    """The available providers, which key each needs and whether it is set; embedded models."""
     if ctx.invoked_subcommand is not None:
         return
     from evenhand.format.tables import console, print_rows
