@@ -69,7 +69,7 @@ def test_a_place_that_was_not_offered_is_refused():
                 OptionRow(item="b", selected_positions=(0, 4, 2, 3)),
             ]
         )
-    with pytest.raises(ValueError, match="place -1"):
+    with pytest.raises(ValueError, match="position -1"):
         blocks([OptionRow(item="b", selected_positions=(0, -1))])
 
 
