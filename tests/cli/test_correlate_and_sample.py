@@ -47,7 +47,7 @@ def test_a_table_and_a_picture_are_made(shell: Shell):
     ("lines", "says"),
     [
         (["model,A,B", "m1,1,x"], "t.csv, row 1, line 2: The column `B` is `x`; expected a number"),
-        (["model,A", "m1,1"], "Two columns of scores are needed beside `model`"),
+        (["model,A", "m1,1"], "Two columns of scores are needed besides `model`"),
         (["model,A,B", "m1,1,2", "m1,2,3"], "The model `m1` stands in row 1"),
         (["model,A,B", ",1,2"], "The column `model` is empty"),
         (["model,A,B", "m1,1,inf"], "is `inf`; expected a number"),

@@ -184,16 +184,16 @@ DOCUMENTS = (
     Document(
         name="benchmarks",
         commands=("evenhand benchmarks --json",),
-        says="The benchmarks there are; counts are null where the data is not bundled. `notes` has a sentence on each "
+        says="The available benchmarks; counts are null where the data is not bundled. `notes` has a sentence on each "
         "that is installed and cannot be used.",
     ),
     Document(
         name="protocols",
         commands=("evenhand protocols --json",),
-        says="The protocols there are: [what each field means](protocols.md).",
+        says="The available protocols: [what each field means](protocols.md).",
         opened=frozenset({"protocols[].settings", "protocols[].constrained.answers"}),
     ),
-    Document(name="models", commands=("evenhand models --json",), says="The providers there are; no key is shown."),
+    Document(name="models", commands=("evenhand models --json",), says="The available providers; no key is shown."),
     Document(
         name="ledger info",
         commands=("evenhand ledger info --json",),

@@ -185,9 +185,9 @@ def test_the_record_knows_the_model_by_a_label_that_says_nothing():
 
 
 def test_its_name_is_shown_once_it_is_published():
-    entrant = SubmittedModel(submission="1a2b", person="p", entered=ENTERED, standing=told(*APPROVED, RESULT))
-    assert entrant.shown == "anonymous 1a2b"
-    published = replace(entrant, standing=told(*APPROVED, RESULT, Published()))
+    model = SubmittedModel(submission="1a2b", person="p", entered=ENTERED, standing=told(*APPROVED, RESULT))
+    assert model.shown == "anonymous 1a2b"
+    published = replace(model, standing=told(*APPROVED, RESULT, Published()))
     assert published.shown == "Parrot 2 (Birds)"
 
 

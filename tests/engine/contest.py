@@ -57,14 +57,19 @@ def model_at(
     quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
     pacing = pacing or Pacing(retry=RetryRule(retries=0))
 
-    def means(budget: Budget, explicit: frozenset[str]) -> CallContext:
+    def call_context(budget: Budget, explicit: frozenset[str]) -> CallContext:
         client = model.client(
             environment=environment, explicit=explicit, pictures=lambda one: ledger.images.data_url(one.digest)
         )
         return CallContext(client=client, pricing=quote, budget=budget, pacing=pacing)
 
     return ModelReady(
-        name=model.name, endpoint=model.identity, model=model.model, quote=quote, openai_images=True, means=means
+        name=model.name,
+        endpoint=model.identity,
+        model=model.model,
+        quote=quote,
+        openai_images=True,
+        call_context=call_context,
     )
 
 
@@ -204,6 +209,6 @@ async def founded(
         matching=Matching(),
         fence_secret=ledger.fence_secret(),
     )
-    await run_study(prepared, ledger=ledger, means=judge.means(Budget(None), frozenset()), stop=StopSign())
+    await run_study(prepared, ledger=ledger, context=judge.call_context(Budget(None), frozenset()), stop=StopSign())
     board = BoardIdentity(data=benchmark.digest, rater=rater.key, condition=prepared.study.condition)
     return Contest(ledger, asked, open_intake(ledger, "houses", board, terms, by=OWNER))

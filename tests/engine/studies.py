@@ -99,13 +99,13 @@ class Bench:
         seconds: float = 10.0,
     ) -> Ended:
         endpoint = self.endpoint
-        means = CallContext(
+        context = CallContext(
             client=OpenAIWire(endpoint, environment={}, timeouts=Timeouts(total=seconds, connect=seconds)),
             pricing=pricing or self.quote(price),
             budget=budget or Budget(None),
             pacing=pacing or Pacing(retry=SWIFT),
         )
-        return await run_study(study, ledger=self.ledger, means=means, stop=stop or StopSign(), retrying=retrying)
+        return await run_study(study, ledger=self.ledger, context=context, stop=stop or StopSign(), retrying=retrying)
 
 
 @asynccontextmanager

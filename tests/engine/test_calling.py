@@ -73,12 +73,12 @@ class Told:
 async def asked(most: float, *said: Reply | Exception) -> Told:
     budget, tally, events = Budget(most), Tally(), list[str | float]()
     pacing = Pacing(retry=RetryRule(first_wait=0.0))
-    means = CallContext(client=Scripted(*said, events=events), pricing=Priced(), budget=budget, pacing=pacing)
+    context = CallContext(client=Scripted(*said, events=events), pricing=Priced(), budget=budget, pacing=pacing)
 
     async def charge(usd: float) -> None:
         events.append(usd)
 
-    caller = Caller(means, concurrency=Concurrency(4), tally=tally, charge=charge)
+    caller = Caller(context, concurrency=Concurrency(4), tally=tally, charge=charge)
     reserved = await caller.reserve(REQUEST)
     assert reserved
     try:

@@ -308,7 +308,7 @@ async def run_with(
     pacing: Pacing | None = None,
     stop: StopSign | None = None,
 ) -> Ended:
-    means = [
+    contexts = [
         CallContext(
             client=OpenAIWire(resolve("openai/small", base_url=url, environment={}), environment={}),
             pricing=it.quote(None),
@@ -317,7 +317,9 @@ async def run_with(
         )
         for url in (it.server.base_url, second.base_url)
     ]
-    return await run_study(study, ledger=it.ledger, means=replace(means[0], second=means[1]), stop=stop or StopSign())
+    return await run_study(
+        study, ledger=it.ledger, context=replace(contexts[0], second=contexts[1]), stop=stop or StopSign()
+    )
 
 
 async def test_a_dry_run_says_at_least_and_at_most(tmp_path: Path) -> None:

@@ -43,11 +43,11 @@ from evenhand.ledger.submissions.store import (
     TooMany,
     begin_submission,
     confirm,
-    entrants,
     find_submission,
     queue,
     receipt_on_record,
     submissions_on_record,
+    submitted_models,
     tell,
 )
 from evenhand.ledger.upkeep import check as upkeep
@@ -258,12 +258,12 @@ def test_a_board_knows_those_that_were_approved_by_their_labels(ledger: Ledger):
     intake = an_intake(ledger)
     a_draft(ledger, intake)
     one = approved(ledger, intake)
-    assert list(entrants(ledger)) == [label(one.id)]
+    assert list(submitted_models(ledger)) == [label(one.id)]
     tell(ledger, one.id, Judged(receipt={"schema": 1}), person=None)
     tell(ledger, one.id, Published(), person="team")
-    assert entrants(ledger)[label(one.id)].shown == "Parrot 2 (Birds)"
+    assert submitted_models(ledger)[label(one.id)].shown == "Parrot 2 (Birds)"
     tell(ledger, one.id, Withdrawn(), person="team")
-    assert not entrants(ledger)[label(one.id)].standing.on_the_board
+    assert not submitted_models(ledger)[label(one.id)].standing.on_the_board
 
 
 def test_they_are_judged_in_the_order_of_their_approval(ledger: Ledger):

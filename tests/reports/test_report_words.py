@@ -236,6 +236,8 @@ def test_a_good_word_is_not_said_against_the_audit(ledger: Ledger):
     assert found.words == (
         "Its verdicts hold when the answers swap positions. Its audit found problems: it likes long answers (+0.300)."
     )
+    older = trust_word(reliability, audits("Found wanting: it likes long answers (+0.300)."))
+    assert older == found  # a report that an older version put on record
     other = trust_word(reliability, audits("Problems found: it leans.", differs=("other protocol",)))
     assert "Its audit, made otherwise than this board (other protocol), found problems: it leans." in other.words
 

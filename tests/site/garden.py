@@ -146,7 +146,7 @@ def reference_answers(ledger: Ledger, base_url: str, *, price: str | None = None
     )
     quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
 
-    def means(budget: Budget) -> CallContext:
+    def call_context(budget: Budget) -> CallContext:
         client = model.client(
             environment=environment, explicit=frozenset(), pictures=lambda one: ledger.images.data_url(one.digest)
         )
@@ -154,7 +154,7 @@ def reference_answers(ledger: Ledger, base_url: str, *, price: str | None = None
 
     asked = Addressee(name=model.name, endpoint=model.identity, model=model.model, settings=SAMPLED)
     return ReferenceAnswers(
-        ledger=ledger, proposals=ProposalCache(ledger), asked=asked, means=means, priced=quote.known
+        ledger=ledger, proposals=ProposalCache(ledger), asked=asked, call_context=call_context, priced=quote.known
     )
 
 

@@ -26,7 +26,7 @@ from evenhand.domain.submission import (
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, open_intake
-from evenhand.ledger.submissions.store import begin_submission, entrants, tell
+from evenhand.ledger.submissions.store import begin_submission, submitted_models, tell
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles, shown_names
 from evenhand.site.accounts.store import people
 from evenhand.site.boards.listing import boards_on_record
@@ -246,7 +246,7 @@ def test_nobody_learns_that_somebody_is_being_judged_or_went(house: House):
 def test_two_published_under_one_name_say_which_is_which(house: House):
     entry = entered(house)
     tell(house.ledger, entry.submission, Published(), person=entry.person)
-    one = entrants(house.ledger)[entry.label]
+    one = submitted_models(house.ledger)[entry.label]
     twin = replace(one, submission="0" * 8)
     shown = f"{SECRET_NAME} 1 (Birds)"
     assert shown_names({one.label: one}) == {one.label: shown}

@@ -57,7 +57,7 @@ class Contact:
     def counts_images_as_openai(self) -> bool:
         return self.model.endpoint is not None and self.model.endpoint.provider.name == "openai"
 
-    def means(self, ledger: Ledger) -> CallContext:
+    def call_context(self, ledger: Ledger) -> CallContext:
         """Raises Misuse where a key is missing or a setting would be ignored."""
         client = self.model.client(
             environment=self.environment,
@@ -89,9 +89,9 @@ class AskedModels:
         other = replace(self.other, budget=budget) if self.other else None
         return AskedModels(judge=replace(self.judge, budget=budget), other=other)
 
-    def means(self, ledger: Ledger) -> CallContext:
-        means = self.judge.means(ledger)
-        return replace(means, second=self.other.means(ledger)) if self.other else means
+    def call_context(self, ledger: Ledger) -> CallContext:
+        context = self.judge.call_context(ledger)
+        return replace(context, second=self.other.call_context(ledger)) if self.other else context
 
     def extractor(self, defaults: Settings) -> Extractor:
         """`defaults`: the extraction's own settings; the judge's explicit ones go over them if it extracts itself."""

@@ -186,12 +186,12 @@ def unwatched(_: JudgingJob) -> AbstractContextManager[Watch]:
 
 async def carry_out(job: JudgingJob, *, command: str, watching: Watching = unwatched) -> Done:
     job.ledger.register_benchmark(job.benchmark)
-    means = job.asked.means(job.ledger)
+    context = job.asked.call_context(job.ledger)
     with watching(job) as watch:
         ended = await run_study(
             job.prepared,
             ledger=job.ledger,
-            means=means,
+            context=context,
             stop=watch.stop,
             command=command,
             settings=job.settings,

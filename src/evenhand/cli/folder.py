@@ -114,11 +114,11 @@ def said_by(ctx: click.Context, name: str) -> str:
     """A sentence that names the file from which the flag has its value; empty where no file said it."""
     if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT_MAP:
         return ""
-    surroundings = cast("Environment", ctx.obj)
+    env = cast("Environment", ctx.obj)
     option = next(one for one in settable(ctx.command) if one.name == name)
-    if flag_of(option) != INSECURE and _said(option, surroundings.own) is not None:
+    if flag_of(option) != INSECURE and _said(option, env.own) is not None:
         return f"The value is from {own_file()}."
-    return f"The value is from {DOTENV if str(option.envvar) in surroundings.dotenv else TOML} in this folder."
+    return f"The value is from {DOTENV if str(option.envvar) in env.dotenv else TOML} in this folder."
 
 
 def _refused(value: Any) -> RefusedSetting | None:
@@ -141,31 +141,31 @@ def settable(command: click.Command) -> Iterator[click.Option]:
 
 def settings_taken(ctx: click.Context, _: click.Parameter, given: bool) -> bool:
     """The callback of --trust-folder, which every command has: what files say becomes the defaults of its flags."""
-    surroundings = cast("Environment | None", ctx.obj)
-    if surroundings is None:
+    env = cast("Environment | None", ctx.obj)
+    if env is None:
         return given  # nothing is carried out: the shell asks how a word goes on
     if given:
-        surroundings = surroundings.trusting()
-    if surroundings.own or surroundings.toml or surroundings.dotenv:
-        _refuse_unknown(ctx, surroundings)
-        ctx.default_map = defaults(ctx.command, surroundings)
-        if not surroundings.trusted:
-            chosen = frozenset(ctx.default_map) - _own_names(ctx.command, surroundings)
-            surroundings = replace(surroundings, of_folder=chosen)
-    ctx.obj = surroundings
+        env = env.trusting()
+    if env.own or env.toml or env.dotenv:
+        _refuse_unknown(ctx, env)
+        ctx.default_map = defaults(ctx.command, env)
+        if not env.trusted:
+            chosen = frozenset(ctx.default_map) - _own_names(ctx.command, env)
+            env = replace(env, of_folder=chosen)
+    ctx.obj = env
     return given
 
 
-def refuse_for(command: click.Command, surroundings: Environment) -> None:
+def refuse_for(command: click.Command, env: Environment) -> None:
     """Raises WrongUse for what the folder sets and this command would refuse, were it started here."""
-    found = defaults(command, surroundings)
+    found = defaults(command, env)
     for option in settable(command):
         refused = _refused(found.get(option.name or ""))
-        if refused is not None and option.envvar not in surroundings.real:
+        if refused is not None and option.envvar not in env.real:
             raise WrongUse(refused.sentence, code=UNTRUSTED)
 
 
-def defaults(command: click.Command, surroundings: Environment) -> dict[str, Any]:
+def defaults(command: click.Command, env: Environment) -> dict[str, Any]:
     """By the parameters' names: the user's own word first, then `.env`, then the folder's evenhand.toml."""
     found: dict[str, Any] = {}
     for option in settable(command):
@@ -173,19 +173,19 @@ def defaults(command: click.Command, surroundings: Environment) -> dict[str, Any
         name = flag_of(option)
         if name == TRUST:
             continue
-        if name != INSECURE and (own := _said(option, surroundings.own)) is not None:
+        if name != INSECURE and (own := _said(option, env.own)) is not None:
             found[option.name] = _from_toml(option, own, str(own_file()))
-        elif (written := surroundings.dotenv.get(str(option.envvar))) is not None:
+        elif (written := env.dotenv.get(str(option.envvar))) is not None:
             value = list(option.type.split_envvar_value(written)) if option.multiple else written
-            found[option.name] = _guarded(option, value, DOTENV, str(option.envvar), surroundings)
-        elif (said := _said(option, surroundings.toml)) is not None:
+            found[option.name] = _guarded(option, value, DOTENV, str(option.envvar), env)
+        elif (said := _said(option, env.toml)) is not None:
             value = _from_toml(option, said, TOML)
-            found[option.name] = _guarded(option, value, TOML, name.replace("_", "-"), surroundings)
+            found[option.name] = _guarded(option, value, TOML, name.replace("_", "-"), env)
     return found
 
 
-def _own_names(command: click.Command, surroundings: Environment) -> set[str]:
-    return {option.name or "" for option in settable(command) if _said(option, surroundings.own) is not None}
+def _own_names(command: click.Command, env: Environment) -> set[str]:
+    return {option.name or "" for option in settable(command) if _said(option, env.own) is not None}
 
 
 def _said(option: click.Option, toml: Mapping[str, Any]) -> Any:
@@ -193,13 +193,13 @@ def _said(option: click.Option, toml: Mapping[str, Any]) -> Any:
     return toml.get(flag_of(option), toml.get(option.name or ""))
 
 
-def _guarded(option: click.Option, value: Any, file: str, key: str, surroundings: Environment) -> Any:
+def _guarded(option: click.Option, value: Any, file: str, key: str, env: Environment) -> Any:
     name = flag_of(option)
     refused = None
     if name == INSECURE:
         refused = f"{file} in this folder sets '{key}', but only you can say that: {_allowed_by(option, trust=False)}."
-    elif not surroundings.trusted:
-        refused = _refusal(option, value, file, key, surroundings.folder)
+    elif not env.trusted:
+        refused = _refusal(option, value, file, key, env.folder)
     if refused is None:
         return value
     return [RefusedSetting(refused)] if option.multiple else RefusedSetting(refused)
@@ -249,18 +249,18 @@ class _Known:
     """By some command at least."""
 
 
-def _refuse_unknown(ctx: click.Context, surroundings: Environment) -> None:
+def _refuse_unknown(ctx: click.Context, env: Environment) -> None:
     """Raises WrongUse for a setting that no command has, that stands there twice, or that vouches for the folder."""
     known = _known(ctx)
-    _check_toml(surroundings.own, str(own_file()), known)
-    _check_toml(surroundings.toml, TOML, known)
-    for variable in surroundings.dotenv:
+    _check_toml(env.own, str(own_file()), known)
+    _check_toml(env.toml, TOML, known)
+    for variable in env.dotenv:
         if variable.startswith("EVENHAND_") and variable not in known.variables:
             raise WrongUse(f"{DOTENV} sets {variable}, which no command reads; {hint(variable, known.variables)}")
-    if TRUST in surroundings.own or INSECURE in surroundings.own:
+    if TRUST in env.own or INSECURE in env.own:
         raise WrongUse(f"{own_file()} cannot say trust-folder or insecure-http for good: give them when you mean it.")
-    if not surroundings.trusted and (TRUST in surroundings.toml or "EVENHAND_TRUST_FOLDER" in surroundings.dotenv):
-        file = TOML if TRUST in surroundings.toml else DOTENV
+    if not env.trusted and (TRUST in env.toml or "EVENHAND_TRUST_FOLDER" in env.dotenv):
+        file = TOML if TRUST in env.toml else DOTENV
         raise WrongUse(
             f"{file} in this folder says 'trust-folder', but a folder cannot trust itself. Give --trust-folder if "
             "you trust this folder.",

@@ -116,7 +116,7 @@ class Description:
 
 def describe(
     benchmark: Benchmark,
-    means: DescriptionContext,
+    context: DescriptionContext,
     *,
     name: str | None = None,
     labels: Mapping[str, Label] | None = None,
@@ -126,8 +126,8 @@ def describe(
     Raises DescribeError where the detector is none, and ImageError where a fetched image was altered since.
     """
     items = benchmark.items
-    shown = pictures(benchmark, store=means.store, kinds={key: one.kind for key, one in (labels or {}).items()})
-    asked = means.verbs and means.verbs.read(map(instruction_of, items))
+    shown = pictures(benchmark, store=context.store, kinds={key: one.kind for key, one in (labels or {}).items()})
+    asked = context.verbs and context.verbs.read(map(instruction_of, items))
     return Description(
         name=name or benchmark.name,
         benchmark=benchmark.name,
@@ -143,7 +143,7 @@ def describe(
         pictures=shown,
         verbs=None if asked is None else verb_counts(asked),
         without_verb=0 if asked is None else asked.count(None),
-        objects=means.detector and count_objects(means.detector, at_hand(benchmark, means.store)),
+        objects=context.detector and count_objects(context.detector, at_hand(benchmark, context.store)),
         notes=_not_at_hand(shown),
     )
 

@@ -54,7 +54,7 @@ async def run_study(
     prepared: PreparedStudy,
     *,
     ledger: Ledger,
-    means: CallContext,
+    context: CallContext,
     stop: StopSign,
     command: str = "judge",
     settings: Mapping[str, Json] | None = None,
@@ -78,7 +78,7 @@ async def run_study(
         planned=prepared.wanted,
         run=run,
         ledger=ledger,
-        means=means,
+        context=context,
         stop=stop,
         around=around,
         recount=recount,
@@ -99,13 +99,13 @@ def register(prepared: PreparedStudy, ledger: Ledger) -> None:
 
 
 async def run_task(
-    errand: Task[S, R],
+    task: Task[S, R],
     chunks: Iterable[PlannedChunk[S]],
     *,
     planned: int,
     run: str,
     ledger: Ledger,
-    means: CallContext,
+    context: CallContext,
     stop: StopSign,
     around: Around = lambda _: nullcontext(),
     recount: Callable[[Tally], None] = lambda _: None,
@@ -115,8 +115,8 @@ async def run_task(
 
     `budget_name`: under which a budget is on disk that is this run's alone; one that is open already stays so.
     """
-    own = means.budget.open(ledger, budget_name or f"run {run}")
-    runner = Runner(errand, ledger=ledger, means=means, run=run, planned=planned, stop=stop)
+    own = context.budget.open(ledger, budget_name or f"run {run}")
+    runner = Runner(task, ledger=ledger, context=context, run=run, planned=planned, stop=stop)
     try:
         with _little_garbage():
             async with around(runner):
@@ -126,21 +126,21 @@ async def run_task(
         if not isinstance(error, (Misuse, LedgerError, LongPause)):
             raise
     finally:
-        await means.close()
+        await context.close()
         if stop.raised and stop.error is None:
             recount(runner.tally)
         ended = Ended(
             run=run,
             tally=runner.tally,
             interrupted=stop.interrupted,
-            over_budget=means.budget.reached,
+            over_budget=context.budget.reached,
             error=stop.error,
-            overrun=means.budget.overrun,
-            budget=means.budget.standing(),
-            refused=means.budget.refused,
+            overrun=context.budget.overrun,
+            budget=context.budget.standing(),
+            refused=context.budget.refused,
         )
         if own:
-            means.budget.close(done=ended.complete)
+            context.budget.close(done=ended.complete)
         ledger.end_run(run, {**_outcome(ended), CHARGED: round(charged(ledger, run), 9)})
     return ended
 

@@ -12,7 +12,7 @@ from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.joining import JoinedBoard, Spoken
 from evenhand.protocols.protocol import Protocol
 
-MakeMeans: TypeAlias = Callable[[Budget, frozenset[str]], CallContext]
+MakeCallContext: TypeAlias = Callable[[Budget, frozenset[str]], CallContext]
 """For one run; the names of settings that a provider must not refuse. Raises Misuse where a key is missing."""
 
 
@@ -29,7 +29,7 @@ class ModelReady:
     quote: Quote
     openai_images: bool
     """Whether its endpoint counts the tokens of images as OpenAI does."""
-    means: MakeMeans
+    call_context: MakeCallContext
 
     def is_same_as(self, rater: Rater) -> bool:
         return (self.name, self.endpoint) == (rater.name, rater.endpoint)
@@ -52,16 +52,16 @@ class Seated:
         """The name of a model whose price is not known."""
         return next((one.name for one in (self.judge, self.extractor) if not one.quote.known), None)
 
-    def means(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> CallContext:
+    def call_context(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> CallContext:
         judge = board.judge
         own = _chosen(judge.rater.settings, protocol.settings)
         if judge.condition.image_detail != protocol.seeing.detail and judge.condition.image_detail is not None:
             own |= {"image_detail"}
-        means = self.judge.means(budget, own)
+        context = self.judge.call_context(budget, own)
         if self.extractor is self.judge or judge.extractor is None or protocol.extraction is None:
-            return means
+            return context
         own = _chosen(judge.extractor.settings, protocol.extraction.settings)
-        return replace(means, second=self.extractor.means(budget, own))
+        return replace(context, second=self.extractor.call_context(budget, own))
 
 
 def _chosen(settings: Settings, defaults: Settings) -> frozenset[str]:

@@ -53,7 +53,7 @@ class WantedAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Referring:
-    """A run's errand where a model answers from captions."""
+    """A run's task where a model answers from captions."""
 
     asked: Addressee
     outcomes: dict[WantedAnswer, str | NoVerdict] = field(default_factory=dict["WantedAnswer", "str | NoVerdict"])
@@ -112,7 +112,7 @@ class ReferenceAnswers:
     ledger: Ledger
     proposals: ProposalCache
     asked: Addressee
-    means: Callable[[Budget], CallContext]
+    call_context: Callable[[Budget], CallContext]
     """For one run. Raises Misuse where a key is missing."""
     priced: bool
     """Whether the model's price is known."""
@@ -183,37 +183,37 @@ class ReferenceAnswers:
                 f"'{job.growing.name}' has a budget, and no price is known for {self.asked.name}; start the worker "
                 "with --price input=DOLLARS,output=DOLLARS (per million tokens), or take the budget away."
             )
-        means = self.means(Budget(limit))
-        means.budget.open(self.ledger, command, lasts=True)
+        context = self.call_context(Budget(limit))
+        context.budget.open(self.ledger, command, lasts=True)
         try:
-            return await self._ask(job, means, command, stopping)
+            return await self._ask(job, context, command, stopping)
         finally:
-            means.budget.close(done=False)
+            context.budget.close(done=False)
 
-    async def _ask(self, job: WantedAnswers, means: CallContext, command: str, stopping: Stopping) -> str:
-        errand = Referring(asked=self.asked)
-        plan = list(errand.plan(job.answers, self.ledger))
-        chunks = [_affordable(chunk, means) for chunk in plan]
+    async def _ask(self, job: WantedAnswers, context: CallContext, command: str, stopping: Stopping) -> str:
+        task = Referring(asked=self.asked)
+        plan = list(task.plan(job.answers, self.ledger))
+        chunks = [_affordable(chunk, context) for chunk in plan]
         planned = sum(len(chunk.due) for chunk in chunks)
         if not planned:
             # The record keeps every run: one that could ask nothing is not begun.
-            await means.close()
-            return _over_budget(job.growing, plan, means)
+            await context.close()
+            return _over_budget(job.growing, plan, context)
         ended = await run_task(
-            errand,
+            task,
             chunks,
             planned=planned,
             run=self.ledger.begin_run(command, self.settings, study=None, version=__version__),
             ledger=self.ledger,
-            means=means,
+            context=context,
             stop=stopping.sign(),
         )
-        for wanted, result in errand.outcomes.items():
-            self._tell(job.growing.id, wanted, result, errand.request(wanted).key)
+        for wanted, result in task.outcomes.items():
+            self._tell(job.growing.id, wanted, result, task.request(wanted).key)
         if ended.error is not None or ended.overrun:
             return ended.overrun or str(ended.error)
         told = ended.over_budget or planned < len(job.answers)
-        return _over_budget(job.growing, plan, means) if told else ""
+        return _over_budget(job.growing, plan, context) if told else ""
 
     def _tell(self, growing: str, wanted: WantedAnswer, result: str | NoVerdict, call: str) -> None:
         if isinstance(result, str):
@@ -239,19 +239,19 @@ def run_command(growing: str) -> str:
     return f"worker answers {growing}"
 
 
-def _affordable(chunk: PlannedChunk[WantedAnswer], means: CallContext) -> PlannedChunk[WantedAnswer]:
+def _affordable(chunk: PlannedChunk[WantedAnswer], context: CallContext) -> PlannedChunk[WantedAnswer]:
     """What is answered already, and what the budget allows at least one of."""
-    if not means.budget.limited:
+    if not context.budget.limited:
         return chunk
-    left = means.budget.left()
-    fits = (due for due in chunk.due if due.stored or (means.pricing.most(due.request) or 0.0) <= left)
+    left = context.budget.left()
+    fits = (due for due in chunk.due if due.stored or (context.pricing.most(due.request) or 0.0) <= left)
     return replace(chunk, due=tuple(fits))
 
 
-def _over_budget(growing: GrowingBenchmark, plan: Sequence[PlannedChunk[WantedAnswer]], means: CallContext) -> str:
+def _over_budget(growing: GrowingBenchmark, plan: Sequence[PlannedChunk[WantedAnswer]], context: CallContext) -> str:
     limit = growing.terms.max_cost or 0.0
-    next_one = max(means.pricing.most(due.request) or 0.0 for chunk in plan for due in chunk.due if not due.stored)
-    least = dollars_up(limit - means.budget.left() + next_one)
+    next_one = max(context.pricing.most(due.request) or 0.0 for chunk in plan for due in chunk.due if not due.stored)
+    least = dollars_up(limit - context.budget.left() + next_one)
     return (
         f"The budget of '{growing.name}' (${limit:g}) does not allow another answer, which can cost up to "
         f"${dollars_up(next_one)}: raise it to ${least} or more, or take it away."

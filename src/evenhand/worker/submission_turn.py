@@ -82,13 +82,18 @@ class SubmissionTurn:
     async def judge(self, judges: Seated, terms: TurnTerms, stopping: Stopping) -> str:
         """A sentence where something stands in the way."""
         budget, command = self._budget(judges), run_command(self.job.submission.id)
-        means = judges.means(budget, self.board, self.prepared.asking.protocol)
+        context = judges.call_context(budget, self.board, self.prepared.asking.protocol)
         stop = stopping.sign()
         await asyncio.to_thread(budget.open, self.ledger, command, lasts=True)
         try:
             async with self._watched(terms, stop):
                 ended = await run_study(
-                    self.prepared, ledger=self.ledger, means=means, stop=stop, command=command, settings=terms.settings
+                    self.prepared,
+                    ledger=self.ledger,
+                    context=context,
+                    stop=stop,
+                    command=command,
+                    settings=terms.settings,
                 )
         finally:
             await asyncio.to_thread(budget.close, done=False)

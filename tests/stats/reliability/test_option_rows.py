@@ -61,7 +61,7 @@ def test_no_option_is_no_choice():
 
 def test_a_place_that_was_not_offered_is_refused():
     with pytest.raises(
-        ValueError, match="Item b: place 4 was chosen in trial 2, but its options stand in places 0 to 3"
+        ValueError, match="Item b: position 4 was chosen in trial 2, but its options stand in positions 0 to 3"
     ):
         blocks(
             [
@@ -69,7 +69,7 @@ def test_a_place_that_was_not_offered_is_refused():
                 OptionRow(item="b", selected_positions=(0, 4, 2, 3)),
             ]
         )
-    with pytest.raises(ValueError, match="place -1"):
+    with pytest.raises(ValueError, match="position -1"):
         blocks([OptionRow(item="b", selected_positions=(0, -1))])
 
 

@@ -77,11 +77,10 @@ def test_a_few_items_are_said_to_be_too_few_and_no_coin_and_no_leaning_is_claime
     _, kept, position, *_ = full(judged(3, lambda _: (1, -1))).reading
     assert kept.startswith(
         "Too few items to tell whether the judge keeps its verdict when the answers swap positions: it kept its "
-        "verdict "
-        "in 3 of 3 pairs"
+        "verdict in 3 of 3 pairs"
     )
     assert position.startswith(
-        "Too few items to tell whether the judge leans to either place: the first shown won 3 of 6"
+        "Too few items to tell whether the judge favours either position: the first shown won 3 of 6"
     )
     one_place = full(judged(2, lambda _: (1, 1))).reading
     assert not any("No leaning" in sentence for sentence in one_place)
@@ -135,7 +134,7 @@ def test_a_judge_that_mostly_holds_but_leans_is_said_to_lean():
     assert summary.order.first_position_share.lower is not None
     assert 0.5 < summary.order.first_position_share.lower < 0.6
     assert summary.conclusion == "a small leaning to one place"
-    assert "leans a little" in summary.reading[0]
+    assert "favours one position a little" in summary.reading[0]
     assert "favours the answer shown first" in summary.reading[2]
 
 

@@ -94,13 +94,13 @@ def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]], shown:
     if not theirs or not own:
         nothing = Estimate(value=None, reason=reason if not theirs else "the judge has no verdict")
         return [Measure(name="human_agreement", estimate=nothing, design=_AGREEMENT)]
-    docket = CaseTable.of(theirs)
-    said = in_both_orders(docket.showings(_signs(own), [own[0].rater], 3), docket.shown_twice(shown))
-    human = in_any_order(docket.showings(_signs(theirs), list(people), 3))
+    case_table = CaseTable.of(theirs)
+    said = in_both_orders(case_table.showings(_signs(own), [own[0].rater], 3), case_table.shown_twice(shown))
+    human = in_any_order(case_table.showings(_signs(theirs), list(people), 3))
     return [
         Measure(
             name="human_agreement",
-            estimate=alignment(said.opinions, human)[0].pooled.agreement,
+            estimate=alignment(said.matrix, human)[0].pooled.agreement,
             design=_AGREEMENT,
             left_out=said.one_order_only,
         ),

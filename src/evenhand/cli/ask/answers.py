@@ -42,7 +42,7 @@ class AnswerOrder:
     benchmark: Benchmark
     items: Sequence[Item]
     contact: Contact
-    errand: ItemTask
+    task: ItemTask
     command: str
     settings: Mapping[str, Json]
     again: bool
@@ -51,17 +51,17 @@ class AnswerOrder:
     @property
     def noun(self) -> str:
         """What the model's words are, at the beginning of a sentence."""
-        return "Descriptions" if is_description(self.errand.variant) else "Answers"
+        return "Descriptions" if is_description(self.task.variant) else "Answers"
 
     def said(self) -> dict[str, Response]:
         """This model's words on record, by the item's digest."""
-        held = self.ledger.responses_to((item.digest for item in self.items), variant=self.errand.variant)
-        return {response.item: response for response in held if response.model == self.errand.asked.name}
+        held = self.ledger.responses_to((item.digest for item in self.items), variant=self.task.variant)
+        return {response.item: response for response in held if response.model == self.task.asked.name}
 
     def dry_run(self) -> DryRun:
-        chunks = self.errand.plan(self.items, self._known(), self.ledger)
+        chunks = self.task.plan(self.items, self._known(), self.ledger)
         openai_images = self.contact.counts_images_as_openai
-        return self.errand.dry_run(chunks, self.contact.quote, self.ledger, openai_images=openai_images)
+        return self.task.dry_run(chunks, self.contact.quote, self.ledger, openai_images=openai_images)
 
     def _known(self) -> dict[str, Response]:
         return {} if self.again else self.said()
@@ -81,16 +81,16 @@ class AnswerOrder:
 
     async def carry_out(self, *, quiet: bool) -> Outcome:
         self.ledger.register_benchmark(self.benchmark)
-        means = self.contact.means(self.ledger)
+        context = self.contact.call_context(self.ledger)
         run = self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
         with interruptible() as interrupts:
             ended = await run_task(
-                self.errand,
-                self.errand.plan(self.items, self._known(), self.ledger),
+                self.task,
+                self.task.plan(self.items, self._known(), self.ledger),
                 planned=len(self.items),
                 run=run,
                 ledger=self.ledger,
-                means=means,
+                context=context,
                 stop=interrupts.stop,
                 around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
                 budget_name=self._budget_name(),
@@ -100,13 +100,13 @@ class AnswerOrder:
 
     def _budget_name(self) -> str:
         """The same whenever the same is asked for."""
-        wanted: list[Json] = [self.contact.rater.key, self.errand.variant, sorted(one.digest for one in self.items)]
+        wanted: list[Json] = [self.contact.rater.key, self.task.variant, sorted(one.digest for one in self.items)]
         return f"{self.command} {content_hash('budget', wanted)}"
 
     def write(self, path: Target) -> None:
         """All of the model's words on record, in the benchmark's order; the file appears whole or not at all."""
-        said, name = self.said(), self.errand.asked.name
-        variant = {"variant": self.errand.variant} if self.errand.variant else {}
+        said, name = self.said(), self.task.asked.name
+        variant = {"variant": self.task.variant} if self.task.variant else {}
         rows = [
             {"item": item.label, "model": name, "response": said[item.digest].text, **variant}
             for item in self.items
@@ -129,7 +129,7 @@ class Meeting:
     asked: Addressee
 
 
-def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> Meeting:
+def meeting_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Meeting:
     if flags["out"]:
         check_format(flags["out"])
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
@@ -139,7 +139,7 @@ def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Envir
     model = contact(
         ctx,
         flags["model"],
-        surroundings,
+        env,
         flags,
         url_flag="base_url",
         key_flag="api_key_env",
@@ -161,10 +161,8 @@ def meeting_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Envir
     return Meeting(benchmark=benchmark, items=items, contact=model, asked=asked)
 
 
-def answer_order(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> AnswerOrder:
-    meeting = meeting_of(ctx, flags, surroundings, ledger)
+def answer_order(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, env, ledger)
     text_only = text_only_of(flags, ledger, meeting.items)
     items = meeting.items
     if text_only is None:
@@ -176,7 +174,7 @@ def answer_order(
         benchmark=meeting.benchmark,
         items=items,
         contact=meeting.contact,
-        errand=Answering(asked=meeting.asked, text_only=text_only),
+        task=Answering(asked=meeting.asked, text_only=text_only),
         command="answer",
         settings=recorded(flags),
         again=flags["replace"],
@@ -196,16 +194,16 @@ def refuse_mixed(order: AnswerOrder, askable: Sequence[Item]) -> None:
     replaced = {item.digest for item in order.items} if order.again else set[str]()
     kept = (item.digest for item in order.benchmark.items if item.digest not in replaced)
     items = {item.digest: item for item in askable}
-    for one in order.ledger.responses_to(kept, variant=order.errand.variant):
-        sentence = _otherwise(one, order) if one.model == order.errand.asked.name else None
+    for one in order.ledger.responses_to(kept, variant=order.task.variant):
+        sentence = _otherwise(one, order) if one.model == order.task.asked.name else None
         item = items.get(one.item)
-        if sentence and (item is None or order.errand.on_record(item, order.ledger) != one):
+        if sentence and (item is None or order.task.on_record(item, order.ledger) != one):
             raise WrongUse(sentence)
 
 
 def _otherwise(said: Response, order: AnswerOrder) -> str | None:
     """How it came to be otherwise than it would now."""
-    asked = order.errand.asked
+    asked = order.task.asked
     flags = asked.flags()
     then, now = said_by(said.flags), said_by(flags) or asked.name
     if then not in (None, now):
@@ -222,10 +220,8 @@ def _otherwise(said: Response, order: AnswerOrder) -> str | None:
     )
 
 
-def describe_order(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> AnswerOrder:
-    meeting = meeting_of(ctx, flags, surroundings, ledger)
+def describe_order(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> AnswerOrder:
+    meeting = meeting_of(ctx, flags, env, ledger)
     items = [item for item in meeting.items if item.images]
     if not items:
         raise WrongUse(f"The items of {meeting.benchmark.name} have no images; there is nothing to describe.")
@@ -237,7 +233,7 @@ def describe_order(
         benchmark=meeting.benchmark,
         items=items,
         contact=meeting.contact,
-        errand=Describing(asked=meeting.asked, mode=flags["mode"]),
+        task=Describing(asked=meeting.asked, mode=flags["mode"]),
         command="describe-images",
         settings=recorded(flags),
         again=flags["replace"],

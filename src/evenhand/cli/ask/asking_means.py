@@ -67,7 +67,7 @@ def pacing(flags: Mapping[str, Any], *, embedded: bool) -> Pacing:
 def contact(
     ctx: click.Context,
     name: str,
-    surroundings: Environment,
+    env: Environment,
     flags: Mapping[str, Any],
     *,
     url_flag: str,
@@ -79,15 +79,15 @@ def contact(
     say_notes(WIRES.clashes(built_in_names(), used=name.partition("/")[0]))
     model = named_model(
         name,
-        environment=surroundings.environment,
-        cache=surroundings.cache,
+        environment=env.environment,
+        cache=env.cache,
         base_url=flags[url_flag],
         api_key_env=flags[key_flag],
         endpoint_name=flags["endpoint_name"],
         url_flag=f"--{url_flag.replace('_', '-')}",
         key_flag=f"--{key_flag.replace('_', '-')}",
     )
-    guard(ctx, name, model, surroundings, flags, url_flag=url_flag, key_flag=key_flag)
+    guard(ctx, name, model, env, flags, url_flag=url_flag, key_flag=key_flag)
     given = given_settings(flags)
     quote = Quote(model.endpoint, PriceList([parse_price(text) for text in flags["price"]]), image)
     if flags["max_cost"] is not None and not math.isfinite(flags["max_cost"]):
@@ -105,16 +105,16 @@ def contact(
         quote=quote,
         budget=Budget(flags["max_cost"]),
         pacing=pacing(flags, embedded=model.endpoint is None),
-        environment=keys_of(surroundings, flags),
-        proxies=surroundings.environment,
+        environment=keys_of(env, flags),
+        proxies=env.environment,
         explicit=given.explicit | ({"image_detail"} if flags["image_detail"] else set[str]()),
         timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
     )
 
 
-def keys_of(surroundings: Environment, flags: Mapping[str, Any]) -> dict[str, str]:
+def keys_of(env: Environment, flags: Mapping[str, Any]) -> dict[str, str]:
     """Where a model's key is looked up, with the word on plain http where the user gave it."""
-    environment = surroundings.environment
+    environment = env.environment
     environment.pop(INSECURE_HTTP, None)
     return {**environment, INSECURE_HTTP: "1"} if flags["insecure_http"] else environment
 
@@ -123,7 +123,7 @@ def guard(
     ctx: click.Context,
     name: str,
     model: NamedModel,
-    surroundings: Environment,
+    env: Environment,
     flags: Mapping[str, Any],
     *,
     url_flag: str = "base_url",
@@ -133,7 +133,7 @@ def guard(
     endpoint = model.endpoint
     if endpoint is None:
         return
-    environment, withheld = surroundings.environment, surroundings.withheld
+    environment, withheld = env.environment, env.withheld
     wanted: list[str] = []
     if flags[url_flag] is None and endpoint.url_variable is None:
         wanted += endpoint.provider.url_variables
@@ -146,7 +146,7 @@ def guard(
             raise WrongUse(refused_variable(variable), code=UNTRUSTED)
     own_keys = [variable for variable in endpoint.key_variables if environment.get(variable)]
     # The provider in a model's name chooses the key: at an address of the user's own that must be the user's choice.
-    if flags[url_flag] is not None and not flags[key_flag] and own_keys and _of_folder(ctx, name, surroundings, flags):
+    if flags[url_flag] is not None and not flags[key_flag] and own_keys and _of_folder(ctx, name, env, flags):
         raise WrongUse(
             f"A file in this folder chose the model {name}, for which {own_keys[0]} would be sent to "
             f"{endpoint.base_url}. Name the model yourself, or give --trust-folder if you trust this folder.",
@@ -154,10 +154,10 @@ def guard(
         )
 
 
-def _of_folder(ctx: click.Context, name: str, surroundings: Environment, flags: Mapping[str, Any]) -> bool:
+def _of_folder(ctx: click.Context, name: str, env: Environment, flags: Mapping[str, Any]) -> bool:
     return any(
         flags.get(flag) == name
-        and flag in surroundings.of_folder
+        and flag in env.of_folder
         and ctx.get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
         for flag in ("judge", "model")
     )

@@ -102,9 +102,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
     _refuse_suffixes(flags["plot"])
     rules, needed = _rules(flags)
     families = _families(flags["family"])
-    surroundings = cast(Environment, ctx.obj)
+    env = cast(Environment, ctx.obj)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
-    audit = audit_of(ctx, {**flags, "against": None}, surroundings, ledger)
+    audit = audit_of(ctx, {**flags, "against": None}, env, ledger)
     if flags["dry_run"]:
         _print_plan(audit, needed, flags)
         return

@@ -29,17 +29,17 @@ from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.store.record import Ledger
 
 
-def audit_of(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> Audit:
+def audit_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Audit:
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
     benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
     twins = twins_for(benchmark)
     # Whose pictures are the benchmark's own too.
-    comparing = job(ctx, _showing(benchmark, flags), surroundings, flags, ledger, twins.benchmark)
+    comparing = job(ctx, _showing(benchmark, flags), env, flags, ledger, twins.benchmark)
     items = chosen_items(benchmark, flags)
     say_notes(benchmark.notes)
     answers = answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False)
     alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
-    picking = job(ctx, showing_of(PICKING, flags, see=None), surroundings, alone, ledger, benchmark)
+    picking = job(ctx, showing_of(PICKING, flags, see=None), env, alone, ledger, benchmark)
     plan = AuditPlan(
         benchmark=benchmark,
         twins=twins,

@@ -18,7 +18,7 @@ OF_THE_JUDGE: Mapping[str, Any] = {
 
 
 def asked_models(
-    ctx: click.Context, judge: Contact, showing: Showing, surroundings: Environment, flags: Mapping[str, Any]
+    ctx: click.Context, judge: Contact, showing: Showing, env: Environment, flags: Mapping[str, Any]
 ) -> AskedModels:
     extraction = showing.protocol.extraction
     name = flags["extractor"]
@@ -35,7 +35,7 @@ def asked_models(
     other = contact(
         ctx,
         name,
-        surroundings,
+        env,
         {**flags, **OF_THE_JUDGE},
         url_flag="extractor_base_url",
         key_flag="extractor_api_key_env",

@@ -38,7 +38,7 @@ _WITHOUT_ANSWERS: Mapping[str, Any] = {
 """What `judge` has flags for and `grade` has not."""
 
 
-def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> GradeJob:
+def grade_job(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> GradeJob:
     """A cell for each judge, prompt and way, all on the same rows and on one budget."""
     prompts, ways = _prompts(flags), _ways(flags)
     protocols = {prompt: protocol_of(prompt) for prompt in prompts}
@@ -49,7 +49,7 @@ def grade_job(ctx: click.Context, flags: Mapping[str, Any], surroundings: Enviro
         of_judge = {**flags, **_WITHOUT_ANSWERS, "judge": judge}
         for prompt, protocol in protocols.items():
             showing = showing_of(protocol.name, flags, see=None)
-            models, shown = job(ctx, showing, surroundings, of_judge, ledger, data.benchmark)
+            models, shown = job(ctx, showing, env, of_judge, ledger, data.benchmark)
             asked.append(AskedPrompt(prompt=prompt, asked=models, showing=shown))
     plan = GradePlan(
         data=data,

@@ -80,14 +80,14 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.ask.outcome import print_dry_run
     from evenhand.engine.run.quote import added_up
 
-    surroundings = cast(Environment, ctx.obj)
+    env = cast(Environment, ctx.obj)
     if flags["against"] and flags["pairs"] == "random":
         raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
     if flags["battles"] and flags["pairs"] != "random":
         raise WrongUse("--battles says how many to draw, so it goes with --pairs random.")
     _check_placing(flags)
     ledger = ledger_for(flags["store"], dry_run=flags["dry_run"])
-    orders = orders_of(ctx, flags, surroundings, ledger)
+    orders = orders_of(ctx, flags, env, ledger)
     if flags["dry_run"]:
         quoted = added_up([order.dry_run() for order in orders])
         print_dry_run(

@@ -16,7 +16,7 @@ from evenhand.exchange.responses.importing import named_variant
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import may_be_shown, set_aside
 
 
@@ -155,7 +155,7 @@ def _anonymous(ledger: Ledger, named: set[str]) -> set[str]:
     Raises WrongUse where one does not count on a board: it was withdrawn, or the worker is not done with it.
     """
     hidden = named - may_be_shown(ledger, named)
-    found = entrants(ledger) if hidden else {}
+    found = submitted_models(ledger) if hidden else {}
     for model in sorted(hidden):
         if model in found and found[model].standing.stage == "withdrawn":
             raise WrongUse(f"'{model}' was withdrawn by its team and is judged no more; leave it out.")

@@ -34,9 +34,7 @@ from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
 
 
-def orders_of(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> list[JudgingJob]:
+def orders_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> list[JudgingJob]:
     """What the flags of `judge` ask for, a job for each protocol, on one budget.
 
     The answers in files go into the ledger unless it is a dry run.
@@ -44,7 +42,7 @@ def orders_of(
     loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
     benchmark = with_fetched(loaded, ledger.images)
     items = chosen_items(benchmark, flags)
-    asked_how = [job(ctx, showing, surroundings, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
+    asked_how = [job(ctx, showing, env, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
     say_notes(benchmark.notes)
     variant = variant_to_judge(flags)
     matchings = [_matching(flags, showing.protocol, variant) for _, showing in asked_how]
@@ -81,7 +79,7 @@ def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching
 def job(
     ctx: click.Context,
     showing: Showing,
-    surroundings: Environment,
+    env: Environment,
     flags: Mapping[str, Any],
     ledger: Ledger,
     benchmark: Benchmark,
@@ -90,7 +88,7 @@ def job(
     judge = contact(
         ctx,
         flags["judge"],
-        surroundings,
+        env,
         flags,
         url_flag="base_url" if flags["base_url"] and not flags["judge_base_url"] else "judge_base_url",
         key_flag="judge_api_key_env",
@@ -98,7 +96,7 @@ def job(
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
     )
     refuse_adapted(judge, ledger, as_flag=True)
-    asked = asked_models(ctx, judge, showing, surroundings, flags)
+    asked = asked_models(ctx, judge, showing, env, flags)
     return asked, asked.asking(showing)
 
 

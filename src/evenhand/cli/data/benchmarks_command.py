@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @options.as_json
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """The benchmarks there are, with licence, counts and default protocols."""
+    """The available benchmarks, with licence, counts and default protocols."""
     if ctx.invoked_subcommand is not None:
         return
     from evenhand.cli.notes import say_notes

@@ -66,20 +66,20 @@ def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> DescribedFile
     wanted = [DescribeOptions.of(argument) for argument in arguments]
     labels = read_labels(flags["image_kinds"]) if flags["image_kinds"] else ()
     notes = [ESTIMATED]
-    means = DescriptionContext(
+    context = DescriptionContext(
         verbs=_verb_reader(notes),
         detector=Detector(flags["detector"]) if flags["detector"] else None,
         store=_fetched(flags["store"]),
     )
-    loaded = [_loaded(one, means.store) for one in wanted]
+    loaded = [_loaded(one, context.store) for one in wanted]
     kinds = [labels_of(benchmark, labels) for benchmark in loaded]
     names = _names(wanted, loaded)
     described = tuple(
-        describe(benchmark, means, name=name, labels=own)
+        describe(benchmark, context, name=name, labels=own)
         for benchmark, name, own in zip(loaded, names, kinds, strict=True)
     )
     notes += [f"{one.name}: {note}" for one in described for note in one.notes]
-    notes += [] if means.detector else [HOW_TO_GIVE_ONE]
+    notes += [] if context.detector else [HOW_TO_GIVE_ONE]
     unknown = unknown_note(labels, [label for own in kinds for label in own.values()])
     return DescribedFile(described=described, notes=(*notes, *([unknown] if unknown else [])))
 

@@ -13,7 +13,7 @@ from evenhand.cli.environment import Environment
 @options.as_json
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """The providers there are, which key each needs and whether it is set; embedded models."""
+    """The available providers, which key each needs and whether it is set; embedded models."""
     if ctx.invoked_subcommand is not None:
         return
     from evenhand.cli.notes import say_notes
@@ -21,13 +21,13 @@ def command(ctx: click.Context, as_json: bool) -> None:
     from evenhand.models.wires import WIRES, built_in_names, usable_providers
 
     say_notes(WIRES.faults(built_in_names()))
-    surroundings = cast(Environment, ctx.obj)
+    env = cast(Environment, ctx.obj)
     found = [
         {
             "provider": one.name,
             "base_url": one.base_url,
             "key_variables": list(one.key_variables),
-            "key_set": any(surroundings.environment.get(name) for name in one.key_variables),
+            "key_set": any(env.environment.get(name) for name in one.key_variables),
             "key_required": one.key_required,
             "not_honoured": sorted(one.unsupported),
         }

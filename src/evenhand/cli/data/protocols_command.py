@@ -12,7 +12,7 @@ from evenhand.format.printable import printable
 @options.as_json
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """The protocols there are; `show` prints one with its prompts."""
+    """The available protocols; `show` prints one with its prompts."""
     if ctx.invoked_subcommand is not None:
         return
     from evenhand.cli.data.protocol_facts import facts

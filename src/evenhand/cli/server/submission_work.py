@@ -16,7 +16,7 @@ from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
-from evenhand.ledger.submissions.store import Submission, entrants
+from evenhand.ledger.submissions.store import Submission, submitted_models
 from evenhand.ledger.submissions.submitted_models import set_aside
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
 from evenhand.worker.board_judge import ModelReady
@@ -25,9 +25,7 @@ from evenhand.worker.submissions import Submissions
 NO_JUDGE = "The worker has no judge for submissions; start it, or `serve`, with --judge provider/model."
 
 
-def submissions_work(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> Submissions:
+def submissions_work(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Submissions:
     """Without a judge it does what needs none. Raises Misuse and WrongUse for models that cannot be meant."""
 
     def at_hand(flag: str, image: Callable[[str], bytes]) -> ModelReady | None:
@@ -38,7 +36,7 @@ def submissions_work(
         given = contact(
             ctx,
             flags[flag],
-            surroundings,
+            env,
             asking,
             url_flag=f"{flag}_base_url",
             key_flag=f"{flag}_api_key_env",
@@ -63,8 +61,8 @@ def _nobody(flag: str, flags: Mapping[str, Any]) -> None:
 
 
 def _at_hand(given: Contact, ledger: Ledger) -> ModelReady:
-    def means(budget: Budget, explicit: frozenset[str]) -> CallContext:
-        return replace(given, budget=budget, explicit=explicit).means(ledger)
+    def call_context(budget: Budget, explicit: frozenset[str]) -> CallContext:
+        return replace(given, budget=budget, explicit=explicit).call_context(ledger)
 
     return ModelReady(
         name=given.model.name,
@@ -72,7 +70,7 @@ def _at_hand(given: Contact, ledger: Ledger) -> ModelReady:
         model=given.model.model,
         quote=given.quote,
         openai_images=given.counts_images_as_openai,
-        means=means,
+        call_context=call_context,
     )
 
 
@@ -80,7 +78,7 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
     standing = submission.standing
     assert standing.upload is not None, "nothing else is judged"
     assert standing.approved is not None, "nothing else is judged"
-    found = entrants(ledger)
+    found = submitted_models(ledger)
     subject = ReceiptSubject(
         submission=submission.id,
         label=submission.label,

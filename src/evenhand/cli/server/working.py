@@ -38,22 +38,20 @@ _LAST_SECONDS = 40.0
 _FIRST_REST, _LONGEST_REST = 1.0, 60.0
 
 
-def work_until_stopped(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger) -> None:
+def work_until_stopped(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> None:
     with closing(ledger):
         limits = replace(LIMITS, allowed=anywhere if flags["allow_private"] else is_public)
         kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits)]
-        kinds += _asking_a_model(ctx, flags, surroundings, ledger)
+        kinds += _asking_a_model(ctx, flags, env, ledger)
         asyncio.run(_work(kinds, ledger, flags))
 
 
-def _asking_a_model(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
-) -> list[Work[Any]]:
+def _asking_a_model(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> list[Work[Any]]:
     """Where one cannot be done the owner is told on the page, and the others are done all the same."""
     found: list[Work[Any]] = []
     for name, who, make in (("answers", "model", _reference_answers), ("submissions", "judge", submissions_work)):
         try:
-            made = make(ctx, flags, surroundings, ledger)
+            made = make(ctx, flags, env, ledger)
             found.append(made)
             sentence = _lacking(made, ledger)
         except (Misuse, WrongUse) as error:
@@ -74,7 +72,7 @@ def _lacking(work: Work[Any], ledger: Ledger) -> str:
 
 
 def _reference_answers(
-    ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment, ledger: Ledger
+    ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger
 ) -> ReferenceAnswers:
     if not flags["model"]:
         raise WrongUse(NO_MODEL)
@@ -82,7 +80,7 @@ def _reference_answers(
     model = contact(
         ctx,
         flags["model"],
-        surroundings,
+        env,
         asking,
         url_flag="base_url",
         key_flag="api_key_env",
@@ -95,14 +93,14 @@ def _reference_answers(
         asked=Addressee(
             name=model.model.name, endpoint=model.model.identity, model=model.model.model, settings=model.settings
         ),
-        means=lambda budget: _means(model, budget, ledger),
+        call_context=lambda budget: _call_context(model, budget, ledger),
         priced=model.quote.known,
         settings=recorded(flags),
     )
 
 
-def _means(model: Contact, budget: Budget, ledger: Ledger) -> CallContext:
-    return replace(model, budget=budget).means(ledger)
+def _call_context(model: Contact, budget: Budget, ledger: Ledger) -> CallContext:
+    return replace(model, budget=budget).call_context(ledger)
 
 
 async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, flags: Mapping[str, Any]) -> None:

@@ -51,14 +51,14 @@ class CheckResult:
         return {"what": self.what, "state": self.state, "words": self.words}
 
 
-def check_here(store: str, surroundings: Environment) -> list[CheckResult]:
+def check_here(store: str, env: Environment) -> list[CheckResult]:
     return [
         CheckResult(what="evenhand", state="ok", words=f"{__version__}, Python {platform.python_version()}"),
         CheckResult(what="packages", state="ok", words=", ".join(_version(name) for name in _PACKAGES)),
         sqlite_here(sqlite3.sqlite_version_info),
         _ledger(store),
-        _embedded(surroundings),
-        _keys(surroundings),
+        _embedded(env),
+        _keys(env),
         *_added(),
     ]
 
@@ -102,39 +102,39 @@ def _ledger(store: str) -> CheckResult:
     return CheckResult(what="ledger", state="ok", words=f"{info.where}, {info.counts['judgements']} judgements")
 
 
-def _embedded(surroundings: Environment) -> CheckResult:
+def _embedded(env: Environment) -> CheckResult:
     try:
-        weights = resolve_local("local/smollm2", cache=surroundings.cache)
+        weights = resolve_local("local/smollm2", cache=env.cache)
     except Misuse as error:
         return CheckResult(what="embedded model", state="no", words=str(error))
     return CheckResult(what="embedded model", state="ok", words=f"local/smollm2 at {weights.path}")
 
 
-def _keys(surroundings: Environment) -> CheckResult:
+def _keys(env: Environment) -> CheckResult:
     names = sorted({name for one in providers().values() for name in one.key_variables})
-    found = [name for name in names if surroundings.environment.get(name)]
+    found = [name for name in names if env.environment.get(name)]
     words = f"set: {', '.join(found)}" if found else "no provider's key variable is set"
-    if withheld := [name for name in names if name in surroundings.withheld]:
+    if withheld := [name for name in names if name in env.withheld]:
         words += f"; {', '.join(withheld)} of .env in this folder is not read without --trust-folder"
     return CheckResult(what="keys", state="ok" if found else "no", words=words)
 
 
-async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], surroundings: Environment) -> list[CheckResult]:
+async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], env: Environment) -> list[CheckResult]:
     """Does it answer; does it see images, give log-probabilities and take the settings?"""
     square = _red_square()
     try:
         model = named_model(
             flags["model"],
-            environment=surroundings.environment,
-            cache=surroundings.cache,
+            environment=env.environment,
+            cache=env.cache,
             base_url=flags["base_url"],
             api_key_env=flags["api_key_env"],
         )
-        guard(ctx, flags["model"], model, surroundings, flags)
+        guard(ctx, flags["model"], model, env, flags)
         client = model.client(
-            environment=keys_of(surroundings, flags),
+            environment=keys_of(env, flags),
             explicit=frozenset(),
-            proxies=surroundings.environment,
+            proxies=env.environment,
             pictures=lambda _: _data_url(square),
             timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
         )

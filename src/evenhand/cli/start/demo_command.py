@@ -32,11 +32,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
     """
     from evenhand.cli.start.demonstration import BATTLES, demonstrate
 
-    surroundings = cast(Environment, ctx.obj)
+    env = cast(Environment, ctx.obj)
     battles = BATTLES if flags["full"] else flags["battles"]
-    shown = asyncio.run(
-        demonstrate(flags["store"], surroundings, battles=battles, quiet=flags["quiet"], force=flags["force"])
-    )
+    shown = asyncio.run(demonstrate(flags["store"], env, battles=battles, quiet=flags["quiet"], force=flags["force"]))
     if flags["as_json"]:
         click.echo(json.dumps(shown.document, ensure_ascii=False))
     else:

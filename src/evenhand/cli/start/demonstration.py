@@ -141,12 +141,12 @@ def _winner(one: JudgedTrial) -> str:
 
 
 async def demonstrate(
-    store: str, surroundings: Environment, *, battles: int | None, quiet: bool, force: bool = False
+    store: str, env: Environment, *, battles: int | None, quiet: bool, force: bool = False
 ) -> Demonstration:
     """Judges what the ledger does not hold yet. `battles` None: as many as before, else what fits into five minutes."""
     benchmark = load_benchmark(BENCHMARK)
     responses = [*read_responses(bundled_answers(benchmark), benchmark).responses, *reference_responses(benchmark)]
-    judge = named_model(JUDGE, environment=surroundings.environment, cache=surroundings.cache)
+    judge = named_model(JUDGE, environment=env.environment, cache=env.cache)
     ledger = Ledger(store)
     page = Target(path=ledger.images.root.parent / "report.html", command="demo", force=force)
     page.check()
@@ -154,7 +154,7 @@ async def demonstrate(
     ledger.add_responses(responses, replace=True)
 
     def order(battles: int) -> JudgingJob:
-        return _order(ledger, benchmark, responses, judge, surroundings, battles)
+        return _order(ledger, benchmark, responses, judge, env, battles)
 
     battles = battles or _battles_before(ledger, order(PROBE))
     calls = 0
@@ -192,7 +192,7 @@ def _order(
     benchmark: Benchmark,
     responses: list[Response],
     judge: NamedModel,
-    surroundings: Environment,
+    env: Environment,
     battles: int,
 ) -> JudgingJob:
     protocol = load_protocol(benchmark.protocols[0])
@@ -203,7 +203,7 @@ def _order(
         quote=Quote(None, PriceList(), ledger.images.get),
         budget=Budget(None),
         pacing=Pacing(max_connections=1),
-        environment=surroundings.environment,
+        environment=env.environment,
         proxies={},
     )
     prepared = prepare(

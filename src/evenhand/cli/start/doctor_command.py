@@ -29,10 +29,10 @@ def command(ctx: click.Context, **flags: Any) -> None:
     """
     from evenhand.cli.start.checkup import CheckResult, check_endpoint, check_here
 
-    surroundings = cast(Environment, ctx.obj)
-    findings: list[CheckResult] = check_here(flags["store"], surroundings)
+    env = cast(Environment, ctx.obj)
+    findings: list[CheckResult] = check_here(flags["store"], env)
     if flags["model"]:
-        findings += asyncio.run(check_endpoint(ctx, flags, surroundings))
+        findings += asyncio.run(check_endpoint(ctx, flags, env))
     if flags["as_json"]:
         document = {"schema": 1, "findings": [finding.as_json() for finding in findings]}
         click.echo(json.dumps(document, ensure_ascii=False))

@@ -84,13 +84,13 @@ def off_the_budget(cost: float | None, estimate: float | None) -> float:
 class Caller:
     """Sends the requests of one run. The first try's cost is reserved by whoever begins a call."""
 
-    def __init__(self, means: CallContext, *, concurrency: Concurrency, tally: Tally, charge: Charge) -> None:
-        self._means = means
+    def __init__(self, context: CallContext, *, concurrency: Concurrency, tally: Tally, charge: Charge) -> None:
+        self._context = context
         self._charge = charge
         self._concurrency = concurrency
         self._tally = tally
-        self._requests_pace = Pace(means.pacing.rpm)
-        self._tokens_pace = Pace(means.pacing.tpm)
+        self._requests_pace = Pace(context.pacing.rpm)
+        self._tokens_pace = Pace(context.pacing.tpm)
         self.heard = False
         """Whether any reply has come."""
         self.failed = 0
@@ -110,7 +110,7 @@ class Caller:
     async def reserve(self, request: Request) -> "Reserved | None":
         """What the call may cost, set aside; None where it could take the run over its budget."""
         # Without a limit nobody asks: an estimate counts bytes, and decodes the images that are shown.
-        if not self._means.budget.limited:
+        if not self._context.budget.limited:
             return Reserved(None)
         while not self.heard and self._set_aside >= FIRST_CALLS:
             self._over.clear()
@@ -125,7 +125,7 @@ class Caller:
         return reserved
 
     async def _room(self, request: Request) -> "Reserved | None":
-        budget, pricing = self._means.budget, self._means.pricing
+        budget, pricing = self._context.budget, self._context.pricing
         while True:
             most, lessons = pricing.most(request), self._lessons
             if not await budget.reserve(most):
@@ -139,7 +139,7 @@ class Caller:
         self._over.set()
 
     def cost(self, reply: Reply) -> float | None:
-        return self._means.pricing.cost(reply.usage)
+        return self._context.pricing.cost(reply.usage)
 
     async def reply(self, request: Request, reserved: Reserved) -> Reply:
         """Raises CallFailure where no reply came, Misuse and LongPause where the run should end.
@@ -159,7 +159,7 @@ class Caller:
             return await self._paid(request, reserved.estimate)
 
         return await with_retries(
-            once, rule=self._means.pacing.retry, concurrency=self._concurrency, heard=lambda: self.heard
+            once, rule=self._context.pacing.retry, concurrency=self._concurrency, heard=lambda: self.heard
         )
 
     async def _paid(self, request: Request, estimate: float | None) -> Reply:
@@ -179,7 +179,7 @@ class Caller:
             paid = off_the_budget(None, estimate) if request.key in self.cut_off else 0.0
             raise
         finally:
-            self._means.budget.settle(estimate, paid)
+            self._context.budget.settle(estimate, paid)
             if estimate is not None:
                 self._end_try()
         return reply
@@ -188,10 +188,10 @@ class Caller:
         """Learns from what a call used, or ends the run where that cannot help."""
         if estimate is None:
             return
-        self._lessons += self._means.pricing.learn(request, usage)
+        self._lessons += self._context.pricing.learn(request, usage)
         allowed, written = _most_output(request), usage.output or 0
         if allowed is not None and written > allowed and paid > in_whole_billionths(estimate):
-            self._means.budget.stop(
+            self._context.budget.stop(
                 f"{request.model} wrote {written} tokens where {allowed} were allowed, and the call cost ${paid:.4g} "
                 f"where ${estimate:.4g} was set aside: no budget can be kept with an endpoint that does not keep to "
                 "the limit of tokens."
@@ -201,7 +201,7 @@ class Caller:
         """A reply that cannot be used is billed all the same; one that never came may have been."""
         if failure.usage is None and not (isinstance(failure, CallFailure) and failure.maybe_billed):
             return 0.0
-        cost = None if failure.usage is None else self._means.pricing.cost(failure.usage)
+        cost = None if failure.usage is None else self._context.pricing.cost(failure.usage)
         self._tally.add_cost(cost)
         return off_the_budget(cost, estimate)
 
@@ -209,7 +209,7 @@ class Caller:
         while True:  # a pause asked for while this call waited for its turn holds it back too
             await self._concurrency.pass_hold()
             await self._requests_pace.take()
-            await self._tokens_pace.take(self._means.pricing.tokens(request) if self._means.pacing.tpm else 0.0)
+            await self._tokens_pace.take(self._context.pricing.tokens(request) if self._context.pacing.tpm else 0.0)
             if not self._concurrency.held:
                 return await self._send(request)
 
@@ -218,7 +218,7 @@ class Caller:
         self.sending.add(task)
         self.sent.add(request.key)
         try:
-            return await self._means.client.complete(request)
+            return await self._context.client.complete(request)
         except asyncio.CancelledError:
             self.cut_off.add(request.key)
             raise

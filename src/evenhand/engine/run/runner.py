@@ -46,35 +46,35 @@ class Runner(Generic[S, R]):
     """One run over all that is due."""
 
     def __init__(
-        self, errand: Task[S, R], *, ledger: Ledger, means: CallContext, run: str, planned: int, stop: StopSign
+        self, task: Task[S, R], *, ledger: Ledger, context: CallContext, run: str, planned: int, stop: StopSign
     ) -> None:
         self.tally = Tally(planned=planned)
-        self.concurrency = Concurrency(means.pacing.max_connections)
-        self._errand = errand
+        self.concurrency = Concurrency(context.pacing.max_connections)
+        self._task = task
         self._ledger = ledger
-        self._means = means
+        self._context = context
         self._run = run
         self._stop = stop
         self._holder = holder_name(run)
         self._writer = Writer(
             ledger,
-            study=errand.study,
+            study=task.study,
             holder=self._holder,
             in_flight=lambda: self.concurrency.in_flight,
-            purse=means.budget.on_disk,
+            purse=context.budget.on_disk,
         )
-        means.budget.begin(run, self._writer.run)
-        self._caller = self._caller_with(means)
+        context.budget.begin(run, self._writer.run)
+        self._caller = self._caller_with(context)
         self._second = self._caller
         """Asks what follows from a reply."""
-        if means.second is not None:
-            self._second = self._caller_with(means.second)
+        if context.second is not None:
+            self._second = self._caller_with(context.second)
         self._asked = SharedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
 
-    def _caller_with(self, means: CallContext) -> Caller:
-        return Caller(means, concurrency=self.concurrency, tally=self.tally, charge=self._charge)
+    def _caller_with(self, context: CallContext) -> Caller:
+        return Caller(context, concurrency=self.concurrency, tally=self.tally, charge=self._charge)
 
     async def _charge(self, usd: float) -> None:
         if usd:
@@ -109,7 +109,7 @@ class Runner(Generic[S, R]):
             await asyncio.wait(self._tasks)
 
     async def _ask_batch(self, batch: tuple[Due[S], ...]) -> None:
-        claimed = await self._writer.run(lambda: self._errand.claim(self._ledger, batch, holder=self._holder))
+        claimed = await self._writer.run(lambda: self._task.claim(self._ledger, batch, holder=self._holder))
         self.tally.known += len(claimed.decided)
         self.tally.elsewhere += len(claimed.others)
         await self._link(sorted(claimed.decided))
@@ -122,8 +122,8 @@ class Runner(Generic[S, R]):
                 await self._start(due)
 
     async def _link(self, trials: list[str]) -> None:
-        if trials and self._errand.study is not None:
-            await self._writer.run(self._ledger.link, self._errand.study, trials)
+        if trials and self._task.study is not None:
+            await self._writer.run(self._ledger.link, self._task.study, trials)
 
     async def _start(self, due: Due[S]) -> None:
         """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
@@ -180,7 +180,7 @@ class Runner(Generic[S, R]):
         while isinstance(said, StoredCall):
             replies.append(said.reply)
             told.calls += (request.key,)
-            result = self._errand.read(due, replies)
+            result = self._task.read(due, replies)
             if not isinstance(result, Request):
                 return result
             request = result
@@ -252,9 +252,9 @@ class Runner(Generic[S, R]):
             self.tally.reread += 1
         else:
             self.tally.called += 1
-        self.tally.add_result(self._errand.outcome(result))
+        self.tally.add_result(self._task.outcome(result))
         now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
-        told.entries.extend(self._errand.record(due, result, now))
+        told.entries.extend(self._task.record(due, result, now))
 
     def _give_up_if_hopeless(self, caller: Caller, failure: CallFailure) -> None:
         caller.failed += 1
@@ -272,7 +272,7 @@ class Runner(Generic[S, R]):
             if self._stop.pressing:
                 for task in self._tasks - self._caller.sending - self._second.sending:
                     task.cancel()
-            hurry = asyncio.create_task(self._stop.end_of_patience(self._means.pacing.grace_seconds))
+            hurry = asyncio.create_task(self._stop.end_of_patience(self._context.pacing.grace_seconds))
             everyone = asyncio.gather(*self._tasks, return_exceptions=True)
             await asyncio.wait((everyone, hurry), return_when=asyncio.FIRST_COMPLETED)
             hurry.cancel()
@@ -290,12 +290,12 @@ class Runner(Generic[S, R]):
 
     def _renew(self) -> None:
         renew(self._ledger, holder=self._holder)
-        if (purse := self._means.budget.on_disk) is not None:
+        if (purse := self._context.budget.on_disk) is not None:
             purse.renew()
 
     def _let_go(self) -> None:
         release_all(self._ledger, holder=self._holder)
-        if (purse := self._means.budget.on_disk) is not None:
+        if (purse := self._context.budget.on_disk) is not None:
             # Where a commit failed, what its calls cost is not on record: that is kept off the budget.
             purse.give_back(keep=isinstance(self._stop.error, LedgerError))
 

@@ -17,7 +17,7 @@ _FLAGS = {"length": (TRUNCATED,), "refused": (REFUSED,)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering(ItemTask):
-    """A run's errand where a model answers."""
+    """A run's task where a model answers."""
 
     text_only: TextOnly | None = None
     """Where descriptions stand for the images; None: the images are sent."""

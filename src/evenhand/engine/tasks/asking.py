@@ -29,7 +29,7 @@ class ReplyReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Everything that the trials of one study share: a run's errand where a judge is asked."""
+    """Everything that the trials of one study share: a run's task where a judge is asked."""
 
     study: str
     protocol: Protocol

@@ -18,7 +18,7 @@ from evenhand.ledger.store.record import Ledger
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Describing(ItemTask):
-    """A run's errand where images are described; query-specific, the model first says what to look at (Fig. 32)."""
+    """A run's task where images are described; query-specific, the model first says what to look at (Fig. 32)."""
 
     mode: Mode
 

@@ -92,7 +92,7 @@ class Submission:
         return label(self.id)
 
     @property
-    def entrant(self) -> SubmittedModel:
+    def submitted_model(self) -> SubmittedModel:
         return SubmittedModel(submission=self.id, person=self.person, entered=self.entered, standing=self.standing)
 
 
@@ -231,12 +231,16 @@ def receipts_on_record(ledger: Ledger, submission: str) -> dict[int, str]:
         return {row.event: row.content for row in connection.execute(query.order_by(receipts.c.event))}
 
 
-def entrants(ledger: Ledger) -> dict[str, SubmittedModel]:
+def submitted_models(ledger: Ledger) -> dict[str, SubmittedModel]:
     """The submitted models that were ever approved, by the label that the record knows.
 
     Wherever they were submitted: answers hang on items, and two benchmarks may share items.
     """
-    return {one.label: one.entrant for one in _found(ledger, select(submissions)) if one.standing.approved is not None}
+    return {
+        one.label: one.submitted_model
+        for one in _found(ledger, select(submissions))
+        if one.standing.approved is not None
+    }
 
 
 def last_change_of_sight(ledger: Ledger) -> int:

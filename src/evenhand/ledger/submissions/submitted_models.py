@@ -11,7 +11,7 @@ from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.team_names import as_read
 
 
@@ -19,7 +19,7 @@ def counted_battles(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None
 ) -> JudgedBattles:
     """What makes a board: without submissions that are still being judged, or were withdrawn."""
-    found = entrants(ledger)
+    found = submitted_models(ledger)
     judged = judged_battles(ledger, chosen, items=items, without=set_aside(found))
     names = board_names(ledger, found)
     playing = [label for label in names if found[label].standing.published and label in judged.results.models]
@@ -31,7 +31,9 @@ def may_be_shown(ledger: Ledger, models: Iterable[str], *, but_of: str | None = 
 
     `but_of`: a team whose own submissions are left out.
     """
-    published = {label for label, one in entrants(ledger).items() if one.standing.published and one.person != but_of}
+    published = {
+        label for label, one in submitted_models(ledger).items() if one.standing.published and one.person != but_of
+    }
     return frozenset(model for model in models if labelled(model) is None or model in published)
 
 
@@ -49,7 +51,7 @@ def set_aside(found: Mapping[str, SubmittedModel]) -> frozenset[str]:
 
 def board_names(ledger: Ledger, found: Mapping[str, SubmittedModel] | None = None) -> dict[str, str]:
     """What everybody may call the submitted models, by label; never as another model on record is called."""
-    found = entrants(ledger) if found is None else found
+    found = submitted_models(ledger) if found is None else found
     if not any(one.standing.published for one in found.values()):
         return shown_names(found)
     with ledger.reading() as connection:

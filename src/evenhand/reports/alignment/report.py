@@ -138,28 +138,28 @@ class AlignmentReport(Result):
 
 def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: int = 0) -> AlignmentReport:
     """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge."""
-    docket = CaseTable.of(said.votes, baseline=against)
-    if not len(docket.cases):
+    case_table = CaseTable.of(said.votes, baseline=against)
+    if not len(case_table.cases):
         raise AlignmentError(f"Nobody judged a pair with '{against}' in it; leave out --against, or name another.")
     levels = said.levels(said.people)
-    people = in_any_order(docket.showings(said.votes, said.people, levels))
+    people = in_any_order(case_table.showings(said.votes, said.people, levels))
     counted = np.unique(people.case)
     notes: list[str] = []
     judges: list[Aligned] = []
     heard: list[RaterMatrix] = []
     for name in said.judges:
-        opinions, one = _aligned(name, said, docket, people, most=most, seed=seed)
+        matrix, one = _aligned(name, said, case_table, people, most=most, seed=seed)
         judges.append(one)
-        heard.append(opinions)
+        heard.append(matrix)
         if not one.alignment.pooled.kappa.n:
             notes.append(f"{name} and people have no case in common.")
-    if docket.baseline is None:
+    if case_table.baseline is None:
         notes.append("No model is in every pair, so there is no published order, and each pair counts as a model.")
     return AlignmentReport(
         benchmark=said.benchmark,
-        baseline=docket.baseline,
+        baseline=case_table.baseline,
         cases=len(counted),
-        items=len(np.unique(docket.cases.item[counted])),
+        items=len(np.unique(case_table.cases.item[counted])),
         judges=tuple(judges),
         humans=ceiling(people),
         human_levels=levels,
@@ -169,25 +169,25 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
 
 
 def _aligned(
-    name: str, said: Testimony, docket: CaseTable, people: RaterMatrix, *, most: int, seed: int
+    name: str, said: Testimony, case_table: CaseTable, people: RaterMatrix, *, most: int, seed: int
 ) -> tuple[RaterMatrix, Aligned]:
     levels = said.levels([name])
-    twice = docket.shown_twice(said.shown[name])
-    found = heard(docket.showings(said.votes, [name], levels), twice)
-    opinions = found.opinions
-    dual = docket.baseline is not None and len(found.published) > 0
+    twice = case_table.shown_twice(said.shown[name])
+    found = heard(case_table.showings(said.votes, [name], levels), twice)
+    matrix = found.matrix
+    dual = case_table.baseline is not None and len(found.published) > 0
     one = Aligned(
-        alignment=alignment(opinions, people)[0],
+        alignment=alignment(matrix, people)[0],
         published=alignment(found.published, people)[0] if dual else None,
         one_order_only=found.one_order_only,
         both_orders=bool(twice.any()),
         models_in_one_order=found.models_in_one_order,
         levels=levels,
-        board=board_correlation(*as_boards(docket, *_shared(opinions, people)), seed=seed),
+        board=board_correlation(*as_boards(case_table, *_shared(matrix, people)), seed=seed),
         coverage=said.coverage[name],
-        partings=_partings(opinions, people, said, docket, most),
+        partings=_partings(matrix, people, said, case_table, most),
     )
-    return opinions, one
+    return matrix, one
 
 
 def _shared(one: RaterMatrix, other: RaterMatrix) -> tuple[RaterMatrix, RaterMatrix]:
@@ -196,13 +196,13 @@ def _shared(one: RaterMatrix, other: RaterMatrix) -> tuple[RaterMatrix, RaterMat
 
 
 def _partings(
-    opinions: RaterMatrix, people: RaterMatrix, said: Testimony, docket: CaseTable, most: int
+    matrix: RaterMatrix, people: RaterMatrix, said: Testimony, case_table: CaseTable, most: int
 ) -> tuple[Parting, ...]:
     found: list[Parting] = []
-    for one in disagreements(opinions, people, rater=0, most=most):
+    for one in disagreements(matrix, people, rater=0, most=most):
         if one.distance == 0:
             break
-        item, (model, against) = docket.items[one.case], docket.sides[one.case]
+        item, (model, against) = case_table.items[one.case], case_table.sides[one.case]
         parting = Parting(
             item=said.labels.get(item, item),
             model=model,

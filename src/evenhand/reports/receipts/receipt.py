@@ -27,7 +27,7 @@ from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity
-from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.upkeep.chain import head
 from evenhand.ledger.upkeep.signing import sign
 from evenhand.reports.receipts.row import moved, placed, row_of, rows_with
@@ -79,7 +79,7 @@ def signed_content(document: Mapping[str, Json]) -> bytes:
 
 def uncounted(ledger: Ledger, subject: ReceiptSubject) -> frozenset[str]:
     """Labels of the submissions without which the board is: withdrawn, not judged at the time, or come since."""
-    return frozenset(entrants(ledger).keys() - {subject.label, *subject.counted})
+    return frozenset(submitted_models(ledger).keys() - {subject.label, *subject.counted})
 
 
 def said_of(subject: ReceiptSubject, unnamed: Collection[str]) -> dict[str, Json]:

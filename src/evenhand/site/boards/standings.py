@@ -12,7 +12,7 @@ from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles
 from evenhand.reports.board import few_items
 from evenhand.reports.board.board import Board, BoardRow
@@ -163,7 +163,7 @@ def standings(
     """`categories`: of the plain view, where this is another. Raises RankError where it cannot be made as asked."""
     made, judged = ranked(ledger, on_record, asked)
     items = items_of(ledger, on_record.data)
-    entered = entrants(ledger)
+    entered = submitted_models(ledger)
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = at_equal_length(made)

@@ -15,7 +15,7 @@ from evenhand.domain.response import REFERENCE
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.store import entrants
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.site.http.visitor import Visitor
 
 
@@ -53,7 +53,7 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
     person = None if visitor.person is None else visitor.person.id
     hidden = frozenset(
         label
-        for label, one in entrants(ledger).items()
+        for label, one in submitted_models(ledger).items()
         if not one.standing.published and (one.person != person or not one.standing.on_the_board)
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)

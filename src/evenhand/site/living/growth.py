@@ -295,7 +295,7 @@ def verifiers_agreement(found: Iterable[Proposal]) -> VerifiersAgreement | None:
     ]
     raters = tuple(dict.fromkeys(person for said in cases for person, _ in said))
     rows = [(number, raters.index(person), one) for number, said in enumerate(cases) for person, one in said]
-    opinions = RaterMatrix(
+    matrix = RaterMatrix(
         cases=Cases(item=np.arange(len(cases)), model=np.zeros(len(cases), dtype=np.intp), models=("",)),
         raters=raters,
         case=np.array([case for case, _, _ in rows]),
@@ -310,5 +310,5 @@ def verifiers_agreement(found: Iterable[Proposal]) -> VerifiersAgreement | None:
             np.ones(len(pairs)),
             np.array([case for case, _ in pairs]),
         ),
-        alpha=krippendorff_alpha(opinions),
+        alpha=krippendorff_alpha(matrix),
     )

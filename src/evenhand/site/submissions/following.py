@@ -15,7 +15,13 @@ from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
-from evenhand.ledger.submissions.store import Submission, entrants, queue, receipt_on_record, submissions_on_record
+from evenhand.ledger.submissions.store import (
+    Submission,
+    queue,
+    receipt_on_record,
+    submissions_on_record,
+    submitted_models,
+)
 from evenhand.ledger.submissions.submitted_models import board_names, may_be_shown
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
@@ -126,7 +132,7 @@ def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submis
 def names_for_team(ledger: Ledger, one: Submission) -> dict[str, str]:
     """What this team may call the submitted models, by label: as the board does, its own by the name it has there once
     it is published."""
-    found = entrants(ledger)
-    published = replace(one.entrant, standing=replace(one.standing, published=True))
+    found = submitted_models(ledger)
+    published = replace(one.submitted_model, standing=replace(one.standing, published=True))
     own = board_names(ledger, {**found, one.label: published})
     return {**board_names(ledger, found), one.label: own[one.label]}

@@ -95,14 +95,14 @@ def _defined(one: FloatArray, other: FloatArray, name: Coefficient) -> float | N
     return coefficient_of(one, other, name)
 
 
-def _items(opinions: RaterMatrix) -> tuple[IntArray, int]:
-    named, number = np.unique(opinions.cases.item, return_inverse=True)
+def _items(matrix: RaterMatrix) -> tuple[IntArray, int]:
+    named, number = np.unique(matrix.cases.item, return_inverse=True)
     return number, len(named)
 
 
-def _sums(opinions: RaterMatrix, item: IntArray, items: int) -> _Sums:
-    models = len(opinions.cases.models)
-    cell = item[opinions.case] * models + opinions.cases.model[opinions.case]
-    said = np.bincount(cell, weights=opinions.value, minlength=items * models)
+def _sums(matrix: RaterMatrix, item: IntArray, items: int) -> _Sums:
+    models = len(matrix.cases.models)
+    cell = item[matrix.case] * models + matrix.cases.model[matrix.case]
+    said = np.bincount(cell, weights=matrix.value, minlength=items * models)
     times = np.bincount(cell, minlength=items * models)
     return _Sums(said=said.astype(np.float64).reshape(items, models), times=times.reshape(items, models).astype(float))

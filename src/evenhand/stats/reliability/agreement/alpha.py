@@ -12,18 +12,18 @@ MOST_VALUES = 100
 _STEP = 1e-5
 
 
-def krippendorff_alpha(opinions: RaterMatrix, *, level: float = LEVEL) -> Estimate:
+def krippendorff_alpha(matrix: RaterMatrix, *, level: float = LEVEL) -> Estimate:
     """Ordinal: 1 - observed / expected disagreement over all pairs of verdicts on a case (Krippendorff 2019, ch. 12).
 
     A case with one verdict has no pair and counts nowhere; `n` is the number of verdicts that can be paired. The
     interval is the delta method's over items, the raters held fixed: drawing raters anew would pair some with
     themselves. Raises ValueError on more than 100 different values.
     """
-    values, code = np.unique(opinions.value, return_inverse=True)
+    values, code = np.unique(matrix.value, return_inverse=True)
     if len(values) > MOST_VALUES:
         raise ValueError(f"Alpha takes at most {MOST_VALUES} different values, not {len(values)}.")
-    cells = np.bincount(opinions.case * len(values) + code, minlength=len(opinions.cases) * len(values))
-    counts = cells.reshape(len(opinions.cases), -1).astype(np.float64)
+    cells = np.bincount(matrix.case * len(values) + code, minlength=len(matrix.cases) * len(values))
+    counts = cells.reshape(len(matrix.cases), -1).astype(np.float64)
     of_case = counts.sum(axis=1)
     paired = of_case >= 2
     counts, each = counts[paired], 1 / (of_case[paired] - 1)
@@ -35,7 +35,7 @@ def krippendorff_alpha(opinions: RaterMatrix, *, level: float = LEVEL) -> Estima
         return Estimate(value=None, n=n, reason="all raters gave one and the same verdict throughout")
     pull = _slopes(met)
     influence = each * (((counts @ pull) * counts).sum(axis=1) - counts @ np.diagonal(pull))
-    sums = summed_by_item(influence, opinions.cases.item[paired])
+    sums = summed_by_item(influence, matrix.cases.item[paired])
     value = _alpha(met)
     return fisher_estimate(value, standard_error(sums), n=n, clusters=len(sums), level=level)
 

@@ -113,7 +113,7 @@ def in_any_order(showings: OrderedRaterMatrix) -> RaterMatrix:
 class RaterCases:
     """What one rater is taken to have said of each case."""
 
-    opinions: RaterMatrix
+    matrix: RaterMatrix
     """The mean of both orders; of models that it was shown in one order only, its verdicts as they are."""
     published: RaterMatrix
     """The published order alone, on the cases read in both."""
@@ -129,7 +129,7 @@ def heard(showings: OrderedRaterMatrix, shown_twice: BoolArray) -> RaterCases:
     once = in_any_order(showings.only(~shown_twice[showings.cases.model[showings.case]]))
     met: list[int] = np.unique(showings.cases.model[once.case]).tolist()
     return RaterCases(
-        opinions=replace(
+        matrix=replace(
             once,
             case=np.concatenate([both.dual.case, once.case]),
             rater=np.concatenate([both.dual.rater, once.rater]),
@@ -141,16 +141,16 @@ def heard(showings: OrderedRaterMatrix, shown_twice: BoolArray) -> RaterCases:
     )
 
 
-def as_boards(docket: CaseTable, *opinions: RaterMatrix) -> tuple[RaterMatrix, ...]:
+def as_boards(case_table: CaseTable, *matrices: RaterMatrix) -> tuple[RaterMatrix, ...]:
     """The same opinions on cases whose models are the models themselves: without a baseline each verdict is said of
     both models of its case."""
-    if docket.baseline is not None:
-        return opinions
-    names = tuple(dict.fromkeys(name for side in docket.sides for name in side))
+    if case_table.baseline is not None:
+        return matrices
+    names = tuple(dict.fromkeys(name for side in case_table.sides for name in side))
     code = {name: number for number, name in enumerate(names)}
     cases = Cases(
-        item=np.repeat(docket.cases.item, 2),
-        model=np.array([code[name] for side in docket.sides for name in side], dtype=np.int64),
+        item=np.repeat(case_table.cases.item, 2),
+        model=np.array([code[name] for side in case_table.sides for name in side], dtype=np.int64),
         models=names,
     )
     return tuple(
@@ -161,7 +161,7 @@ def as_boards(docket: CaseTable, *opinions: RaterMatrix) -> tuple[RaterMatrix, .
             rater=np.tile(one.rater, 2),
             value=np.concatenate([one.value, -one.value]),
         )
-        for one in opinions
+        for one in matrices
     )
 
 
