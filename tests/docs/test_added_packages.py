@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 
-from tests.docs.pages import ROOT, text_of, write_files_of
+from tests.docs.pages import commands_of, text_of, write_files_of
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
 
-PAGES = ("add-a-rating-method", "add-an-audit-measure", "add-a-provider")
+COMMANDS = ("docs/how-to/add-a-rating-method.md", "docs/how-to/add-an-audit-measure.md")
+"""Pages whose every command needs their package."""
+PAGES = (*COMMANDS, "docs/how-to/add-a-provider.md")
 OFFLINE = ("--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 BATTLES = """model_a,model_b,winner,item
 heron,crane,model_a,1
@@ -96,8 +98,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pip put the packages of the three pages."""
     target = tmp_path_factory.mktemp("installed")
     for page in PAGES:
-        folder = tmp_path_factory.mktemp(page)
-        write_files_of(text_of(f"docs/how-to/{page}.md"), folder)
+        folder = tmp_path_factory.mktemp("page")
+        write_files_of(text_of(page), folder)
         pip = [sys.executable, "-m", "pip", "install", *OFFLINE, "--target", str(target), "."]
         subprocess.run(pip, cwd=folder, check=True, timeout=240)
     return target
@@ -270,6 +272,11 @@ def test_a_wire_that_fails_stops_the_run_with_a_sentence_and_without_the_key(
     ).decode("latin-1")
 
 
-def test_the_pages_that_print_the_packages_tell_the_reader_to_install_them() -> None:
-    for page in PAGES:
-        assert "pip install ." in (ROOT / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", COMMANDS)
+def test_every_command_of_a_page_runs_once_its_package_is_installed(program: Program, page: str) -> None:
+    assert "pip install ." in text_of(page)
+    with server_process("--judge", "prefers-longer") as base_url:
+        for command in commands_of(text_of(page)):
+            program.run(
+                *command.split()[1:], expect=0, EVENHAND_JUDGE_BASE_URL=base_url, OPENAI_API_KEY="a-key-for-the-test"
+            )
