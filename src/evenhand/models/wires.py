@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
+from evenhand.domain.verdict import CALL_FAILED
 from evenhand.installed import AddedKind, InstalledError
 from evenhand.models.client import ModelClient
 from evenhand.models.provider import CUSTOM, Provider, providers
@@ -104,7 +105,12 @@ class _AddedClient:
     async def complete(self, request: Request) -> Reply:
         try:
             reply = cast("object", await self._client.complete(request))
-        except (CallFailure, Misuse):
+        except CallFailure as error:
+            if error.reason not in CALL_FAILED:
+                why = f"it failed for the reason {error.reason!r}, which is none of {', '.join(CALL_FAILED)}"
+                raise Misuse(str(WIRES.refused(self._name, why))) from None
+            raise
+        except Misuse:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001  as above
             raise self._refused(error) from None

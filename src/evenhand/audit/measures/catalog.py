@@ -1,5 +1,6 @@
 """Which measures an audit takes, built in or of installed packages, in the order in which they are told."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -160,6 +161,9 @@ def _fitting(one: AuditMeasure, found: object) -> list[Measure]:
     made = cast("list[Measure]", found)
     if one.package and (not isinstance(found, list) or not all(isinstance(each, Measure) for each in made)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("it gave no list of Measure")
+    numbers = [number for each in made for number in (each.estimate.value, each.estimate.lower, each.estimate.upper)]
+    if not all(number is None or math.isfinite(number) for number in numbers):
+        raise ValueError("it gave numbers that are not finite")
     others = [each.name for each in made if one.name not in (each.name, each.part_of)]
     if one.package and (others or not any(each.name == one.name for each in made)):
         raise ValueError(f"it must give {one.name} and what is part of that, not {', '.join(others) or 'nothing'}")
@@ -191,13 +195,23 @@ def reading_of(measure: Measure, measures: Sequence[Measure]) -> Reading | None:
     one = find_measure(measure.part_of or measure.name)
     if one is None:
         return None
-    if one.reading_beside is None:
-        return one.reading if measure.name == one.name else None
-    beside = one.reading_beside
     try:
-        return _of(one, lambda: beside(measure, measures))
+        return _of(one, lambda: _tried(_reading(one, measure, measures), measure.estimate))
     except InstalledError:
         return None
+
+
+def _reading(one: AuditMeasure, measure: Measure, measures: Sequence[Measure]) -> Reading | None:
+    if one.reading_beside is not None:
+        return one.reading_beside(measure, measures)
+    return one.reading if measure.name == one.name else None
+
+
+def _tried(reading: Reading | None, one: Estimate) -> Reading | None:
+    """Fails here, where a package is named, and not where the sentences are made."""
+    if reading is not None and one.value is not None and one.lower is not None and one.upper is not None:
+        reading.words(reading.of(one.lower, one.upper), one.value)
+    return reading
 
 
 def charts(document: Mapping[str, Any]) -> dict[str, Any]:
