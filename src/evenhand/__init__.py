@@ -1,10 +1,13 @@
 """Ranks multimodal language models with judges, human or model, and measures whether the judges can be trusted."""
 
+import sys
+
 __version__ = "0.1.0"
 
 # Not typing's: under `python -m` this is run while the current folder could still give a module of that name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
     from typing import Any
 
     from evenhand.api.auditing import audit, audit_async
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from evenhand.reports.board.methods import Scoring
     from evenhand.reports.errors import AlignmentError, RankError
     from evenhand.stats.ratings.scale import Scale
+else:
+    ModuleType = type(sys)
 
 __all__ = [
     "AlignmentError",
@@ -141,3 +146,18 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """`evenhand.audit` is also a room of this package, and an import of the room would put it in the call's place."""
+
+    @property
+    def audit(self) -> "Any":
+        return __getattr__("audit")
+
+    @audit.setter
+    def audit(self, room: object) -> None:
+        """sys.modules holds the room, where `from evenhand.audit import …` finds it."""
+
+
+sys.modules[__name__].__class__ = _Package

@@ -187,7 +187,7 @@ async def audit_async(
     >>> card.passed
     False
     >>> card.to_polars().filter(pl.col("name") == "swap_consistency")["n"].item()
-    20
+    15
 
     Raises Misuse, LedgerError or ProtocolError; what was answered before is on record.
     """

@@ -182,7 +182,7 @@ async def grade_async(
 
     >>> score = eh.grade("options.jsonl", judge="openai/gpt-4o", base_url=server)
     >>> score
-    Grade Score of openai/gpt-4o on options: 0.000
+    Grade Score of openai/gpt-4o on options: 1.000
     >>> score.to_polars()["trials_read"].to_list()
     [9]
 

@@ -72,7 +72,11 @@ def load_benchmark(name: str, path: Path | str | None = None, *, reference: str 
 
 
 def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
-    """The stand-in models' answers that come with a sample."""
+    """The files of stand-in models' answers that come with a sample.
+
+    >>> [path.name for path in eh.bundled_answers(eh.load_benchmark("visit-bench-sample"))]
+    ['answers.jsonl']
+    """
     if not benchmark.sample:
         return ()
     answers = find_benchmark(benchmark.name).answers

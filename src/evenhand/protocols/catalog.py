@@ -25,6 +25,9 @@ def load_protocol(name_or_path: str | Path) -> Protocol:
 
     Of a protocol with several prompts, `NAME_2` names the second, and `NAME` the first.
     Raises ProtocolError, a sentence, where there is none or its files do not fit.
+
+    >>> eh.load_protocol("visit_pairwise").kind
+    'preference'
     """
     name = str(name_or_path).replace("-", "_").lower()
     if isinstance(name_or_path, str):

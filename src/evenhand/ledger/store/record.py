@@ -399,7 +399,12 @@ class Ledger:
 
 
 def open_ledger(url: str, *, create: bool = True) -> Ledger:
-    """The ledger at a database URL, made if it is not there; raises LedgerError."""
+    """The ledger at a database URL, made if it is not there; raises LedgerError.
+
+    >>> with eh.open_ledger("sqlite:///mine.db") as ledger:
+    ...     ledger.where
+    'mine.db'
+    """
     return Ledger(url, create=create)
 
 

@@ -1,0 +1,199 @@
+"""Claims about the calls of a notebook: they do what the commands do, and what they give back can be looked at."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import evenhand as eh
+from evenhand.format.charts import ChartError
+from evenhand.ledger.read.projection import studies
+from tests.cli.shell import Shell
+from tests.scripted_server import server_process
+
+FEW = eh.Matching(pairing="random", battles=12)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with server_process("--judge", "by-quality") as url:
+        yield url
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.delenv("EVENHAND_STORE", raising=False)
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def sample(name: str = "visit-bench-sample") -> tuple[Any, eh.ResponseSet]:
+    bench = eh.load_benchmark(name)
+    return bench, eh.read_responses(eh.bundled_answers(bench), bench)
+
+
+def judged(server: str, **more: Any) -> eh.JudgeRun:
+    return eh.judge(*sample(), judge="openai/gpt-4o", base_url=server, matching=FEW, **more)
+
+
+def test_every_protocol_of_a_benchmark_is_asked_and_the_command_then_asks_nothing(shell: Shell, server: str) -> None:
+    run = eh.judge(*sample("creation-mmbench-sample"), judge="openai/gpt-4o", base_url=server)
+    assert [row["protocol"] for row in run.rows()] == ["creation_preference", "creation_factuality"]
+    assert len(run.studies) == 2
+    again = shell.document(
+        "judge", "creation-mmbench-sample", "--judge", "openai/gpt-4o", "--base-url", server, "--quiet"
+    )
+    assert (again["called"], again["planned"]) == (0, run.summary["planned"])
+    assert set(again) == set(run.as_json())
+    with eh.open_ledger("sqlite:///.evenhand/ledger.db") as ledger:
+        assert {one.key for one in studies(ledger)} == set(run.studies)
+    board = eh.rank(run)
+    assert board.origin.protocol == "creation_preference"
+    assert json.loads(board.to_json()) == shell.document("rank", "--protocol", "creation_preference")
+
+
+def test_a_protocol_that_is_named_is_asked_alone(shell: Shell, server: str) -> None:
+    bench, answers = sample("creation-mmbench-sample")
+    run = eh.judge(bench, answers, judge="openai/gpt-4o", base_url=server, protocol="creation_factuality")
+    assert [row["protocol"] for row in run.rows()] == ["creation_factuality"]
+
+
+async def test_the_plain_call_works_where_a_loop_is_running(shell: Shell, server: str) -> None:
+    asyncio.get_running_loop()
+    run = judged(server)
+    assert (run.summary["verdicts"], run.complete) == (24, True)
+    twin = await eh.judge_async(*sample(), judge="openai/gpt-4o", base_url=server, matching=FEW)
+    assert (twin.studies, twin.summary["called"]) == (run.studies, 0)
+
+
+async def test_whoever_awaits_the_plain_call_is_told(shell: Shell, server: str) -> None:
+    with pytest.warns(DeprecationWarning, match="judge_async"):
+        run = await judged(server)
+    assert run.complete
+
+
+async def test_an_error_in_the_other_thread_is_the_callers(shell: Shell) -> None:
+    with pytest.raises(eh.Misuse, match="A budget needs a price"):
+        judged("http://127.0.0.1:9/v1", max_cost=1.0)
+
+
+def test_settings_by_name_go_before_terms(shell: Shell, server: str) -> None:
+    terms = eh.Terms(base_url="http://127.0.0.1:9/v1")
+    assert judged(server, terms=terms).complete
+
+
+def test_a_run_a_ledger_a_path_and_a_url_are_one_board(shell: Shell, server: str) -> None:
+    run = judged(server)
+    boards = [eh.rank(source) for source in (run, run.ledger, Path(".evenhand/ledger.db"), run.ledger.url, None)]
+    assert len({board.to_json() for board in boards}) == 1
+    assert json.loads(boards[0].to_json()) == shell.document("rank")
+    assert "audit" in boards[0].as_json()
+
+
+def test_the_store_of_the_environment_is_the_usual_ledger(
+    shell: Shell, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENHAND_STORE", "sqlite:///elsewhere.db")
+    run = judged(server)
+    assert run.ledger.where == "elsewhere.db"
+    assert not Path(".evenhand").exists()
+    assert eh.rank().votes == 24
+
+
+def test_a_link_in_the_folder_does_not_lead_the_usual_ledger_away(shell: Shell, tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    Path(".evenhand").symlink_to(outside)
+    with pytest.raises(eh.Misuse, match="lies outside this folder"):
+        eh.rank()
+    assert not list(outside.iterdir())
+
+
+def test_each_call_gives_the_document_of_its_command(shell: Shell, server: str) -> None:
+    judged(server)
+    score = eh.score("visit-bench-sample", bootstrap=20)
+    assert json.loads(score.to_json()) == shell.document("score", "visit-bench-sample", "--bootstrap", 20)
+    assert set(score.to_polars().columns) == {name for row in score.rows() for name in row}
+    page = eh.report(out="page.html")
+    told = shell.document("report", "--out", "again.html")
+    assert {**json.loads(page.to_json()), "out": "", "bytes": 0} == {**told, "out": "", "bytes": 0}
+    shell.file("replies.jsonl", '{"item": "a", "reply": "Overall, Response A is better."}')
+    read = eh.read_verdicts("replies.jsonl", protocol="visit_pairwise")
+    assert json.loads(read.to_json()) == shell.document("read", "visit_pairwise", "replies.jsonl")
+
+
+def test_an_audit_from_python_is_the_commands(shell: Shell, server: str) -> None:
+    card = eh.audit("openai/gpt-4o", base_url=server, budget=30, require="swap_consistency>=0.01")
+    flags = ("--judge", "openai/gpt-4o", "--base-url", server, "--budget", 30, "--quiet")
+    told = shell.document("audit", *flags, "--require", "swap_consistency>=0.01", expect=0 if card.passed else 4)
+    assert json.loads(card.to_json())["measures"] == told["measures"]
+    assert set(card.as_json()) == set(told)
+    with pytest.raises(eh.Misuse, match="nonsense"):
+        eh.audit("openai/gpt-4o", base_url=server, require="nonsense>=1")
+
+
+def test_grades_from_python_are_the_commands(shell: Shell) -> None:
+    rows = [
+        {"item": str(n), "prompt": f"Name {n} rivers.", "outputs": [f"Danube {n}.", "Rhine, a long one.", "Elbe."]}
+        for n in range(4)
+    ]
+    shell.file("rivers.jsonl", *map(json.dumps, rows))
+    with server_process("--judge", "picks-first") as picker:
+        score = eh.grade("rivers.jsonl", judge="openai/gpt-4o", base_url=picker, prompts=2)
+        told = shell.document("grade", "rivers.jsonl", "--judge", "openai/gpt-4o", "--base-url", picker, "--prompt", 2)
+    assert {**score.as_json(), "runs": 0} == {**told, "runs": 0}
+    assert score.to_polars()["trials_read"].to_list() == [12]
+
+
+def test_a_result_is_a_line_a_table_and_a_frame_with_every_field(shell: Shell, server: str) -> None:
+    run = judged(server)
+    board = eh.rank(run)
+    assert repr(board).startswith("Board of visit-bench-sample: ")
+    assert "\n" not in repr(board)
+    document = json.loads(board.to_json())
+    assert isinstance(board.to_pandas(), pd.DataFrame)
+    for frame in (board.to_polars(), board.to_pandas()):
+        assert list(frame.columns) == list(document["models"][0])
+        assert list(frame["model"]) == [one["model"] for one in document["models"]]
+    assert board._repr_html_().count("<tr>") == 1 + len(document["models"])
+    assert "called" in run._repr_html_()
+    assert board.chart().to_dict()["vconcat"]
+    with pytest.raises(ChartError):
+        run.chart()
+
+
+def test_what_a_model_is_called_is_no_markup() -> None:
+    name = "<script>alert(1)</script>"
+    frame = pl.DataFrame({"model_a": [name] * 4, "model_b": ["b"] * 4, "winner": ["model_a", "model_b"] * 2})
+    html = eh.rank(frame)._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame, list, lambda rows: pl.DataFrame(rows).lazy()])
+def test_answers_come_from_frames_and_records(made: Any) -> None:
+    bench = eh.load_benchmark("visit-bench-sample")
+    rows = [{"item": item.label, "model": "mine", "response": f"On {item.label}."} for item in bench.items]
+    assert len(eh.read_responses(made(rows), bench).responses) == len(bench.items)
+
+
+def test_a_text_is_a_path_and_several_are_paths(tmp_path: Path) -> None:
+    bench, answers = sample()
+    (path,) = eh.bundled_answers(bench)
+    assert eh.read_responses(str(path), bench).responses == answers.responses
+    assert eh.read_responses([str(path)], bench).responses == answers.responses
+    with pytest.raises(eh.ResponsesError, match="There is no such file"):
+        eh.read_responses("nowhere.jsonl", bench)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [([], "no rows"), ([1], "a number was found"), ([{"x": 1}], "No column `item`"), ([{"item": "a"}, "b"], "mixture")],
+)
+def test_what_holds_no_answers_is_told(given: Any, said: str) -> None:
+    with pytest.raises(eh.ResponsesError, match=said):
+        eh.read_responses(given, eh.load_benchmark("visit-bench-sample"))
