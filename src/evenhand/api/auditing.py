@@ -1,6 +1,6 @@
 """Whether a judge can be trusted, asked and worked out: what `evenhand audit` does."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.api.asking import AskedModels
@@ -67,7 +67,7 @@ class AuditPlan:
     budget: int
     """Trials at most."""
     seed: int
-    parts: Collection[str]
+    parts: Sequence[str]
     settings: Mapping[str, Json]
 
     def made(self, ledger: Ledger) -> Audit:
@@ -165,7 +165,7 @@ async def audit_async(
     protocol: Protocol | str | None = None,
     showing: Showing | None = None,
     budget: int = 1000,
-    parts: Collection[str] = (),
+    parts: Sequence[str] = (),
     require: str | Sequence[str] = (),
     families: Sequence[str] = (),
     seed: int = 0,

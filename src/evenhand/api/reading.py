@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.reports.alignment.report import AlignmentReport
     from evenhand.reports.board.board import Board
     from evenhand.reports.board.choosing import Choice
-    from evenhand.reports.board.methods import Method, Scoring
+    from evenhand.reports.board.methods import Scoring
     from evenhand.stats.ratings.resampling import Unit as Resampled
 
 
@@ -32,7 +32,7 @@ def rank(
     source: "str | Path | Frame | HasBattles | JudgedBattles | Ledger | None" = None,
     choice: "Choice | BattleColumns | None" = None,
     *,
-    method: "Method" = "bradley-terry",
+    method: str = "bradley-terry",
     unit: AskedUnit | None = None,
     bootstrap: int = 0,
     resample: "Resampled" = "items",
