@@ -1,4 +1,4 @@
-"""Wrong use and wrong env: a clear sentence, the right exit code, no traceback, an empty standard output."""
+"""Wrong use and wrong surroundings: a clear sentence, the right exit code, no traceback, an empty standard output."""
 
 import json
 import shutil
