@@ -31,9 +31,12 @@ class Shell:
         return made
 
     def refused(self, *arguments: object) -> str:
-        """The sentence of a command that cannot be carried out; nothing stands on standard output."""
+        """The sentence of a command that cannot be carried out; on standard output nothing, or its document."""
         out, err = self.run(*arguments, expect=2)
-        assert out == ""
+        if "--json" in arguments:
+            assert json.loads(out)["error"] in err
+        else:
+            assert out == ""
         return err
 
     def file(self, name: str, *lines: str) -> Path:

@@ -1,5 +1,6 @@
 """The real program in a stranger's folder, with a home that holds something precious."""
 
+import json
 import os
 import subprocess
 import sys
@@ -43,7 +44,10 @@ class Victim:
     def refused(self, *arguments: str, **variables: str) -> str:
         ran = self.run(*arguments, **variables)
         assert ran.returncode == 2, f"{ran.returncode}: {ran.stdout}{ran.stderr}"
-        assert ran.stdout == ""
+        if "--json" in arguments:
+            assert json.loads(ran.stdout)["exit_code"] == 2
+        else:
+            assert ran.stdout == ""
         assert "Unexpected error" not in ran.stderr
         assert self.precious.read_text() == "mine"
         return ran.stderr

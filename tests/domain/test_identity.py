@@ -87,7 +87,7 @@ requests = st.builds(
 
 
 def as_on(machine: Mapping[str, str]) -> dict[str, str]:
-    """The names as another interpreter gives them in these env."""
+    """The names as another interpreter gives them in these surroundings."""
     command = [sys.executable, "-m", "tests.domain.fixed"]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **machine}, capture_output=True, text=True, check=True, timeout=60
