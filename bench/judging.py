@@ -88,13 +88,13 @@ async def judge_all(prepared: PreparedStudy, *, endpoint: Endpoint, ledger: Ledg
         environment={},
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
-    means = CallContext(
+    context = CallContext(
         client=client,
         pricing=Quote(endpoint, PriceList(), ledger.images.get),
         budget=Budget(None),
         pacing=Pacing(max_connections=IN_FLIGHT),
     )
-    ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign())
+    ended = await run_study(prepared, ledger=ledger, context=context, stop=StopSign())
     tally = ended.tally
     if ended.error or tally.verdicts != prepared.wanted or tally.requests != prepared.wanted:
         raise SystemExit(f"The run did not do what is measured: {ended}")

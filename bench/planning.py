@@ -106,8 +106,8 @@ def _run_seconds(ledger: Ledger, prepared: PreparedStudy) -> float:
 
 async def _run_over_known(ledger: Ledger, prepared: PreparedStudy) -> None:
     quote = Quote(_ENDPOINT, PriceList(), ledger.images.get)
-    means = CallContext(client=Nobody(), pricing=quote, budget=Budget(None), pacing=Pacing())
-    ended = await run_study(prepared, ledger=ledger, means=means, stop=StopSign())
+    context = CallContext(client=Nobody(), pricing=quote, budget=Budget(None), pacing=Pacing())
+    ended = await run_study(prepared, ledger=ledger, context=context, stop=StopSign())
     assert ended.error is None
     assert ended.tally.known == prepared.wanted
 

@@ -82,13 +82,13 @@ def judged(study: Generated, base_url: str, folder: Path) -> dict[str, float]:
         before = _bytes_of_links(path)
         _spent.clear()
         begun = time.process_time()
-        means = CallContext(
+        context = CallContext(
             client=OpenAIWire(endpoint, environment={}),
             pricing=Quote(endpoint, PriceList([parse_price("input=1,output=2")]), ledger.images.get),
             budget=Budget(1e6),
             pacing=Pacing(max_connections=IN_FLIGHT),
         )
-        ended = asyncio.run(run_study(prepared, ledger=ledger, means=means, stop=StopSign()))
+        ended = asyncio.run(run_study(prepared, ledger=ledger, context=context, stop=StopSign()))
         in_all = time.process_time() - begun
     if ended.error or ended.tally.verdicts != prepared.wanted:
         raise SystemExit(f"The run did not do what is measured: {ended}")

@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -209,7 +209,7 @@ def test_what_a_method_cannot_do_is_refused():
     with pytest.raises(RankError, match="whole number from 0 up"):
         eh.rank(rows, bootstrap=-1)
     with pytest.raises(RankError, match="not of int"):
-        eh.rank(7)
+        eh.rank(cast("Any", 7))
     with pytest.raises(RankError, match="A file or frame is chosen by its columns"):
         eh.rank(rows, eh.Choice(judge="openai/judge"))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.api import JudgeRun
+from evenhand.api.judging import JudgeRun
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
@@ -201,7 +201,7 @@ def test_what_was_not_asked_is_missing_as_what_was_asked_in_vain(ledger: Ledger)
 def test_a_run_its_battles_and_its_ledger_make_one_board(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [prefers(trial, value) for trial, value in zip(TRIALS, (1, 0, -1, -1, 1, 0), strict=True)])
-    run = JudgeRun(run="run", study=STUDY.key, ledger=ledger, summary={})
+    run = JudgeRun(run="run", study=STUDY.key, studies=(STUDY.key,), ledger=ledger, summary={})
     assert rank(run).to_json() == rank(run.battles()).to_json() == rank(ledger).to_json()
     with pytest.raises(RankError, match="A choice is for a ledger"):
         rank(run, BoardChoice(judge="openai/judge"))
