@@ -1,5 +1,7 @@
 """Claims about one-sided bounds made from two-sided intervals."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +55,10 @@ def test_ends_stay_where_they_are():
 def test_no_value_shows_nothing():
     assert ObservedShare.of(Estimate(value=None, reason="no cases"), Range()) is None
     assert ObservedShare.of(Estimate(value=0.5), Range()) is None
+
+
+def test_a_bound_that_lies_on_the_value_tells_of_no_spread():
+    """As the Grade Score of a judge that always picks the same place has it."""
+    seen = ObservedShare(value=0.5, lower=0.5, upper=1.0, n=20, clusters=5, one_sided=(0.5, 1.0))
+    assert seen.like_cases == math.inf
+    assert seen.cases_to_tell_from(0.25) == pytest.approx(20 * seen.clusters_to_tell_from(0.25) / 5)

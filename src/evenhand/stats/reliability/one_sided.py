@@ -47,7 +47,7 @@ class ObservedShare:
     def like_cases(self) -> float:
         """The independent yes-or-no cases that the spread is worth: Wilson's formula solved for n.
 
-        Infinite where both bounds are held back by the number of clusters, which then alone decides.
+        Infinite where both bounds are held back by the number of clusters, which then alone decides, or lie on the value.
         """
         quantile = reach(self.clusters, LEVEL)
         basis = Basis(n=self.n, clusters=self.clusters)
@@ -56,7 +56,7 @@ class ObservedShare:
         solved = [
             quantile**2 * bound * (1 - bound) / (self.value - bound) ** 2
             for bound, limit in zip((self.lower, self.upper), limits, strict=True)
-            if 0 < bound < 1 and abs(bound - limit) > _AT_THE_LIMIT
+            if 0 < bound < 1 and bound != self.value and abs(bound - limit) > _AT_THE_LIMIT
         ]
         return max(solved, default=math.inf)
 
