@@ -47,7 +47,8 @@ class ObservedShare:
     def like_cases(self) -> float:
         """The independent yes-or-no cases that the spread is worth: Wilson's formula solved for n.
 
-        Infinite where both bounds are held back by the number of clusters, which then alone decides, or lie on the value.
+        Infinite where both bounds are held back by the number of clusters, which then alone decides, or lie on the
+        value.
         """
         quantile = reach(self.clusters, LEVEL)
         basis = Basis(n=self.n, clusters=self.clusters)
