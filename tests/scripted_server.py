@@ -372,6 +372,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         if judge == "hesitant" and (lot := _draw(seed, "hesitates", first, second)) < 0.5:
             leaning = f"I would say that Response {better} is slightly better." if lot < 0.25 else "I cannot choose."
             return f"Neither is fully right: {first[:40]!r} and {second[:40]!r} leave much open. {leaning}"
+        if users and users[-1].rstrip().endswith("or [[B>>A]]."):
+            return f"Response {worse} leaves part of the question open. [[{better}>{worse}]]"
         return (
             "Step 1: I look at what the instruction asks for and what the image context says.\n"
             f"Step 2: Response {worse} leaves part of the question open.\n"

@@ -21,12 +21,12 @@ from tests.scripted_server import Script, ScriptedServer
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
-def evenhand(folder: Path, *arguments: str) -> dict[str, Any]:
+def evenhand(folder: Path, *arguments: str, expect: int = 0) -> dict[str, Any]:
     done = subprocess.run(
         [EVENHAND, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
         env={**os.environ, "EVENHAND_QUIET": "1"},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == expect, done.stderr
     return json.loads(done.stdout)
 
 
@@ -42,17 +42,17 @@ async def test_the_first_verdict_got_by_asking_again_counts(tmp_path: Path) -> N
 
     async with ScriptedServer(Script(judge=undecided_at_first)) as server:
 
-        async def judge(*more: str) -> dict[str, Any]:
+        async def judge(*more: str, expect: int = 0) -> dict[str, Any]:
             arguments = (
                 "judge", "visit-bench-sample", "--judge", "openai/m", "--judge-base-url", server.base_url,
                 "--pairs", "random", "--battles", "4", *more,
             )  # fmt: skip
-            return await asyncio.to_thread(evenhand, tmp_path, *arguments)
+            return await asyncio.to_thread(evenhand, tmp_path, *arguments, expect=expect)
 
-        first = await judge()
+        first = await judge(expect=3)
         assert first["no_verdict"] == {"unreadable": 8}
-        assert (await judge())["called"] == 0
-        assert (await judge("--retry-reason", "refused"))["called"] == 0
+        assert (await judge(expect=3))["called"] == 0
+        assert (await judge("--retry-reason", "refused", expect=3))["called"] == 0
         again = await judge("--retry-reason", "unreadable")
         assert (again["called"], again["verdicts"], again["known"]) == (8, 8, 0)
         assert (await judge("--retry-reason", "unreadable"))["called"] == 0
