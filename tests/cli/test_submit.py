@@ -362,7 +362,7 @@ def test_a_file_that_does_not_come_leaves_nothing_and_the_old_one_stays(shell: S
 
 @pytest.mark.parametrize(
     ("word", "told"),
-    [("publish", "It is published: its name is on the board."), ("withdraw", "It is withdrawn now")],
+    [("publish", "It is published: its name is on the board."), ("withdraw", "It is withdrawn: it is on no board")],
 )
 def test_a_team_publishes_or_withdraws(shell: Shell, office: Office, word: str, told: str) -> None:
     submitted(office, stage="judged")

@@ -220,7 +220,7 @@ def test_a_price_of_another_wire_is_unknown_and_not_0(program: Program) -> None:
 )
 def test_a_broken_method_is_named_with_its_package_and_what_to_do(with_faults: Program, name: str, why: str) -> None:
     out, said = with_faults.run("rank", "battles.csv", "--json", "--method", name, expect=2)
-    assert out == ""
+    assert json.loads(out)["exit_code"] == 2
     assert f"The rating method `{name}` of the installed package guest-faults 2.0 cannot be used: " in said
     assert why in said
     assert "pip uninstall guest-faults" in said

@@ -74,7 +74,7 @@ def test_a_budget_without_a_known_price_is_wrong_use(here: Workplace) -> None:
     with server_process() as url:
         ran = here.judge(url, *drawn(2), "--max-cost", "1")
         assert stats(url)["requests"] == 0
-    assert (ran.code, ran.out) == (2, "")
+    assert (ran.code, ran.document["code"], ran.document["exit_code"]) == (2, "EH-USAGE", 2)
     assert "--max-cost needs a price, and none is known for openai/gpt-4o; give --price" in ran.err
 
 
