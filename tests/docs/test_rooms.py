@@ -1,4 +1,4 @@
-"""No module imports itself by way of others. import-linter checks the parts of a room; this, every module of the site."""
+"""No module imports itself by way of others: import-linter checks the parts of a room, this every module."""
 
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
