@@ -47,7 +47,7 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
         return None
     try:
         document = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise WrongUse(f"--extra-body is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise WrongUse("--extra-body must be a JSON object, such as '{\"top_k\": 1}'.")
