@@ -192,6 +192,9 @@ def test_replies_got_elsewhere_are_read_without_a_call(desk: Desk) -> None:
         "row 1 (line 1): expected item (text or number) and reply"
         in desk.run("read", "visit_pairwise", str(file), expect=2).stderr
     )
+    for number in ("9" * 5000, "[" * 99_999):
+        file.write_text(f'{{"item": {number}', encoding="utf-8")
+        assert "row 1 (line 1): not JSON" in desk.run("read", "visit_pairwise", str(file), expect=2).stderr
 
 
 def test_the_ledger_is_counted_checked_and_copied(desk: Desk) -> None:

@@ -134,6 +134,15 @@ def test_a_model_that_the_folder_names_gets_no_key_at_an_address_that_the_user_t
     assert victim.run(*asked, "--trust-folder", ANTHROPIC_API_KEY=KEY).returncode == 0
 
 
+def test_a_key_that_the_user_named_goes_to_no_provider_that_the_folder_names(victim: Victim) -> None:
+    (victim.folder / "evenhand.toml").write_text('judge = "openrouter/m"\n')
+    asked = ("judge", "visit-bench-sample", "--pairs", "random", "--battles", "1", "--dry-run")
+    key = ("--judge-api-key-env", "SECRET_OF_ANOTHER")
+    assert "chose the model openrouter/m, for which SECRET_OF_ANOTHER would be sent to" in victim.refused(*asked, *key)
+    assert victim.run(*asked, *key, "--judge", "openrouter/m").returncode == 0
+    assert victim.run(*asked, *key, "--judge-base-url", DEAF).returncode == 0
+
+
 def test_a_folder_cannot_vouch_for_itself(victim: Victim, server: str) -> None:
     toml, dotenv = victim.folder / "evenhand.toml", victim.folder / ".env"
     toml.write_text(f'judge-base-url = "{server}"\ntrust-folder = true\n')
@@ -189,6 +198,9 @@ def test_secrets_of_the_environment_are_not_filled_into_what_a_folder_sets(victi
         ("seed = 1979-05-27", "neither a text nor a number"),
         ("x = '" + "x" * (1 << 20) + "'", "larger than 1,048,576 bytes"),
         ("\x00", "cannot be read"),
+        ("seed = " + "[" * 9999, "cannot be read: tables or lists lie in each other too deep"),
+        ("seed = " + "9" * 5000, "cannot be read: Exceeds the limit"),
+        ("seed = 0x" + "f" * 5000, "gives 'seed' a larger number than any flag takes"),
     ],
 )
 def test_a_file_of_settings_that_is_none_is_told(victim: Victim, text: str, words: str) -> None:

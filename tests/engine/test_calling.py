@@ -47,6 +47,9 @@ class Priced:
     def most(self, request: Request) -> float | None:
         return 0.6
 
+    def shown(self, request: Request, reply: Reply) -> Usage:
+        return reply.usage
+
     def learn(self, request: Request, usage: Usage) -> bool:
         return False
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from evenhand.domain.call import Message, Picture, Request, Usage
+from evenhand.domain.call import Message, Picture, Reply, Request, Usage
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.quote import AROUND_A_MESSAGE, Quote
 from evenhand.models.endpoint import resolve
@@ -47,6 +47,26 @@ def test_no_text_is_more_tokens_than_it_has_bytes(words: str) -> None:
 )
 def test_an_image_is_counted_by_the_rule_of_its_model_or_by_the_dearer_one(model: str, edge: int, tokens: int) -> None:
     assert quote(model, edge=edge).most(request(PICTURE)) == tokens + AROUND_A_MESSAGE + 100
+
+
+def test_the_dearer_price_is_set_aside_where_what_is_cached_costs_more() -> None:
+    endpoint = resolve("openai/m", base_url="http://127.0.0.1:1/v1", environment={})
+    for cached, dollars in ((9e6, 9 * 100 + 100), (0.0, 100 + 100), (None, 100 + 100)):
+        it = Quote(endpoint, PriceList([Price(input=1e6, output=1e6, cached=cached)]), lambda _: b"")
+        assert it.most(request("x" * 92)) == dollars
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        (Usage(), Usage(input=16, output=99)),
+        (Usage(input=40), Usage(input=40, output=99)),
+        (Usage(input=40, output=7), Usage(input=40, output=7)),
+    ],
+)
+def test_what_an_endpoint_wrote_and_does_not_tell_shows_in_its_words(told: Usage, shown: Usage) -> None:
+    reply = Reply(text="five " * 60 + " " * 9999, reasoning="five " * 60, finish="stop", usage=told)
+    assert quote().shown(request("x" * 92), reply) == shown  # 599 bytes, six a token
 
 
 def test_an_image_that_took_more_than_its_rule_teaches_to_set_more_aside_for_images_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 import evenhand.protocols
-from evenhand.domain.call import Request
+from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.errors import Misuse
 from evenhand.domain.verdict import Preference
 from evenhand.engine.run.budget import Budget
@@ -201,6 +201,9 @@ class Stumbling:
     def most(self, request: Request) -> float | None:
         return None
 
+    def shown(self, request: Request, reply: Reply) -> Usage:
+        return reply.usage
+
     def learn(self, request: Request, usage: object) -> bool:
         return False
 
@@ -341,6 +344,16 @@ async def test_an_endpoint_that_ignores_the_limit_of_tokens_ends_the_run_at_its_
         known, called, not_reached = accounts(ended)
         assert (known, called + not_reached) == (0, 80)
         assert ended.tally.verdicts == called == it.server.stats()["requests"], "their replies are kept all the same"
+
+
+async def test_an_endpoint_that_ignores_the_limit_and_does_not_say_so_is_told_by_its_words(tmp_path: Path) -> None:
+    reply = {"choices": [{"message": {"content": "tedious " * 50_000}, "finish_reason": "stop"}]}
+    async with bench(tmp_path, Script(latency=0.05), *[Canned(body=reply)] * 40) as it:
+        ended = await it.run(it.study(items=40), budget=Budget(1e6), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert "wrote 66666 tokens where 1024 were allowed" in ended.overrun
+        assert it.server.stats()["requests"] <= FIRST_CALLS, "those in flight, and none after them"
+        assert charged(it.ledger, ended.run) >= 66_666 * it.server.stats()["requests"]
 
 
 async def test_calls_given_up_in_flight_count_as_the_most_they_can_have_cost(tmp_path: Path) -> None:

@@ -140,11 +140,47 @@ def test_a_gif_keeps_no_comments_and_no_xmp():
     assert frames(without_metadata(inside)) == frames(data)
 
 
+def screens_profile(*, long: bool = False) -> bytes:
+    """As a screen's: with its serial number, and how it was set on a day."""
+    plain = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    (count,) = struct.unpack_from(">I", plain, 128)
+    told = b"mmod\0\0\0\0SECRET serial number" + b"SECRET" * (30_000 if long else 0)
+    entries = [struct.unpack_from(">4sII", plain, 132 + 12 * place) for place in range(count)]
+    moved = [(name, at + 12, size) for name, at, size in entries] + [(b"mmod", len(plain) + 12, len(told))]
+    table = struct.pack(">I", count + 1) + b"".join(struct.pack(">4sII", *entry) for entry in moved)
+    header = bytearray(plain[:128])
+    header[:4], header[48:56] = struct.pack(">I", len(plain) + 12 + len(told)), b"SECRETSE"
+    return bytes(header) + table + plain[132 + 12 * count :] + told
+
+
+def shown_on_srgb(data: bytes) -> bytes:
+    image = decoded(data)
+    profile = ImageCms.ImageCmsProfile(io.BytesIO(image.info["icc_profile"]))
+    turned = ImageCms.profileToProfile(image, profile, ImageCms.createProfile("LAB"), outputMode="LAB")
+    assert turned is not None
+    return turned.tobytes()
+
+
+@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
-def test_the_colours_profile_stays(kind: str):
-    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    bare = without_metadata(encoded(photo(), kind, icc_profile=profile, exif=exif()))
-    assert decoded(bare).info["icc_profile"] == profile
+def test_the_colours_profile_stays_without_what_it_tells_of_a_screen(kind: str, long: bool):
+    """A long one is cut into several segments of a JPEG."""
+    data = encoded(photo(), kind, icc_profile=screens_profile(long=long), exif=exif())
+    assert b"SECRET" in decoded(data).info["icc_profile"]
+    bare = without_metadata(data)
+    profile = decoded(bare).info["icc_profile"]
+    assert b"SECRET" not in bare + profile
+    assert profile[24:36] == bytes(12), "when it was made"
+    assert shown_on_srgb(bare) == shown_on_srgb(data)
+    assert without_metadata(bare) == bare
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("profile", [b"SECRET", b"\0" * 128 + b"\0\0\0\x01SECRET", b"SECRET" * 50], ids=len)
+def test_what_is_no_profile_of_colours_goes(kind: str, profile: bytes):
+    bare = without_metadata(encoded(photo(), kind, icc_profile=profile))
+    assert b"SECRET" not in bare
+    assert decoded(bare).info.get("icc_profile", b"") == b""
 
 
 @pytest.mark.parametrize("image", [photo().convert("CMYK"), photo().convert("L"), photo()], ids=lambda one: one.mode)
@@ -220,7 +256,20 @@ def hidden_in_png() -> dict[str, bytes]:
     }
 
 
-HIDDEN = {**hidden_in_jpeg(), **hidden_in_png()}
+def hidden_in_animations() -> dict[str, bytes]:
+    words = b"51.5074N"
+    gif, png, block = animation("GIF", loop=0), animation("PNG", loop=0), bytes([len(words)]) + words
+    loops, control, frame = gif.index(b"NETSCAPE2.0") + 15, gif.index(b"\x21\xf9\x04") + 7, png.index(b"fdAT") - 4
+    (length,) = struct.unpack_from(">I", png, frame)
+    longer = png_chunk(b"fdAT", png[frame + 8 : frame + 8 + length] + words)
+    return {
+        "with how often a GIF is shown": gif[:loops] + block + gif[loops:],
+        "with how long a frame is shown": gif[:control] + block + gif[control:],
+        "long fdAT": png[:frame] + longer + png[frame + 12 + length :],
+    }
+
+
+HIDDEN = {**hidden_in_jpeg(), **hidden_in_png(), **hidden_in_animations()}
 
 
 @pytest.mark.parametrize("where", HIDDEN)

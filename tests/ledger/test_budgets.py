@@ -197,6 +197,18 @@ def test_the_limit_is_that_of_whoever_asks(ledger: Ledger) -> None:
     assert joined(ledger, most=9.5).send(DOLLAR, DOLLAR)
 
 
+@pytest.mark.parametrize("most", [4e9, 1e10, 1e300])
+def test_a_budget_beyond_what_a_database_can_count_is_kept_as_the_most_it_can(ledger: Ledger, most: float) -> None:
+    purse = BudgetAccountOnDisk(ledger, "b", most=most, lasts=False)
+    assert purse.take(3 * BILLION)
+    assert purse.bind(3 * BILLION)
+    with ledger.writing() as connection:
+        held = purse.settle(connection, [2.0])
+    purse.unbind(3 * BILLION, 2 * BILLION)
+    purse.settled([2.0], held)
+    assert purse.left() == (4_000_000_000 - 2) * BILLION
+
+
 def test_a_budget_that_lasts_begins_with_all_that_was_charged_to_its_command(ledger: Ledger) -> None:
     before = ledger.begin_run("worker x", {}, study=None, version="1")
     ledger.commit(Entries(charges={before: 4.0}))

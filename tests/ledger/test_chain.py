@@ -13,10 +13,20 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import Boolean, Float, text
+from sqlalchemy import Boolean, Float, delete, select, text
 
 from evenhand.ledger.store.claims import claim
-from evenhand.ledger.store.links import ERASED, GENESIS, SHAPES, cover_what_is_there, text_digest
+from evenhand.ledger.store.columns import fetched
+from evenhand.ledger.store.links import (
+    ERASED,
+    GENESIS,
+    MAY_CHANGE,
+    SHAPES,
+    Batch,
+    cover_what_is_there,
+    text_digest,
+    write_link,
+)
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep import chain, signing
@@ -289,6 +299,23 @@ def test_links_that_were_cut_off_or_made_anew_are_told_by_a_head_that_lies_elsew
             cover_what_is_there(connection)
         assert problems(ledger) == []  # nothing inside a ledger can tell
         assert len(chain.continues(ledger, published_head(kept))) == len(then.tips)
+
+
+def test_a_link_that_says_that_rows_ended_is_believed_only_where_rows_may_change(copied: Path):
+    """Whoever has the file can add a link that follows all others, so that every head that was published still fits."""
+    lasting = [table for table in SHAPES if table not in MAY_CHANGE]
+    with opened(copied) as ledger:
+        then = chain.head(ledger)
+        with ledger.engine.begin() as connection:
+            for table in lasting:
+                gone = select(*SHAPES[table].columns).order_by(*table.primary_key).limit(1)
+                rows = [row for part in fetched(connection, gone) for row in part]
+                connection.execute(delete(table).where(SHAPES[table].among(rows)))
+                write_link(connection, None, Batch(gone={table.name: [SHAPES[table].token(row) for row in rows]}))
+        assert chain.continues(ledger, then) == []
+        found = chain.check(ledger)
+        assert {(one.table, one.taken_out) for one in found.findings} == {(table.name, 1) for table in lasting}
+        assert sum("which none ever do" in words for words in found.broken) == len(lasting)
 
 
 def test_a_link_that_was_touched_is_found(copied: Path):

@@ -1,6 +1,8 @@
 """Claims about people and what lets them in: tokens are shown once, names can go, the record stays."""
 
 import threading
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -110,6 +112,15 @@ def test_access_ends_one_by_one_by_time_or_all_at_once(ledger: Ledger):
     assert end_access(ledger, person=ada.id, token=other.token) == 1
     assert end_access(ledger, person=ada.id) == 2  # the session, and the token whose time is over
     assert person_with(ledger, theirs, kind="token") == grace
+
+
+def test_an_erased_name_is_in_no_byte_of_the_file(tmp_path: Path):
+    """Where SQLite is built so as to leave what was deleted; many builds are."""
+    with closing(Ledger(scene.url_in(tmp_path))) as ledger:
+        person = came_in(ledger, "Wilhelmina " * 6)
+        assert b"elmina" in b"".join(file.read_bytes() for file in tmp_path.glob("ledger.db*"))
+        erase_name(ledger, person.id)
+    assert b"elmina" not in b"".join(file.read_bytes() for file in tmp_path.glob("ledger.db*"))
 
 
 def test_an_erased_name_is_nowhere_and_the_label_stays(ledger: Ledger):

@@ -219,8 +219,21 @@ def test_an_explicit_setting_that_is_known_to_be_ignored_is_an_error_that_names_
         ("http://localhost:1/v1", True),
         ("http://127.9.9.9/v1", True),
         ("http://[::1]/v1", True),
+        ("http://LocalHost/v1", True),
         ("http://a.org", False),
+        ("http://localhost.a.org", False),
+        ("http://a.localhost", False),
+        ("http://localhost./v1", False),
+        ("http://127.1", False),
+        ("http://2130706433", False),
+        ("http://0.0.0.0", False),
+        ("http://[::]", False),
+        ("http://[::ffff:10.0.0.1]", False),
     ],
 )
 def test_loopback_is_recognised(url: str, expected: bool) -> None:
-    assert at(url).loopback is expected
+    endpoint = at(url)
+    assert endpoint.loopback is expected
+    if not expected:
+        with pytest.raises(Misuse, match="is not encrypted"):
+            endpoint.key({"OPENAI_API_KEY": "sk-0000000000"})

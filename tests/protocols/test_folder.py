@@ -86,6 +86,8 @@ def refusal(folder: Path, toml: str, **files: str) -> str:
         ("[[turns]]", "[see]\nallowed = ['images']\n[[turns]]", "key see.default: caption is not among those allowed"),
         ("[[turns]]", "[see.instead]\nnone = ''\n[[turns]]", "key see.instead.none: it is not known"),
         ("[reading]", "reading", "is not valid TOML"),
+        ("[reading]", f"x = {'9' * 5000}\n[reading]", "is not valid TOML"),
+        ("[reading]", f"x = {'[' * 9999}\n[reading]", "is not valid TOML"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_key(tmp_path: Path, old: str, new: str, sentence: str):

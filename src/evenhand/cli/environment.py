@@ -117,7 +117,9 @@ def _toml(path: Path, shown: str) -> dict[str, Any]:
         return {}
     try:
         document = tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise WrongUse(f"{path} cannot be read: tables or lists lie in each other too deep.") from None
+    except ValueError as error:  # also a number with too many digits
         raise WrongUse(f"{path} cannot be read: {error}.") from error
     found: dict[str, Any] = {}
     for written, value in document.items():

@@ -235,6 +235,8 @@ def _from_toml(option: click.Option, value: Any, file: str) -> Any:
     values: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
     if not all(isinstance(one, str | int | float) for one in values):
         raise WrongUse(f"{file} gives '{flag}' something that is neither a text nor a number, true or false.")
+    if any(isinstance(one, int) and one.bit_length() > 63 for one in values):
+        raise WrongUse(f"{file} gives '{flag}' a larger number than any flag takes.")
     return values if option.multiple else values[0]
 
 

@@ -54,7 +54,7 @@ this program or of those it starts, and `${NAME}` is filled in only in a folder 
 
 A folder cannot raise what is spent beyond what its own data asks for: it can lower the limits of the table, not raise
 them, it cannot set prices, and your `--max-cost` stands whatever it says. It cannot choose the provider whose key goes
-to an address that you typed, either: name the model yourself there.
+to an address that you typed, or to which a key goes that you named: name the model yourself there.
 
 | flag | what a folder may give |
 |---|---|
@@ -77,7 +77,7 @@ with where it really lies.
 
 A key goes to an `http://` address on another machine only if you say `--insecure-http` (or set
 `EVENHAND_INSECURE_HTTP=1` in your real environment): anybody on the way can read it. On this machine (`127.0.0.1`,
-`localhost`) nothing is needed.
+`localhost`; no name below it, which many systems look up in the network) nothing is needed.
 """
 
 OTHERS = """\

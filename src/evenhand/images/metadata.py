@@ -1,13 +1,17 @@
 """An image without what it tells besides its pixels: place, time, camera, comments, previews, whatever is appended.
 
 Parts of the file are left out and nothing is encoded anew, so that every pixel stays as it is. Only what the look hangs
-on is kept: which way is up, transparency, the frames of an animation, the colours' profile.
+on is kept: which way is up, transparency, the frames of an animation, the colours' profile without its words.
+
+What cameras and programs write is meant, not what somebody hides on purpose: that may lie in tables that no pixel uses,
+or in the pixels.
 """
 
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 
+from evenhand.images.colour_profile import bare_profile
 from evenhand.images.gif_blocks import after_sub_blocks, palette_bytes
 from evenhand.images.preparing import encoded_anew
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits, sniff
@@ -22,6 +26,7 @@ _PNG_LONGEST = {
 """Bytes of what such a chunk says."""
 _WEBP_KEPT = frozenset({b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP"})
 _WEBP_EXIF, _WEBP_XMP = 0x08, 0x04
+_LONGEST_PROFILE = 1 << 24
 _GIF_LOOPS = frozenset({b"NETSCAPE2.0", b"ANIMEXTS1.0"})
 _JPEG_EMPTY = frozenset({0x01, *range(0xD0, 0xD8)})
 _JPEG_KEPT = _JPEG_EMPTY | frozenset(range(0xC0, 0xE0))
@@ -30,6 +35,7 @@ _JPEG_ODD = frozenset({0xC8, 0xDC, 0xDE, 0xDF})
 """Such too, but seldom met, and decoders pass over what stands in them."""
 _JPEG_TAIL = 4
 """Bytes at the end of the last scan on which some pixel hangs, whatever the picture; the last few bits are padding."""
+_ICC, _ICC_PIECE = b"ICC_PROFILE\0", 65_519
 _EOI, _SOS, _APP0, _APP2, _APP14 = 0xD9, 0xDA, 0xE0, 0xE2, 0xEE
 
 
@@ -68,21 +74,35 @@ def _only_orientation(turned: int) -> bytes:
 def _jpeg(data: bytes, turned: int) -> bytes:
     kept = [b"\xff\xd8"]
     exif = _only_orientation(turned)
-    for marker, part in _jpeg_parts(data):
+    parts = list(_jpeg_parts(data))
+    profile = _jpeg_profile(part for marker, part in parts if marker == _APP2)
+    for marker, part in parts:
         if exif and marker != _APP0:
             payload = b"Exif\0\0" + exif
             kept.append(b"\xff\xe1" + struct.pack(">H", len(payload) + 2) + payload)
             exif = b""
+        if marker == _APP2:
+            kept.append(profile)
+            profile = b""
         kept.append(_jpeg_kept(marker, part))
     return b"".join(kept)
+
+
+def _jpeg_profile(parts: Iterable[bytes]) -> bytes:
+    """The segments of the colours' profile, which is cut into several where it is long."""
+    found = sorted(part[16:] for part in parts if part[4:16] == _ICC)
+    bare = bare_profile(b"".join(part[2:] for part in found))
+    pieces = [bare[start : start + _ICC_PIECE] for start in range(0, len(bare), _ICC_PIECE)]
+    return b"".join(
+        b"\xff\xe2" + struct.pack(">H", len(piece) + 16) + _ICC + bytes([number, len(pieces)]) + piece
+        for number, piece in enumerate(pieces, start=1)
+    )
 
 
 def _jpeg_kept(marker: int, part: bytes) -> bytes:
     if marker == _APP0:
         # Its last bytes are a small picture; JFXX is another one.
         return b"\xff\xe0\0\x10" + part[4:16] + b"\0\0" if part[4:9] == b"JFIF\0" and len(part) >= 18 else b""
-    if marker == _APP2:
-        return part if part[4:16] == b"ICC_PROFILE\0" else b""
     if marker == _APP14:
         # How the colours are to be turned to RGB.
         return b"\xff\xee\0\x0e" + part[4:16] if part[4:9] == b"Adobe" and len(part) >= 16 else b""
@@ -139,31 +159,47 @@ def _all_is_read(bare: bytes, pixels: Callable[[bytes], bytes]) -> bool:
 
 
 def _png(data: bytes, turned: int) -> bytes:
-    kept, at, pixels = [data[:8]], 8, list[bytes]()
+    kept = [data[:8]]
     exif = _only_orientation(turned)
-    while at < len(data):
+    pixels, frames = list[bytes](), list[list[bytes]]()
+    for kind, content in _png_parts(data):
+        if kind == b"IDAT":
+            pixels.append(content)
+            kept.append(_png_chunk(b"eXIf", exif) if exif else b"")
+            exif = b""
+        elif kind == b"fcTL":
+            frames.append([])
+        elif kind == b"fdAT":
+            frames[-1].append(content[4:])
+        if kind == b"iCCP":
+            kept.append(_png_profile(content))
+        elif kind in _PNG_KEPT:
+            kept.append(_png_chunk(kind, content))
+    for stream in (pixels, *frames):
+        _one_stream(stream)
+    return b"".join(kept)
+
+
+def _png_parts(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The kind of each chunk and what it says, up to the end of the picture."""
+    at, kind = 8, b""
+    while at < len(data) and kind != b"IEND":
         length, kind = struct.unpack_from(">I4s", data, at)
-        chunk = data[at : at + 12 + length]
-        if len(chunk) != 12 + length:
+        if at + 12 + length > len(data):
             raise ValueError("a chunk is cut short")
-        at += len(chunk)
         if length > _PNG_LONGEST.get(kind, length):
             raise ValueError("a chunk is longer than what it says")
-        if kind == b"IDAT":
-            pixels.append(chunk[8:-4])
-        if kind == b"IDAT" and exif:
-            kept.append(_png_chunk(b"eXIf", exif))
-            exif = b""
-        if kind == b"iCCP":
-            _, named, profile = chunk[8:-4].partition(b"\0")
-            _one_stream([profile[1:]])
-            chunk = _png_chunk(kind, b"ICC profile" + named + profile)
-        if kind in _PNG_KEPT:
-            kept.append(chunk)
-        if kind == b"IEND":
-            break
-    _one_stream(pixels)
-    return b"".join(kept)
+        yield kind, data[at + 8 : at + 8 + length]
+        at += 12 + length
+
+
+def _png_profile(content: bytes) -> bytes:
+    _, _, profile = content.partition(b"\0")
+    _one_stream([profile[1:]])
+    whole = zlib.decompressobj().decompress(profile[1:], _LONGEST_PROFILE)
+    if (bare := bare_profile(whole)) != whole:
+        profile = b"\0" + zlib.compress(bare, 0)  # as it is: compressors differ between machines
+    return _png_chunk(b"iCCP", b"ICC Profile\0" + profile) if bare else b""
 
 
 def _one_stream(parts: Iterable[bytes]) -> None:
@@ -193,15 +229,20 @@ def _gif(data: bytes, turned: int) -> bytes:  # noqa: ARG001  no GIF says which 
         begun = at
         if block == 0x21:
             at = after_sub_blocks(data, at + 2)
-            control = data[begun + 1] == 0xF9
-            loops = data[begun + 1] == 0xFF and data[begun + 3 : begun + 14] in _GIF_LOOPS
-            kept.append(data[begun:at] if control or loops else b"")
+            kept.append(_gif_extension(data[begun:at]))
         elif block == 0x2C:
             at = after_sub_blocks(data, at + 11 + palette_bytes(data[at + 9]))
             kept.append(data[begun:at])
         else:
             at += 1  # padding
     return b"".join((*kept, b"\x3b"))
+
+
+def _gif_extension(block: bytes) -> bytes:
+    """Of what belongs to a frame or says how often all are shown the one block that says it."""
+    control = block[1:3] == b"\xf9\x04"
+    loops = block[1] == 0xFF and block[3:14] in _GIF_LOOPS and block[14] == 3
+    return block[:7] + b"\0" if control else block[:18] + b"\0" if loops else b""
 
 
 def _webp(data: bytes, turned: int) -> bytes:
@@ -223,7 +264,11 @@ def _webp_kept(data: bytes, exif: bytes) -> Iterator[bytes]:
         at += 8 + length + length % 2
         if kind == b"VP8X":
             flags = content[0] & ~(_WEBP_EXIF | _WEBP_XMP) | (_WEBP_EXIF if exif else 0)
-            content = bytes([flags]) + content[1:]
+            content = bytes([flags]) + content[1:10]
+        elif kind == b"ANIM":
+            content = content[:6]
+        elif kind == b"ICCP":
+            content = bare_profile(content)
         elif kind == b"ANMF":
             content = content[:16] + b"".join(_webp_kept(content[16:], b""))
         if kind in _WEBP_KEPT:

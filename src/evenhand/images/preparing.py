@@ -4,6 +4,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenhand.images.colour_profile import bare_profile
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageLimits, sniff
 
 if TYPE_CHECKING:
@@ -47,12 +48,14 @@ def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT
 
 
 def encoded_anew(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> PreparedImage:
-    """The first frame, upright, RGB, on white where it was transparent, as JPEG if it was JPEG, else PNG."""
+    """The first frame, upright, RGB, on white where it was transparent, as JPEG if it was JPEG, else PNG; of the colour
+    profile no words."""
     media_type = sniff(data)
     from evenhand.images import decoding
 
     image = decoding.first_frame(data, media_type, limits).image
-    return _encoded(decoding.upright_rgb(image), as_jpeg=media_type == "image/jpeg", icc_profile=_rgb_profile(image))
+    profile = bare_profile(_rgb_profile(image) or b"") or None
+    return _encoded(decoding.upright_rgb(image), as_jpeg=media_type == "image/jpeg", icc_profile=profile)
 
 
 def _fitted(width: int, height: int, max_edge: int | None) -> tuple[int, int]:

@@ -143,7 +143,8 @@ def _random_looking(word: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
+    """Not of a name below localhost: many systems ask the network for it, and believe what is answered."""
+    if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

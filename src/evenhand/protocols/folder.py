@@ -114,10 +114,10 @@ def _toml(path: Path) -> dict[str, object]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ProtocolError(f"{path} does not exist; a protocol's folder holds a {FILE}.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise ProtocolError(f"{path} is not valid TOML: {fault}.") from None
     except (OSError, UnicodeDecodeError) as fault:
         raise ProtocolError(f"{path} cannot be read: {fault}.") from None
+    except (ValueError, RecursionError) as fault:  # also a number with thousands of digits
+        raise ProtocolError(f"{path} is not valid TOML: {fault}.") from None
 
 
 def _levels(table: Table, kind: Kind) -> Levels | None:

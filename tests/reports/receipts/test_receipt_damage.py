@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenhand.reports.receipts.check import verify
+from evenhand.reports.receipts.check import signature_of, verify
 from evenhand.reports.receipts.reading import ReceiptError, read_receipt
 from tests.reports.receipts.receipt_scene import House, Receipted, receipted
 from tests.reports.receipts.test_receipt_check import Copied, failed, leaves
@@ -95,6 +95,18 @@ def test_what_no_receipt_holds_is_refused(made: Receipted, written: str):
     document = json.dumps(replaced(made.receipt, ("made", "at"), "HERE")).replace('"HERE"', written)
     with pytest.raises(ReceiptError, match="that none has"):
         read_receipt(document.encode())
+
+
+def test_what_stands_beside_what_was_signed_is_not_taken_for_signed(made: Receipted):
+    whole = json.dumps(made.receipt)
+    assert signature_of(read_receipt(whole.encode()), ()).ok
+    # Whoever reads it reads the first, and programs take the last.
+    for name in ("row", "submission"):
+        with pytest.raises(ReceiptError, match="a field in it stands there twice"):
+            read_receipt(f'{{"{name}": "first of all", {whole[1:]}'.encode())
+    for path in (("note",), ("row", "note"), ("signature", "note")):
+        document = replaced(made.receipt, path, "signed by the board")
+        assert not signature_of(read_receipt(json.dumps(document).encode()), ()).ok, path
 
 
 @pytest.mark.parametrize("pair", [(1, 2), (55, 56), (30, 31)])

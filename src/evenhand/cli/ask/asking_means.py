@@ -47,7 +47,7 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
         return None
     try:
         document = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise WrongUse(f"--extra-body is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise WrongUse("--extra-body must be a JSON object, such as '{\"top_k\": 1}'.")
@@ -145,8 +145,9 @@ def guard(
         if variable in withheld:
             raise WrongUse(refused_variable(variable), code=UNTRUSTED)
     own_keys = [variable for variable in endpoint.key_variables if environment.get(variable)]
-    # The provider in a model's name chooses the key: at an address of the user's own that must be the user's choice.
-    if flags[url_flag] is not None and not flags[key_flag] and own_keys and _of_folder(ctx, name, env, flags):
+    # The provider in a model's name chooses the key, or the address: where the user named the other, both are theirs.
+    one_named = (flags[url_flag] is None) != (not flags[key_flag])
+    if one_named and own_keys and _of_folder(ctx, name, env, flags):
         raise WrongUse(
             f"A file in this folder chose the model {name}, for which {own_keys[0]} would be sent to "
             f"{endpoint.base_url}. Name the model yourself, or give --trust-folder if you trust this folder.",

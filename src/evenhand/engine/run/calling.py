@@ -24,6 +24,10 @@ class Pricing(Protocol):
         """Dollars that the call can cost at most, None where the price is unknown."""
         ...
 
+    def shown(self, request: Request, reply: Reply) -> Usage:
+        """What a call used; the least that the reply shows where the endpoint does not say."""
+        ...
+
     def learn(self, request: Request, usage: Usage) -> bool:
         """Whether what a call used shows that calls can cost more than was thought."""
         ...
@@ -141,6 +145,15 @@ class Caller:
     def cost(self, reply: Reply) -> float | None:
         return self._context.pricing.cost(reply.usage)
 
+    def paid_for(self, request: Request, reply: Reply, estimate: float | None) -> float:
+        """Dollars that come off the budget: what the call cost; where that is not known, the most that was thought or,
+        where its words show that it was more, that."""
+        cost = self.cost(reply)
+        if cost is None and estimate is not None:
+            least = self._context.pricing.cost(self._context.pricing.shown(request, reply))
+            estimate = max(estimate, least or 0.0)
+        return off_the_budget(cost, estimate)
+
     async def reply(self, request: Request, reserved: Reserved) -> Reply:
         """Raises CallFailure where no reply came, Misuse and LongPause where the run should end.
 
@@ -166,12 +179,14 @@ class Caller:
         paid = 0.0
         try:
             reply = await self._in_turn(request)
-            paid = off_the_budget(self.cost(reply), estimate)
-            self._hold_against(estimate, paid, request, reply.usage)
+            paid = self.paid_for(request, reply, estimate)
+            if estimate is not None:
+                self._hold_against(estimate, paid, request, self._context.pricing.shown(request, reply))
             self.heard = True
         except (CallFailure, Misuse) as failure:
             paid = self._paid_in_vain(failure, estimate)
-            self._hold_against(estimate, paid, request, failure.usage or Usage())
+            if estimate is not None:
+                self._hold_against(estimate, paid, request, failure.usage or Usage())
             # Before another try: what it cost must not be forgotten while the next is under way.
             await self._charge(paid)
             raise
@@ -184,10 +199,8 @@ class Caller:
                 self._end_try()
         return reply
 
-    def _hold_against(self, estimate: float | None, paid: float, request: Request, usage: Usage) -> None:
+    def _hold_against(self, estimate: float, paid: float, request: Request, usage: Usage) -> None:
         """Learns from what a call used, or ends the run where that cannot help."""
-        if estimate is None:
-            return
         self._lessons += self._context.pricing.learn(request, usage)
         allowed, written = _most_output(request), usage.output or 0
         if allowed is not None and written > allowed and paid > in_whole_billionths(estimate):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial, reduce
 from typing import Any, TypeAlias
 
-from evenhand.domain.call import Picture, Request, Usage
+from evenhand.domain.call import Picture, Reply, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.engine.run.task import Due, PlannedChunk
 from evenhand.images import ImageDetail, inspect, most_image_tokens, openai_image_tokens
@@ -57,7 +57,19 @@ class Quote:
         """Dollars that the call will not go over, by all that is known of the endpoint."""
         words, pictures = self._input_at_most(request)
         read = math.ceil(words * self._words_times + pictures * self._pictures_times)
-        return self.cost(Usage(input=read, output=math.ceil(_output_at_most(request) * self._output_times)))
+        written = math.ceil(_output_at_most(request) * self._output_times)
+        # What the endpoint has in its cache is not told before, and a price may be the higher for it.
+        prices = [self.cost(Usage(input=read, output=written, cached=cached)) for cached in (0, read)]
+        return None if None in prices else max(price for price in prices if price is not None)
+
+    def shown(self, request: Request, reply: Reply) -> Usage:
+        """What an endpoint used; where it does not tell what it wrote, the least that its words show."""
+        if reply.usage.output is not None:
+            return reply.usage
+        words, _ = self._input_at_most(request)
+        written = len(" ".join(f"{reply.reasoning} {reply.text}".split()).encode())
+        read = words // BYTES_OF_A_TOKEN if reply.usage.input is None else reply.usage.input
+        return Usage(input=read, output=written // BYTES_OF_A_TOKEN)
 
     def learn(self, request: Request, usage: Usage) -> bool:
         """Whether a call took more tokens than was thought possible: then `most` is more from here on."""

@@ -242,7 +242,7 @@ class Runner(Generic[S, R]):
         told.cost_usd = None if cost is None or before is None else before + cost
         self.tally.add_reply(reply, cost)
         told.entries.add_call(request, reply, run=self._run, at=time.time(), cost_usd=cost)
-        told.entries.charge(self._run, off_the_budget(cost, reserved.estimate))
+        told.entries.charge(self._run, caller.paid_for(request, reply, reserved.estimate))
         said = told.answers[request.key] = StoredCall(reply=reply, cost_usd=cost)
         return said
 

@@ -50,6 +50,8 @@ def _parsed(words: str, where: str) -> object:
         return json.loads(words)
     except json.JSONDecodeError as error:
         raise ExchangeError(f"{where}: not JSON ({error.msg}).") from error
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits, brackets without end
+        raise ExchangeError(f"{where}: not JSON that can be used ({error}).") from error
 
 
 def _reply(row: object, where: str, needs_options: bool, needs_token: bool) -> RawReply:

@@ -21,6 +21,8 @@ from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.ledger.store.runs import charged_to
 
 BILLION = 1_000_000_000
+_MOST = 4e9
+"""Dollars: more does not fit into a database's number, and is as good as no limit."""
 _NOISE = 1e-3
 """Of a billionth: what the arithmetic of floats may add to a sum of dollars."""
 
@@ -40,7 +42,7 @@ class BudgetAccount:
     """What a process has set aside of a budget, in billionths of a dollar. This one holds all of it, in memory only."""
 
     def __init__(self, most: float) -> None:
-        self.most = math.floor(most * BILLION + _NOISE)
+        self.most = math.floor(min(most, _MOST) * BILLION + _NOISE)
         self.held = self.most
         """Set aside; on disk where there is one."""
         self.bound = 0

@@ -66,6 +66,9 @@ _COVERED: dict[Table, tuple[str, ...]] = {
     receipts: _ALL,
 }
 """What of each table a token covers. Of a trial and a call's request the key is the hash: they are not hashed again."""
+MAY_CHANGE = {schema.people_studies, schema.people_places}
+"""Of these alone a link may tell that a row ended. A link takes no secret: whoever has the ledger can add one, and by
+what it says of any other row would change a figure and keep every head that was published."""
 _TEXTS = {schema.items.c.content, schema.responses.c.text, schema.calls.c.text, schema.calls.c.reasoning}
 """Columns that a token covers by their digest, so that a text can be erased and the row still be told."""
 
@@ -190,6 +193,7 @@ def cover(connection: Connection, table: Table, stored: Iterable[tuple[Any, ...]
 @contextmanager
 def changing(connection: Connection, table: Table, where: Any) -> Generator[None]:
     """Around a change to rows of a table that may change: a link tells what they were and what they are."""
+    assert table in MAY_CHANGE
     batch, before = batch_of(connection), _tokens(connection, table, where)
     yield
     after = _tokens(connection, table, where)

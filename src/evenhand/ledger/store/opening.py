@@ -159,6 +159,9 @@ def _prepare_connection(wait_seconds: float, connection: sqlite3.Connection, _re
     _log_ahead(connection, wait_seconds)
     connection.execute("PRAGMA synchronous=FULL")  # a pulled plug loses nothing that was committed
     connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(
+        "PRAGMA secure_delete=ON"
+    )  # a name that was erased is in no byte of the file; many builds do not
 
 
 def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:

@@ -18,7 +18,7 @@ from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
-from evenhand.ledger.store.links import GENESIS, SHAPES, TOKEN, Tip, link_hash, root, tips, unpacked
+from evenhand.ledger.store.links import GENESIS, MAY_CHANGE, SHAPES, TOKEN, Tip, link_hash, root, tips, unpacked
 from evenhand.ledger.store.opening import unmoved
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.resting import LazyRow, resting
@@ -27,6 +27,8 @@ _TOLD = 5
 """Rows of a kind that a sentence names; the report has them all."""
 _UNTOLD = (TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 """What a row raises that holds something that no program wrote."""
+_ENDING = {f"-{table.name}" for table in MAY_CHANGE}
+"""What a link may say of rows that ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +247,12 @@ class _Walk:
             self.genesis = at
         self._names.append(f"{utc(at)} by writer {row['writer']} in link {row['number']}")
         for name, tokens in unpacked(row["rows"]).items():
+            if name.startswith("-") and name not in _ENDING:
+                self.broken.append(
+                    f"Link {row['number']} of writer {row['writer']} says that rows of {name[1:]} ended, which none "
+                    "ever do: it is none that Evenhand wrote."
+                )
+                continue
             self._tokens.setdefault(name, []).append((place, tokens))
             self.covered += 0 if name.startswith("-") else len(tokens) // TOKEN
 

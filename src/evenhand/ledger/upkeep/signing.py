@@ -76,7 +76,7 @@ def signed_by(signature: Any, content: bytes) -> str | None:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        if signature["algorithm"] != ALGORITHM:
+        if signature["algorithm"] != ALGORITHM or len(signature) != 3:  # beside them anybody may have put something
             return None
         key: str = signature["public_key"]
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature["value"]), content)

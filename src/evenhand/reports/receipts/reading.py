@@ -92,7 +92,7 @@ def behind(receipt: Receipt) -> Behind:
 
 def _document(data: bytes) -> dict[str, Json]:
     try:
-        document: object = json.loads(data, parse_constant=_refuse)
+        document: object = json.loads(data, parse_constant=_refuse, object_pairs_hook=_fields)
     except (ValueError, RecursionError):
         raise ReceiptError("It is no receipt: it is not a JSON document.") from None
     if not isinstance(document, dict):
@@ -106,6 +106,14 @@ def _document(data: bytes) -> dict[str, Json]:
 
 def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is no JSON.")
+
+
+def _fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Of a field that stands there twice a person reads the one and a program the other."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ReceiptError("It is no receipt: a field in it stands there twice.")
+    return found
 
 
 def _subject(look: "_Looking") -> ReceiptSubject:
