@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evenhand.api.asking import AskedModels
-from evenhand.api.jobs import Done, JudgingJob, Watching, carry_out_all, unwatched
+from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, carry_out_all, unwatched
 from evenhand.api.judging import Terms, asked_models
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
@@ -45,14 +44,6 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedHow:
-    """Who is asked, and how."""
-
-    asked: AskedModels
-    showing: Showing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
     """What an audit is made of, whoever asks for it."""
 
@@ -61,8 +52,8 @@ class AuditPlan:
     items: Sequence[Item]
     answers: Sequence[Response]
     """The references among them."""
-    comparing: AskedHow
-    picking: AskedHow
+    comparing: AskedShowing
+    picking: AskedShowing
     """One of all answers, with the settings of its own protocol and no extractor."""
     budget: int
     """Trials at most."""
@@ -212,8 +203,8 @@ async def audit_async(
         twins=twins,
         items=subject.items,
         answers=answers,
-        comparing=AskedHow(asked=asked, showing=asked.asking(shown)),
-        picking=AskedHow(
+        comparing=AskedShowing(asked=asked, showing=asked.asking(shown)),
+        picking=AskedShowing(
             asked=asked_models(judge, picking, replace(named, extractor=None), settings, book, subject), showing=picking
         ),
         budget=budget,

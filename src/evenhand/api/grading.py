@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from evenhand.api.asking import AskedModels
-from evenhand.api.jobs import Done, JudgingJob, Watching, carry_out_all, unwatched
+from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, carry_out_all, unwatched
 from evenhand.api.judging import Terms, asked_models
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
@@ -72,12 +71,10 @@ class GradeJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedPrompt:
+class AskedPrompt(AskedShowing):
     """One judge under one prompt."""
 
     prompt: int
-    asked: AskedModels
-    showing: Showing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,11 +46,17 @@ class JudgingJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedProtocol:
-    """One protocol of a judging: who is asked under it, how, and about which pairs."""
+class AskedShowing:
+    """Who is asked, and how."""
 
     asked: AskedModels
     showing: Showing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProtocol(AskedShowing):
+    """One protocol of a judging, and about which pairs it is asked."""
+
     matching: Matching
 
 
