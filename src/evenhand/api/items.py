@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.errors import USAGE, Misuse
-from evenhand.domain.identity import draw
+from evenhand.domain.identity import Json, draw
 from evenhand.domain.item import Benchmark, Item
 from evenhand.format.near_names import hint
 
@@ -21,8 +21,28 @@ class ItemChoice:
     items: Sequence[str] = ()
     """By their labels, in this order."""
 
+    @classmethod
+    def given(cls, items: "ItemChoice | Sequence[str] | None") -> "ItemChoice":
+        """Labels are a choice too."""
+        if isinstance(items, ItemChoice):
+            return items
+        return cls(items=(items,) if isinstance(items, str) else tuple(items or ()))
+
+    def as_json(self) -> dict[str, Json]:
+        """What is chosen, as it is kept with a run."""
+        chosen: dict[str, Json] = {
+            "limit": self.limit,
+            "sample": self.sample,
+            "category": list(self.category),
+            "items": list(self.items),
+        }
+        return {name: value for name, value in chosen.items() if value}
+
     def of(self, benchmark: Benchmark, *, seed: int) -> list[Item]:
-        """Raises Misuse for an item or a category that the benchmark has not."""
+        """Raises Misuse for an item or a category that the benchmark has not, and for a number below 1."""
+        for name, number in (("limit", self.limit), ("sample", self.sample)):
+            if number is not None and number < 1:
+                raise Misuse(f"{name} is how many items are asked about, 1 or more; not {number}.", code=USAGE)
         items = list(benchmark.items)
         if self.items:
             labels = {item.label: item for item in reversed(items)}

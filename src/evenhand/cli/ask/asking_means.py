@@ -13,7 +13,7 @@ from typing import cast
 import click
 from click.core import ParameterSource
 
-from evenhand.api.asking import AskedModels, Contact, Given
+from evenhand.api.asking import AskedModels, Contact, Given, no_image
 from evenhand.cli.ask.asking_options import (
     Address,
     AskingOptions,
@@ -162,10 +162,6 @@ def asked_models(
     # How the judge samples says nothing of another model.
     own = replace(asking, sampling=SamplingOptions())
     return AskedModels(judge=judge, other=contact(ctx, address, own, defaults=step.settings, image=no_image))
-
-
-def no_image(digest: str) -> bytes:
-    raise AssertionError(f"An extraction shows no image, not even {digest}.")
 
 
 def keys_of(env: Environment, *, insecure_http: bool) -> dict[str, str]:

@@ -18,7 +18,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import recorded
 from evenhand.cli.ask.asking_options import NO_EXTRACTOR
 from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge
-from evenhand.cli.ask.judging import Asker, shown_as, watching
+from evenhand.cli.ask.judging import CommandAsker, shown_as, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
@@ -37,7 +37,7 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
     benchmark = with_fetched(load_benchmark(given.benchmark or SAMPLE, path=given.data), ledger.images)
     twins = twins_for(benchmark)
-    asker = Asker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
+    asker = CommandAsker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
     judge = given.server.of(given.judge)
     # Whose pictures are the benchmark's own too.
     comparing = asker.asked(judge, _showing(benchmark, given), twins.benchmark)

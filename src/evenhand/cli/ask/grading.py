@@ -22,7 +22,7 @@ from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selection, sets_of_answers
 from evenhand.cli.ask.asking_means import recorded
 from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge
-from evenhand.cli.ask.judging import Asker, retrying, showing_of, watching
+from evenhand.cli.ask.judging import CommandAsker, retrying, showing_of, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
@@ -40,7 +40,7 @@ def grade_job(ctx: click.Context, given: "GradeOptions", ledger: Ledger) -> Grad
     protocols = {prompt: protocol_of(prompt) for prompt in prompts}
     most = widest(protocols[prompts[0]], given.readout, given.max_options, unrelated=True in ways)
     data = _data(given, ledger, most)
-    asker = Asker(ctx=ctx, asking=given.asking, ledger=ledger)
+    asker = CommandAsker(ctx=ctx, asking=given.asking, ledger=ledger)
     asked: list[AskedPrompt] = []
     for judge in dict.fromkeys(given.judge):
         for prompt, protocol in protocols.items():

@@ -51,7 +51,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
     loaded = load_benchmark(given.benchmark, path=given.data, reference=given.reference)
     benchmark = with_fetched(loaded, ledger.images)
     items = given.chosen.of(benchmark, seed=given.seed)
-    asker = Asker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
+    asker = CommandAsker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
     judge = given.server.of(given.judge)
     asked_how = [asker.asked(judge, showing, benchmark) for showing in _showings(benchmark, given)]
     say_notes(benchmark.notes)
@@ -96,7 +96,7 @@ def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class CommandAsker:
     """How the models of one command are asked."""
 
     ctx: click.Context

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.api.asking import Contact
-from evenhand.cli.ask.asking_means import contact, no_image, recorded
+from evenhand.api.asking import Contact, no_image
+from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.ask.asking_options import Address, SamplingOptions, SubmissionJudgeOptions
 from evenhand.cli.environment import WrongUse
 from evenhand.domain.identity import Json
