@@ -167,7 +167,7 @@ def test_items_are_chosen_as_the_command_chooses_them(shell: Shell, server: str)
     named = eh.judge(*sample(), judge="openai/gpt-4o", base_url=server, items=labels)
     again = shell.document(*command, *(word for label in labels for word in ("--items", label)))
     assert (again["planned"], again["called"]) == (named.summary["planned"], 0)
-    assert named.summary["planned"] < run.summary["planned"]
+    assert named.summary["planned"] != run.summary["planned"]
 
 
 @pytest.mark.parametrize(
@@ -185,14 +185,14 @@ def test_items_that_are_not_there_are_told_before_anybody_is_asked(shell: Shell,
 
 
 def test_an_audit_of_some_items_is_the_commands(shell: Shell, server: str) -> None:
-    last = sample()[0].items[-1].label
-    card = eh.audit("openai/gpt-4o", base_url=server, budget=20, parts=["pairs"], items=[last])
     flags = ("--judge", "openai/gpt-4o", "--base-url", server, "--budget", 20, "--part", "pairs", "--quiet")
-    told = shell.document("audit", *flags, "--items", last)
-    assert json.loads(card.to_json())["measures"] == told["measures"]
-    assert shell.document("runs")["runs"][0]["outcome"]["called"] == 0
-    shell.document("audit", *flags)
-    assert shell.document("runs")["runs"][0]["outcome"]["called"] > 0
+    for item in (sample()[0].items[0], sample()[0].items[-1]):
+        card = eh.audit("openai/gpt-4o", base_url=server, budget=20, parts=["pairs"], items=[item.label])
+        told = shell.document("audit", *flags, "--items", item.label)
+        assert json.loads(card.to_json())["measures"] == told["measures"]
+    done = [(one["command"], one["outcome"]["called"]) for one in shell.document("runs")["runs"]]
+    assert sum(called for command, called in done if command == "audit") == 0
+    assert min(called for command, called in done if command == "audit (Python)") > 0
 
 
 def test_other_answers_are_used_where_that_is_said_and_the_error_names_the_parameter(shell: Shell, server: str) -> None:
