@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from evenhand.api.items import ItemChoice
 from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, answers_in, carry_out_all, finished, unwatched
-from evenhand.api.ledgers import GivenLedger
+from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.audit.design import AuditStudy, Design, design
@@ -190,16 +190,10 @@ async def audit_async(
         of_families = parse_families(families)
     except ValueError as refusal:
         raise Misuse(str(refusal)) from refusal
-    asker = NotebookAsker.of(
-        ledger,
-        terms,
-        settings,
-        base_url=base_url,
-        api_key_env=api_key_env,
-        max_cost=max_cost,
-        prices=prices,
-        extractor=extractor,
+    named = Terms(
+        base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or (), extractor=extractor
     )
+    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings)
     subject = with_fetched(load_benchmark(SAMPLE) if benchmark is None else benchmark, asker.ledger.images)
     shown, choice, twins = showing or _first_showing(subject, protocol), ItemChoice.given(items), twins_for(subject)
     refuse_other_kinds(shown.protocol, shown.protocol.name)

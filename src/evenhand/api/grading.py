@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, answers_in, carry_out_all, finished, unwatched
-from evenhand.api.ledgers import GivenLedger
+from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
@@ -188,9 +188,8 @@ async def grade_async(
     asked_prompts = (prompts,) if isinstance(prompts, int) else tuple(dict.fromkeys(prompts))
     if not asked_prompts or not set(asked_prompts) <= set(PROMPTS):
         raise Misuse(f"prompts are some of {', '.join(map(str, PROMPTS))}, not {prompts!r}.")
-    asker = NotebookAsker.of(
-        ledger, terms, settings, base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices
-    ).without_extractor()
+    named = Terms(base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or ())
+    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings).without_extractor()
     ways = (False, True) if unrelated is None else (unrelated,)
     most = widest(protocol_of(asked_prompts[0]), readout, selection and selection.max_options, unrelated=True in ways)
     benchmark, pool = _pool(source, responses)

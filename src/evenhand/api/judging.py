@@ -15,7 +15,7 @@ from evenhand.api.jobs import (
     finished,
     published_matching,
 )
-from evenhand.api.ledgers import GivenLedger
+from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
@@ -140,18 +140,16 @@ async def judge_async(
 
     Raises Misuse, LedgerError or ProtocolError; what was answered before is on record.
     """
-    asker = NotebookAsker.of(
-        ledger,
-        terms,
-        settings,
+    named = Terms(
         base_url=base_url,
         api_key_env=api_key_env,
         max_cost=max_cost,
-        prices=prices,
+        prices=prices or (),
         extractor=extractor,
         extractor_base_url=extractor_base_url,
         pacing=pacing,
     )
+    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings)
     subject, choice = with_fetched(benchmark, asker.ledger.images), ItemChoice.given(items)
     protocols: list[AskedProtocol] = []
     for shown in [showing] if showing else showings(subject, protocol):

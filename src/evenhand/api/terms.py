@@ -3,14 +3,13 @@
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from evenhand.api.asking import AskedModels, Contact, Given, no_image
 from evenhand.api.jobs import AskedShowing, refuse_adapted
-from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
@@ -44,9 +43,10 @@ class Terms:
     cache: Path | None = None
     """Where embedded models' weights lie; the user's cache by default."""
 
-    def but(self, **given: object) -> "Terms":
-        """With those that are not None in the place of these."""
-        return replace(self, **{name: value for name, value in given.items() if value is not None})
+    def before(self, others: "Terms | None") -> "Terms":
+        """These where they are given, else the others."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(others or Terms(), **{name: value for name, value in given.items() if value not in (None, ())})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +57,6 @@ class NotebookAsker:
     terms: Terms
     settings: Settings | None
     """Given by name, these go over the protocol's own; those of the terms stand whole."""
-
-    @classmethod
-    def of(
-        cls, ledger: "GivenLedger | None", terms: Terms | None, settings: Settings | None, **given: object
-    ) -> "NotebookAsker":
-        """`given`: the terms that the call has by name, which go before those of `terms`."""
-        return cls(ledger=ledger_at(ledger), terms=(terms or Terms()).but(**given), settings=settings)
 
     def without_extractor(self) -> "NotebookAsker":
         return replace(self, terms=replace(self.terms, extractor=None))
