@@ -13,7 +13,7 @@ from evenhand.api.asking import Contact
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import listed
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.asking_options import Address
+from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.ask.outcome import Outcome, print_dry_run
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
@@ -144,7 +144,7 @@ def meeting_of(ctx: click.Context, given: "EitherOptions", ledger: Ledger) -> Me
     benchmark = with_fetched(loaded, ledger.images)
     items = who.chosen.of(benchmark, seed=who.seed)
     say_notes(benchmark.notes)
-    address = Address(
+    address = ModelAddress(
         model=who.model, base_url=who.base_url, api_key_env=who.api_key_env, endpoint_name=who.endpoint_name
     )
     model = contact(

@@ -15,9 +15,9 @@ from click.core import ParameterSource
 
 from evenhand.api.asking import AskedModels, Contact, Given, no_image
 from evenhand.cli.ask.asking_options import (
-    Address,
     AskingOptions,
     ExtractorOptions,
+    ModelAddress,
     PaceOptions,
     SamplingOptions,
     WorkerAskingOptions,
@@ -80,7 +80,7 @@ def pacing(pace: PaceOptions, *, embedded: bool) -> Pacing:
 
 def contact(
     ctx: click.Context,
-    address: Address,
+    address: ModelAddress,
     asking: AskingOptions | WorkerAskingOptions,
     *,
     defaults: Settings,
@@ -152,7 +152,7 @@ def asked_models(
             f"--extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
             "readout; leave it out."
         )
-    address = Address(
+    address = ModelAddress(
         model=name,
         base_url=extraction.extractor_base_url,
         api_key_env=extraction.extractor_api_key_env,
@@ -171,7 +171,7 @@ def keys_of(env: Environment, *, insecure_http: bool) -> dict[str, str]:
     return {**environment, INSECURE_HTTP: "1"} if insecure_http else environment
 
 
-def guard(ctx: click.Context, address: Address, model: NamedModel) -> None:
+def guard(ctx: click.Context, address: ModelAddress, model: NamedModel) -> None:
     """Raises WrongUse where a folder's files would choose the key, the address, or who sees both."""
     env, endpoint = cast(Environment, ctx.obj), model.endpoint
     if endpoint is None:

@@ -53,7 +53,7 @@ def fence(shown: str = "answers") -> Fence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ModelAddress:
     """A model as the user names it and where it is asked, with the flags that say so."""
 
     model: str
@@ -127,9 +127,9 @@ class JudgeServerOptions:
     judge_api_key_env: str | None = option("--judge-api-key-env", help="Variable that holds the judge's key.")
     endpoint_name: str | None = endpoint_name()
 
-    def of(self, judge: str) -> Address:
+    def of(self, judge: str) -> ModelAddress:
         own = bool(self.judge_base_url) or not self.base_url
-        return Address(
+        return ModelAddress(
             model=judge,
             base_url=self.judge_base_url if own else self.base_url,
             api_key_env=self.judge_api_key_env,

@@ -17,11 +17,11 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import asked_models, contact, recorded
 from evenhand.cli.ask.asking_options import (
     NO_EXTRACTOR,
-    Address,
     AskingOptions,
     ExtractorOptions,
     Fence,
     JudgeReadout,
+    ModelAddress,
     RetryOptions,
     ShowingOptions,
 )
@@ -104,7 +104,7 @@ class CommandAsker:
     extraction: ExtractorOptions = NO_EXTRACTOR
     ledger: Ledger
 
-    def asked(self, address: Address, showing: Showing, benchmark: Benchmark) -> AskedShowing:
+    def asked(self, address: ModelAddress, showing: Showing, benchmark: Benchmark) -> AskedShowing:
         """Raises WrongUse and Misuse where the judge, or the extractor, cannot be meant."""
         judge = contact(
             self.ctx,

@@ -1,6 +1,7 @@
 """`evenhand score`: a benchmark's table as its paper makes it."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from evenhand.cli.saying import say
 from evenhand.domain.trial import Readout
 from evenhand.domain.vote import Joining
 from evenhand.format.sheet import Format, written
+
+if TYPE_CHECKING:
+    from evenhand.reports.papers.paper import ScoredTable
 
 
 def _breakdowns() -> tuple[str, ...]:
@@ -63,11 +67,7 @@ def command(_: click.Context, given: ScoreOptions) -> None:
     """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
     from evenhand.api.scoring import score_of
     from evenhand.cli.notes import say_notes
-    from evenhand.cli.read.ranking import print_audit_of
-    from evenhand.format.sheet_table import print_sheet
-    from evenhand.format.tables import console, escape, unbroken
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.board.table import print_reliability
     from evenhand.reports.papers.paper import TableRequest
 
     asked = TableRequest(
@@ -86,22 +86,30 @@ def command(_: click.Context, given: ScoreOptions) -> None:
         form=given.form,
     )
     scored = score_of(asked, lambda: Ledger(given.store, create=False))
-    found = scored.found
-    say_notes(found.notes)
+    say_notes(scored.found.notes)
     if given.as_json:
         click.echo(scored.to_json())
-    elif given.form != "table":
-        click.echo(written(found.sheets, given.form, scored.sentences), nl=False)
+    elif given.form == "table":
+        _print(scored.found, given.store)
+    else:
+        click.echo(written(scored.found.sheets, given.form, scored.sentences), nl=False)
         if given.form == "csv":
             for sentence in scored.sentences:
                 say(sentence)
-    else:
-        terminal = console()
-        for sheet in found.sheets:
-            print_sheet(sheet, terminal)
-        for sentence in found.sentences:
-            terminal.print(unbroken(escape(sentence)))
-        if found.board is not None:
-            terminal.print()
-            print_reliability(found.board, terminal)
-            print_audit_of(found.board, given.store, terminal)
+
+
+def _print(found: "ScoredTable", store: str) -> None:
+    from evenhand.cli.read.ranking import print_audit_of
+    from evenhand.format.sheet_table import print_sheet
+    from evenhand.format.tables import console, escape, unbroken
+    from evenhand.reports.board.table import print_reliability
+
+    terminal = console()
+    for sheet in found.sheets:
+        print_sheet(sheet, terminal)
+    for sentence in found.sentences:
+        terminal.print(unbroken(escape(sentence)))
+    if found.board is not None:
+        terminal.print()
+        print_reliability(found.board, terminal)
+        print_audit_of(found.board, store, terminal)

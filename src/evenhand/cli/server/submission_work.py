@@ -8,7 +8,7 @@ import click
 
 from evenhand.api.asking import Contact, no_image
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.asking_options import Address, SamplingOptions, SubmissionJudgeOptions
+from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions, SubmissionJudgeOptions
 from evenhand.cli.environment import WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
@@ -33,7 +33,7 @@ def submissions_work(ctx: click.Context, given: "WorkerOptions", ledger: Ledger)
     # How the judge samples the board says, and what the other model is asked with is nothing of it.
     asking = replace(given.asking, sampling=SamplingOptions())
 
-    def at_hand(address: Address | None, image: Callable[[str], bytes]) -> ModelReady | None:
+    def at_hand(address: ModelAddress | None, image: Callable[[str], bytes]) -> ModelReady | None:
         if address is None:
             return None
         return _at_hand(contact(ctx, address, asking, defaults=Settings(), image=image), ledger)
@@ -47,11 +47,11 @@ def submissions_work(ctx: click.Context, given: "WorkerOptions", ledger: Ledger)
     )
 
 
-def _judge(given: SubmissionJudgeOptions) -> Address | None:
+def _judge(given: SubmissionJudgeOptions) -> ModelAddress | None:
     if not given.judge:
         _refuse_alone("judge", given.judge_base_url, given.judge_api_key_env, given.judge_endpoint_name)
         return None
-    return Address(
+    return ModelAddress(
         model=given.judge,
         base_url=given.judge_base_url,
         api_key_env=given.judge_api_key_env,
@@ -61,11 +61,11 @@ def _judge(given: SubmissionJudgeOptions) -> Address | None:
     )
 
 
-def _extractor(given: SubmissionJudgeOptions) -> Address | None:
+def _extractor(given: SubmissionJudgeOptions) -> ModelAddress | None:
     if not given.extractor:
         _refuse_alone("extractor", given.extractor_base_url, given.extractor_api_key_env)
         return None
-    return Address(
+    return ModelAddress(
         model=given.extractor,
         base_url=given.extractor_base_url,
         api_key_env=given.extractor_api_key_env,

@@ -16,7 +16,7 @@ import click
 
 from evenhand.api.asking import Contact
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.asking_options import Address
+from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.server.submission_work import NO_JUDGE, submissions_work
 from evenhand.domain.errors import Misuse
@@ -81,7 +81,7 @@ def _lacking(work: Work[Any], ledger: Ledger) -> str:
 def _reference_answers(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> ReferenceAnswers:
     if not given.model:
         raise WrongUse(NO_MODEL)
-    address = Address(
+    address = ModelAddress(
         model=given.model,
         base_url=given.base_url,
         api_key_env=given.api_key_env,

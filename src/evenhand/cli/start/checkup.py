@@ -14,7 +14,7 @@ from evenhand import __version__
 from evenhand.audit.measures.catalog import BUILT_IN
 from evenhand.audit.measures.catalog import INSTALLED as MEASURES_ADDED
 from evenhand.cli.ask.asking_means import guard, keys_of, timeouts_of
-from evenhand.cli.ask.asking_options import Address
+from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.environment import Environment
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
@@ -120,7 +120,7 @@ def _keys(env: Environment) -> CheckResult:
 
 
 async def check_endpoint(
-    ctx: click.Context, address: Address, *, seconds: float, insecure_http: bool
+    ctx: click.Context, address: ModelAddress, *, seconds: float, insecure_http: bool
 ) -> list[CheckResult]:
     """Does it answer; does it see images, give log-probabilities and take the settings?"""
     env, square = cast(Environment, ctx.obj), _red_square()

@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_options
-from evenhand.cli.ask.asking_options import Address
+from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.environment import Environment
 from evenhand.cli.options import option
 
@@ -39,7 +39,7 @@ def command(ctx: click.Context, given: DoctorOptions) -> None:
 
     findings: list[CheckResult] = check_here(given.store, cast(Environment, ctx.obj))
     if given.model:
-        address = Address(model=given.model, base_url=given.base_url, api_key_env=given.api_key_env)
+        address = ModelAddress(model=given.model, base_url=given.base_url, api_key_env=given.api_key_env)
         findings += asyncio.run(check_endpoint(ctx, address, seconds=given.timeout, insecure_http=given.insecure_http))
     if given.as_json:
         document = {"schema": 1, "findings": [finding.as_json() for finding in findings]}
