@@ -12,13 +12,16 @@ if TYPE_CHECKING:
 
     from evenhand.api.auditing import audit, audit_async
     from evenhand.api.grading import grade, grade_async
-    from evenhand.api.judging import JudgeRun, Terms, judge, judge_async
+    from evenhand.api.items import ItemChoice
+    from evenhand.api.judging import JudgeRun, judge, judge_async
     from evenhand.api.reading import align, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
+    from evenhand.api.terms import Terms
     from evenhand.benchmarks.answers.responses_file import ResponseSet, read_responses
     from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
     from evenhand.benchmarks.data_error import BenchmarkError, DataError, ResponsesError
+    from evenhand.benchmarks.options.option_set import Selection
     from evenhand.domain.errors import CallFailure, EvenhandError, Misuse
     from evenhand.domain.rater import Settings
     from evenhand.engine.run.calling import Pacing
@@ -51,6 +54,7 @@ __all__ = [
     "DataError",
     "EvenhandError",
     "ExchangeError",
+    "ItemChoice",
     "JudgeRun",
     "Ledger",
     "LedgerError",
@@ -66,6 +70,7 @@ __all__ = [
     "ResponsesError",
     "Scale",
     "Scoring",
+    "Selection",
     "Settings",
     "Showing",
     "Terms",
@@ -98,6 +103,7 @@ _HOMES = {
     "DataError": "evenhand.benchmarks.data_error",
     "EvenhandError": "evenhand.domain.errors",
     "ExchangeError": "evenhand.exchange.errors",
+    "ItemChoice": "evenhand.api.items",
     "JudgeRun": "evenhand.api.judging",
     "Ledger": "evenhand.ledger.store.record",
     "LedgerError": "evenhand.ledger.store.opening",
@@ -113,9 +119,10 @@ _HOMES = {
     "ResponsesError": "evenhand.benchmarks.data_error",
     "Scale": "evenhand.stats.ratings.scale",
     "Scoring": "evenhand.reports.board.methods",
+    "Selection": "evenhand.benchmarks.options.option_set",
     "Settings": "evenhand.domain.rater",
     "Showing": "evenhand.engine.tasks.judging",
-    "Terms": "evenhand.api.judging",
+    "Terms": "evenhand.api.terms",
     "align": "evenhand.api.reading",
     "audit": "evenhand.api.auditing",
     "audit_async": "evenhand.api.auditing",
@@ -141,7 +148,8 @@ def __getattr__(name: str) -> "Any":
         raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    found = getattr(importlib.import_module(_HOMES[name]), name)
+    return importlib.import_module("evenhand.api.python_words").for_python(found)
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import evenhand as eh
+from evenhand.api.python_words import in_python
 from evenhand.format.charts import ChartError
 from evenhand.ledger.read.projection import studies
 from tests.cli.shell import Shell
@@ -145,8 +147,81 @@ def test_grades_from_python_are_the_commands(shell: Shell) -> None:
     with server_process("--judge", "picks-first") as picker:
         score = eh.grade("rivers.jsonl", judge="openai/gpt-4o", base_url=picker, prompts=2)
         told = shell.document("grade", "rivers.jsonl", "--judge", "openai/gpt-4o", "--base-url", picker, "--prompt", 2)
+        some = eh.grade(
+            "rivers.jsonl", judge="openai/gpt-4o", base_url=picker, prompts=2, selection=eh.Selection(limit=2)
+        )
     assert {**score.as_json(), "runs": 0} == {**told, "runs": 0}
     assert score.to_polars()["trials_read"].to_list() == [12]
+    assert some.to_polars()["trials_read"].to_list() == [6]
+
+
+def test_items_are_chosen_as_the_command_chooses_them(shell: Shell, server: str) -> None:
+    few = eh.ItemChoice(sample=4, limit=3)
+    run = eh.judge(*sample(), judge="openai/gpt-4o", base_url=server, matching=eh.Matching(seed=7), items=few)
+    command = ("judge", "visit-bench-sample", "--judge", "openai/gpt-4o", "--base-url", server, "--quiet")
+    told = shell.document(*command, "--pairs", "round-robin", "--seed", 7, "--sample", 4, "--limit", 3)
+    assert (told["planned"], told["called"]) == (run.summary["planned"], 0)
+    (kept, *_) = [one["settings"] for one in shell.document("runs")["runs"] if "Python" in one["command"]]
+    assert (kept["sample"], kept["limit"]) == (4, 3)
+    labels = [item.label for item in sample()[0].items[:2]]
+    named = eh.judge(*sample(), judge="openai/gpt-4o", base_url=server, items=labels)
+    again = shell.document(*command, *(word for label in labels for word in ("--items", label)))
+    assert (again["planned"], again["called"]) == (named.summary["planned"], 0)
+    assert named.summary["planned"] != run.summary["planned"]
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (["nowhere"], "There is no item 'nowhere'"),
+        (eh.ItemChoice(category=["nothing"]), "has no category 'nothing'"),
+        (eh.ItemChoice(limit=0), "limit is how many items are asked about, 1 or more; not 0"),
+    ],
+)
+def test_items_that_are_not_there_are_told_before_anybody_is_asked(shell: Shell, items: Any, said: str) -> None:
+    with pytest.raises(eh.Misuse, match=said) as found:
+        eh.judge(*sample(), judge="openai/gpt-4o", base_url="http://127.0.0.1:9/v1", items=items)
+    assert found.value.code == "EH-USAGE"
+
+
+def test_an_audit_of_some_items_is_the_commands(shell: Shell, server: str) -> None:
+    flags = ("--judge", "openai/gpt-4o", "--base-url", server, "--budget", 20, "--part", "pairs", "--quiet")
+    for item in (sample()[0].items[0], sample()[0].items[-1]):
+        card = eh.audit("openai/gpt-4o", base_url=server, budget=20, parts=["pairs"], items=[item.label])
+        told = shell.document("audit", *flags, "--items", item.label)
+        assert json.loads(card.to_json())["measures"] == told["measures"]
+    done = [(one["command"], one["outcome"]["called"]) for one in shell.document("runs")["runs"]]
+    assert sum(called for command, called in done if command == "audit") == 0
+    assert min(called for command, called in done if command == "audit (Python)") > 0
+
+
+def test_other_answers_are_used_where_that_is_said_and_the_error_names_the_parameter(shell: Shell, server: str) -> None:
+    judged(server)
+    bench, answers = sample()
+    others = [replace(one, text=f"{one.text} Indeed.") for one in answers.responses]
+    with pytest.raises(eh.EvenhandError, match="give `replace` to let the new ones stand"):
+        eh.judge(bench, others, judge="openai/gpt-4o", base_url=server, matching=FEW)
+    assert eh.judge(bench, others, judge="openai/gpt-4o", base_url=server, matching=FEW, replace=True).complete
+
+
+async def test_errors_name_the_parameter_in_python_and_the_flag_on_the_command_line(shell: Shell) -> None:
+    with pytest.raises(eh.BenchmarkError, match="needs its data \\(`path` PATH\\)"):
+        eh.load_benchmark("visit-bench")
+    assert "--data PATH" in shell.refused("judge", "visit-bench", "--judge", "openai/gpt-4o")
+    shell.file("other.db", "no ledger at all, but a text")
+    with pytest.raises(eh.LedgerError, match="choose another `ledger`"):
+        eh.rank("other.db")
+    assert "choose another --store" in shell.run("rank", "--store", "sqlite:///other.db", expect=1)[1]
+    with pytest.raises(eh.LedgerError, match="choose another `ledger`"):
+        await eh.judge_async(*sample(), judge="openai/gpt-4o", ledger="other.db")
+    shell.file("page.html", "somebody's own")
+    with pytest.raises(eh.OutputRefused, match="give `force` to"):
+        eh.report(out="page.html")
+
+
+def test_a_command_in_a_sentence_stays_a_command() -> None:
+    said = "No table; `evenhand rank --benchmark x` ranks it, or give --judge-base-url and --max-cost 5."
+    assert in_python(said) == "No table; `evenhand rank --benchmark x` ranks it, or give `base_url` and `max_cost` 5."
 
 
 def test_a_result_is_a_line_a_table_and_a_frame_with_every_field(shell: Shell, server: str) -> None:

@@ -105,3 +105,7 @@ class AskedModels:
         """With who finds the decision in a reply that has no readable one, where the protocol has such a step."""
         extraction = showing.protocol.extraction
         return replace(showing, extractor=self.extractor(extraction.settings)) if extraction else showing
+
+
+def no_image(digest: str) -> bytes:
+    raise AssertionError(f"An extraction shows no image, not even {digest}.")

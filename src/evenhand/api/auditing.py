@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evenhand.api.asking import AskedModels
-from evenhand.api.jobs import Done, JudgingJob, Watching, carry_out_all, unwatched
-from evenhand.api.judging import Terms, asked_models
+from evenhand.api.items import ItemChoice
+from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, answers_in, carry_out_all, finished, unwatched
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
+from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.audit.design import AuditStudy, Design, design
-from evenhand.audit.gate import parse_rules
+from evenhand.audit.gate import GateRule, parse_rules
 from evenhand.audit.measures.catalog import known_measures
 from evenhand.audit.report_card import AuditReport, audit_report, keep_report
 from evenhand.audit.trials import Makers, ShownTwins, Sources
@@ -28,7 +28,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.prices import Price
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from evenhand.stats.reliability.families import parse_families
+from evenhand.stats.reliability.families import Families, parse_families
 
 SAMPLE = "visit-bench-sample"
 """What a judge is audited on where the user names no benchmark."""
@@ -45,14 +45,6 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedHow:
-    """Who is asked, and how."""
-
-    asked: AskedModels
-    showing: Showing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
     """What an audit is made of, whoever asks for it."""
 
@@ -61,8 +53,8 @@ class AuditPlan:
     items: Sequence[Item]
     answers: Sequence[Response]
     """The references among them."""
-    comparing: AskedHow
-    picking: AskedHow
+    comparing: AskedShowing
+    picking: AskedShowing
     """One of all answers, with the settings of its own protocol and no extractor."""
     budget: int
     """Trials at most."""
@@ -164,6 +156,8 @@ async def audit_async(
     ledger: "GivenLedger | None" = None,
     protocol: Protocol | str | None = None,
     showing: Showing | None = None,
+    items: ItemChoice | Sequence[str] | None = None,
+    replace: bool = False,
     budget: int = 1000,
     parts: Sequence[str] = (),
     require: str | Sequence[str] = (),
@@ -180,8 +174,8 @@ async def audit_async(
     """Tests whether a judge can be trusted, on a bundled sample or on a benchmark with answers of your own.
 
     `budget` is the number of trials at most, `require` such as "swap_consistency>=0.8" the gate's rules, `families`
-    such as "llava-13b=meta" whose model a judge is. The other settings are as `judge` has them. The report is kept in
-    the ledger, and boards of this judge show it.
+    such as "llava-13b=meta" whose model a judge is. A sample of `items` is drawn with `seed`. The other settings are as
+    `judge` has them. The report is kept in the ledger, and boards of this judge show it.
 
     >>> card = eh.audit("openai/gpt-4o", base_url=server, budget=40, parts=["pairs"], require="swap_consistency>=0.8")
     >>> card.passed
@@ -196,40 +190,39 @@ async def audit_async(
         of_families = parse_families(families)
     except ValueError as refusal:
         raise Misuse(str(refusal)) from refusal
-    book = ledger_at(ledger)
-    named = (terms or Terms()).but(
-        base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices, extractor=extractor
+    named = Terms(
+        base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or (), extractor=extractor
     )
-    subject = with_fetched(load_benchmark(SAMPLE) if benchmark is None else benchmark, book.images)
-    shown = showing or _first_showing(subject, protocol)
+    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings)
+    subject = with_fetched(load_benchmark(SAMPLE) if benchmark is None else benchmark, asker.ledger.images)
+    shown, choice, twins = showing or _first_showing(subject, protocol), ItemChoice.given(items), twins_for(subject)
     refuse_other_kinds(shown.protocol, shown.protocol.name)
-    twins = twins_for(subject)
-    asked = asked_models(judge, shown, named, settings, book, twins.benchmark)
-    picking = Showing(protocol=load_protocol(PICKING))
-    answers = [*_answers(subject, responses), *reference_responses(subject)]
     plan = AuditPlan(
         benchmark=subject,
         twins=twins,
-        items=subject.items,
-        answers=answers,
-        comparing=AskedHow(asked=asked, showing=asked.asking(shown)),
-        picking=AskedHow(
-            asked=asked_models(judge, picking, replace(named, extractor=None), settings, book, subject), showing=picking
-        ),
+        items=choice.of(subject, seed=seed),
+        answers=[*_answers(subject, responses), *reference_responses(subject)],
+        comparing=asker.asked(judge, shown, twins.benchmark),
+        picking=asker.without_extractor().asked(judge, Showing(protocol=load_protocol(PICKING)), subject),
         budget=budget,
         seed=seed,
         parts=parts,
-        settings={"judge": judge},
+        settings={"judge": judge, **choice.as_json()},
     )
-    audit = plan.made(book)
-    book.register_benchmark(subject)
-    book.add_responses(answers)
-    for one in await ask(audit, command="audit (Python)"):
-        if one.ended.error is not None:
-            raise one.ended.error
-    report = audit_report(book, audit.design, rules=rules, seed=seed, families=of_families)
+    return await _audited(plan, asker.ledger, rules, of_families, replace=replace)
+
+
+async def _audited(
+    plan: AuditPlan, ledger: Ledger, rules: Sequence[GateRule], families: Families, *, replace: bool
+) -> AuditReport:
+    """The plan carried out, once all of it is found possible, and its report kept where a reply was read."""
+    audit = plan.made(ledger)
+    ledger.register_benchmark(plan.benchmark)
+    ledger.add_responses(plan.answers, replace=replace)
+    finished(await ask(audit, command="audit (Python)"))
+    report = audit_report(ledger, audit.design, rules=rules, seed=plan.seed, families=families)
     if report.coverage.with_verdict:
-        keep_report(book, report)
+        keep_report(ledger, report)
     return report
 
 
@@ -249,4 +242,4 @@ def _answers(benchmark: Benchmark, given: ResponseSet | Sequence[Response] | Non
         if not files:
             raise Misuse(f"No answers come with {benchmark.name}; give them as `responses`.")
         return read_responses(files, benchmark).responses
-    return given.responses if isinstance(given, ResponseSet) else given
+    return answers_in(given)

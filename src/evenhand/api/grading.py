@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from evenhand.api.asking import AskedModels
-from evenhand.api.jobs import Done, JudgingJob, Watching, carry_out_all, unwatched
-from evenhand.api.judging import Terms, asked_models
+from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, answers_in, carry_out_all, finished, unwatched
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.api.running import plain
+from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
 from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selected, Selection, select, sets_of_answers
@@ -72,12 +71,10 @@ class GradeJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedPrompt:
+class AskedPrompt(AskedShowing):
     """One judge under one prompt."""
 
     prompt: int
-    asked: AskedModels
-    showing: Showing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,8 +174,8 @@ async def grade_async(
     """The Grade Score: does a judge pick the same option whatever the order?
 
     `source` is a file of prompts with their outputs, or a benchmark with the answers of several models to it.
-    `unrelated` adds an answer to another prompt to each row; None asks both ways. The other settings are as `judge` has
-    them.
+    `selection` says which rows: a limit, a sample, none with too many options or characters. `unrelated` adds an answer
+    to another prompt to each row; None asks both ways. The other settings are as `judge` has them.
 
     >>> score = eh.grade("options.jsonl", judge="openai/gpt-4o", base_url=server)
     >>> score
@@ -188,29 +185,27 @@ async def grade_async(
 
     Raises Misuse, LedgerError or BenchmarkError; what was answered before is on record.
     """
-    named = (terms or Terms()).but(base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices)
     asked_prompts = (prompts,) if isinstance(prompts, int) else tuple(dict.fromkeys(prompts))
     if not asked_prompts or not set(asked_prompts) <= set(PROMPTS):
         raise Misuse(f"prompts are some of {', '.join(map(str, PROMPTS))}, not {prompts!r}.")
-    book = ledger_at(ledger)
+    named = Terms(base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or ())
+    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings).without_extractor()
     ways = (False, True) if unrelated is None else (unrelated,)
     most = widest(protocol_of(asked_prompts[0]), readout, selection and selection.max_options, unrelated=True in ways)
     benchmark, pool = _pool(source, responses)
-    data = data_of(benchmark, pool, replace(selection or Selection(seed=seed), max_options=most))
+    rows = selection or Selection()
+    data = data_of(benchmark, pool, replace(rows, max_options=most, seed=rows.seed or seed))
     asked: list[AskedPrompt] = []
     for name in [judge] if isinstance(judge, str) else dict.fromkeys(judge):
         for prompt in asked_prompts:
             showing = Showing(protocol=protocol_of(prompt), readout=readout)
-            models = asked_models(name, showing, replace(named, extractor=None), settings, book, benchmark)
-            asked.append(AskedPrompt(prompt=prompt, asked=models, showing=models.asking(showing)))
+            one = asker.asked(name, showing, benchmark)
+            asked.append(AskedPrompt(prompt=prompt, asked=one.asked, showing=one.showing))
     plan = GradePlan(
         data=data, asked=asked, ways=ways, replicates=replicates, seed=seed, settings={"benchmark": benchmark.name}
     )
-    job = plan.job(book)
-    done = await ask(job, command="grade (Python)")
-    for one in done:
-        if one.ended.error is not None:
-            raise one.ended.error
+    job = plan.job(asker.ledger)
+    done = finished(await ask(job, command="grade (Python)"))
     return job.report(done, policy=policy)
 
 
@@ -227,5 +222,4 @@ def _pool(
         return read.benchmark, read.sets
     if responses is None:
         raise Misuse(f"Give the answers of several models to {source.name} as `responses`.")
-    given = responses.responses if isinstance(responses, ResponseSet) else responses
-    return source, sets_of_answers(source.items, [*given, *reference_responses(source)])
+    return source, sets_of_answers(source.items, [*answers_in(responses), *reference_responses(source)])

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TypeAlias, cast
 
 from evenhand.api.asking import AskedModels, Contact
-from evenhand.api.placing import as_placed_before, opponents_note
+from evenhand.benchmarks.answers.responses_file import ResponseSet
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
@@ -21,6 +21,7 @@ from evenhand.engine.tasks.deviations import BY_CHOICE
 from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.read.projection import adaptations, undecided_trial
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.placements import placements_like
 from evenhand.protocols.protocol import Protocol
 
 
@@ -46,11 +47,17 @@ class JudgingJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedProtocol:
-    """One protocol of a judging: who is asked under it, how, and about which pairs."""
+class AskedShowing:
+    """Who is asked, and how."""
 
     asked: AskedModels
     showing: Showing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProtocol(AskedShowing):
+    """One protocol of a judging, and about which pairs it is asked."""
+
     matching: Matching
 
 
@@ -106,8 +113,48 @@ class JudgingPlan:
         given = preparing(responses)
         if not given.study.new:
             return given, given.notes
-        settled = given if self.players_named else as_placed_before(given, preparing, responses, ledger)
-        return settled, (opponents_note(given, settled), *settled.notes)
+        settled = given if self.players_named else _as_placed_before(given, preparing, responses, ledger)
+        return settled, (_opponents_note(given, settled), *settled.notes)
+
+
+Preparing = Callable[[Sequence[Response]], PreparedStudy]
+"""The study that is made of these answers."""
+
+
+def _as_placed_before(
+    prepared: PreparedStudy, preparing: Preparing, responses: Sequence[Response], ledger: Ledger
+) -> PreparedStudy:
+    """The placing on record that the same command made first, else one begun on other answers, else what is given.
+
+    An opponent more can take another's place in the draw, so that the same battles come of the same models only.
+    """
+    here = set(prepared.study.models)
+    alike = [study for study in placements_like(ledger, prepared.study) if here >= set(study.models)]
+    found = [(study, preparing([one for one in responses if one.model in study.models])) for study in alike]
+    for study, again in found:
+        if again.study.key == study.key:
+            return again
+    for _, again in found:
+        if ledger.asked(trial.key for trial in again.trials()):
+            return again
+    return prepared
+
+
+def _opponents_note(given: PreparedStudy, settled: PreparedStudy) -> str:
+    """Whom the model meets, and who is left out because it came later."""
+    new = given.study.new
+    met = ", ".join(model for model in settled.study.models if model != new)
+    later = [model for model in given.study.models if model not in settled.study.models]
+    if later:
+        return (
+            f"{new} was placed before, and meets the same: {met}; not {', '.join(later)}, here since then "
+            "(--models names opponents)."
+        )
+    return f"Opponents of {new}: {met}."
+
+
+def answers_in(given: ResponseSet | Sequence[Response]) -> Sequence[Response]:
+    return given.responses if isinstance(given, ResponseSet) else given
 
 
 def published_matching(protocol: Protocol) -> Matching:
@@ -167,6 +214,14 @@ def _sum(values: list[Json]) -> Json:
         return {name: _sum([count.get(name, 0) for count in counts]) for name in dict.fromkeys(chain(*counts))}
     numbers = [value for value in values if isinstance(value, int | float)]
     return sum(numbers) if len(numbers) == len(values) else None
+
+
+def finished(done: list[Done]) -> list[Done]:
+    """Raises the error that ended one of them, as a call from Python does."""
+    for one in done:
+        if one.ended.error is not None:
+            raise one.ended.error
+    return done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

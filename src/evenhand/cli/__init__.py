@@ -2,5 +2,6 @@
 
 No number is computed here. A command NAME lies in `NAME_command.py`, in a folder by purpose: `ask` (what calls
 models), `read` (what reads the record), `data` (what goes in and out), `people`, `server`, `start`. Start with
-`main.py`; settings come through `folder.py`, sentences go out through `saying.py`.
+`main.py`; a command's options are a dataclass of flags (`options.py`), settings come through `folder.py`, sentences go
+out through `saying.py`.
 """

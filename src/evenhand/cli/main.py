@@ -117,10 +117,9 @@ class Commands(click.Group):
 
 def _trustful(command: click.Command) -> click.Command:
     """With --trust-folder, which the commands that ask models have declared themselves."""
-    from evenhand.cli.options import trust_folder
+    from evenhand.cli.options import trustful
 
-    if not any(parameter.name == "trust_folder" for parameter in command.params):
-        trust_folder(exposed=False)(command)
+    trustful(command)
     if isinstance(command, click.Group):
         for child in command.commands.values():
             _trustful(child)

@@ -1,20 +1,31 @@
-"""Flags that several commands share. Each can be set by a variable: EVENHAND_ and the flag's name."""
+"""Typed options: a command's dataclass, whose fields declare the flags that fill them.
+
+`takes` gives a command the flags of such a class, in the order of its fields, and hands it one filled value. A field
+that is a dataclass itself is a block of flags that several commands share. Each flag can be set by a variable too:
+EVENHAND_ and the flag's name.
+"""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
+from evenhand.api.items import ItemChoice
 from evenhand.api.ledgers import USUAL_STORE, store_fault
 from evenhand.cli.environment import UNTRUSTED, WrongUse
 from evenhand.cli.folder import Setting, settings_taken
+from evenhand.domain.trial import Readout
+from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
+from evenhand.format.sheet import Format
 
-Command: TypeAlias = Callable[..., Any]
+Command: TypeAlias = Callable[..., None]
 Flag: TypeAlias = Callable[[Command], Command]
+Options = TypeVar("Options")
 
 
 class TextWithSpaces(click.ParamType[str]):
@@ -62,32 +73,143 @@ PART = OneOf(_part_names)
 """Of an audit, likewise."""
 
 
-def option(*names: str, **attributes: Any) -> Flag:
-    """click.option with the flag's variable."""
-    long = next(name for name in names if name.startswith("--")).split("/")[0]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Declared:
+    """What fills a field."""
+
+    flag: Callable[[str], Flag]
+    """By the field's name, by which the program knows the flag."""
+    written: bool = False
+    """It says where to write: the field holds a Target."""
+    checked: bool = False
+    """What may not be written is told before any work is done."""
+
+
+def option(*names: str, settable: bool = True, **attributes: Any) -> Any:
+    """A field that this flag fills; the attributes are click's. `settable`: by a variable and by files too."""
+    return _field(_Declared(flag=functools.partial(_option, names, settable, attributes)), attributes)
+
+
+def output(*names: str, settable: bool = True, checked: bool = True, **attributes: Any) -> Any:
+    """A field of a Target, or of several, in a class with a field `force`. A dry run writes nothing, so checks none."""
+    flag = functools.partial(_option, names, settable, attributes)
+    return _field(_Declared(flag=flag, written=True, checked=checked), attributes)
+
+
+def argument(**attributes: Any) -> Any:
+    """A field that the command line's argument of the field's name fills."""
+    given = {"required": True, **attributes}
+    return _field(_Declared(flag=lambda name: click.argument(name, **attributes)), given)
+
+
+def _field(declared: _Declared, attributes: Mapping[str, Any]) -> Any:
+    """With the default that click has for the flag."""
+    several = attributes.get("multiple") or attributes.get("nargs") == -1
+    usual = attributes.get("default", () if several else False if attributes.get("is_flag") else None)
+    return field(default=MISSING if attributes.get("required") else usual, metadata={_Declared: declared})
+
+
+def _option(names: tuple[str, ...], settable: bool, attributes: Mapping[str, Any], name: str) -> Flag:
+    if not settable:
+        return click.option(*names, name, **attributes)
+    long = next(one for one in names if one.startswith("--")).split("/")[0]
     variable = "EVENHAND_" + long.removeprefix("--").replace("-", "_").upper()
-    return click.option(*names, cls=Setting, envvar=variable, **attributes)
+    return click.option(*names, name, cls=Setting, envvar=variable, **attributes)
 
 
-def all_of(flags: list[Flag]) -> Flag:
-    def decorate(function: Command) -> Command:
-        for one in reversed(flags):
-            function = one(function)
-        return function
+def takes(kind: type[Options]) -> Callable[[Callable[[click.Context, Options], None]], Command]:
+    """The command takes the flags that these options declare."""
+
+    def decorate(command: Callable[[click.Context, Options], None]) -> Command:
+        @functools.wraps(command)
+        def carried_out(**flags: Any) -> None:
+            command(click.get_current_context(), _filled(kind, _with_targets(kind, flags)))
+
+        made: Command = carried_out
+        for one, declared in reversed(list(_declared(kind))):
+            made = declared.flag(one.name)(made)
+        return made
 
     return decorate
 
 
-def trust_folder(*, exposed: bool) -> Flag:
-    """Of every command: beside what it says, it takes in what files set, before any other flag is looked at."""
-    return option(
-        "--trust-folder",
-        is_flag=True,
-        is_eager=True,
-        expose_value=exposed,
-        callback=settings_taken,
-        help="Let evenhand.toml and .env of this folder set anything: keys, addresses, files to write.",
+def _declared(kind: type[Any]) -> Iterator[tuple[Field[Any], _Declared]]:
+    """The fields of the options and of their blocks, in their order."""
+    for one in fields(kind):
+        declared = one.metadata.get(_Declared)
+        if declared is None:
+            yield from _declared(_block(one))
+        else:
+            yield one, declared
+
+
+def _block(one: Field[Any]) -> type[Any]:
+    assert is_dataclass(one.type), f"{one.name} is filled by no flag"
+    return cast("type[Any]", one.type)
+
+
+def _filled(kind: type[Options], flags: Mapping[str, Any]) -> Options:
+    return kind(
+        **{
+            one.name: flags[one.name] if _Declared in one.metadata else _filled(_block(one), flags)
+            for one in fields(cast("type[Any]", kind))
+        }
     )
+
+
+def as_given(options: Any) -> Iterator[tuple[str, object]]:
+    """The values of the options and of their blocks, by the flags' names in the program."""
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if _Declared in one.metadata:
+            yield one.name, value
+        else:
+            yield from as_given(value)
+
+
+def _with_targets(kind: type[Any], flags: Mapping[str, Any]) -> dict[str, Any]:
+    made = dict(flags)
+    for one, declared in _declared(kind):
+        if declared.written:
+            check = declared.checked and not flags.get("dry_run")
+            made[one.name] = _targets(flags[one.name], force=flags["force"], check=check)
+    return made
+
+
+def _targets(given: Any, *, force: bool, check: bool) -> Any:
+    if isinstance(given, tuple):
+        return tuple(_targets(one, force=force, check=check) for one in cast("tuple[Any, ...]", given))
+    if given is None or given == "-":
+        return given
+    made = target(given, force=force)
+    if check:
+        made.check()
+    return made
+
+
+def target(path: Path | str, *, force: bool) -> Target:
+    """A file that the command under way is to write."""
+    _, _, command = click.get_current_context().command_path.partition(" ")
+    return Target(path=Path(path), command=command, force=force)
+
+
+def trust_folder() -> bool:
+    return option("--trust-folder", **_TRUST)
+
+
+def trustful(command: click.Command) -> None:
+    """Gives the command --trust-folder, where its options have none: its word is taken without being handed on."""
+    if not any(parameter.name == "trust_folder" for parameter in command.params):
+        _option(("--trust-folder",), True, {**_TRUST, "expose_value": False}, "trust_folder")(command)
+
+
+_TRUST: Mapping[str, Any] = {
+    "is_flag": True,
+    # Before any other flag is looked at it takes in what files set.
+    "is_eager": True,
+    "callback": settings_taken,
+    "help": "Let evenhand.toml and .env of this folder set anything: keys, addresses, files to write.",
+}
 
 
 def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str:
@@ -103,69 +225,97 @@ def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str
     return url
 
 
-store = option(
-    "--store",
-    default=USUAL_STORE,
-    show_default=True,
-    callback=usual_store,
-    help="The ledger's URL.",
-)
-reference = option(
-    "--reference",
-    metavar="NAME",
-    help="What plays as the reference, where the data offers several (visit-bench: given, verified-gpt4).",
-)
-allow_partial = option(
-    "--allow-partial",
-    is_flag=True,
-    help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
-)
-force = option("--force", is_flag=True, help="Write over a file that is there, though this command did not write it.")
-as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-quiet = option("--quiet", is_flag=True, help="No progress.")
-
-choosing = all_of(
-    [
-        option("--benchmark", help="Which benchmark's judgements."),
-        option("--judge", help="Which judge's."),
-        option("--protocol", help="Under which protocol."),
-        option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Readout mode."),
-        option("--variant", help="Of which variant of the answers."),
-        option("--run", help="The board that this run is part of, with all runs judged and shown alike."),
-    ]
-)
+def store() -> str:
+    return option("--store", default=USUAL_STORE, show_default=True, callback=usual_store, help="The ledger's URL.")
 
 
-def writes(*names: str, checked: bool = True) -> Flag:
-    """The flags of these names say where to write: --force stands beside them, and each becomes a Target.
-
-    `checked`: what may not be written is told before any work is done; a dry run writes nothing.
-    """
-
-    def decorate(function: Command) -> Command:
-        @functools.wraps(function)
-        def writing(*arguments: Any, **flags: Any) -> Any:
-            for name in names:
-                flags[name] = _targets(flags[name], force=flags["force"], check=checked and not flags.get("dry_run"))
-            return function(*arguments, **flags)
-
-        return force(writing)
-
-    return decorate
+def data() -> Path | None:
+    return option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
 
 
-def target(path: Path | str, *, force: bool) -> Target:
-    """A file that the command under way is to write."""
-    _, _, command = click.get_current_context().command_path.partition(" ")
-    return Target(path=Path(path), command=command, force=force)
+def reference() -> str | None:
+    return option(
+        "--reference",
+        metavar="NAME",
+        help="What plays as the reference, where the data offers several (visit-bench: given, verified-gpt4).",
+    )
 
 
-def _targets(given: Any, *, force: bool, check: bool) -> Any:
-    if isinstance(given, tuple):
-        return tuple(_targets(one, force=force, check=check) for one in given)  # pyright: ignore[reportUnknownVariableType]
-    if given is None or given == "-":
-        return given
-    made = target(given, force=force)
-    if check:
-        made.check()
-    return made
+def allow_partial() -> bool:
+    return option(
+        "--allow-partial",
+        is_flag=True,
+        help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
+    )
+
+
+def force() -> bool:
+    return option(
+        "--force", is_flag=True, help="Write over a file that is there, though this command did not write it."
+    )
+
+
+def seed(meaning: str = "Random seed.") -> int:
+    return option("--seed", type=int, default=0, show_default=True, help=meaning)
+
+
+def as_json() -> bool:
+    return option("--json", is_flag=True, help="One JSON document on standard output.")
+
+
+def quiet() -> bool:
+    return option("--quiet", is_flag=True, help="No progress.")
+
+
+def plot(meaning: str) -> tuple[Target, ...]:
+    return output("--plot", multiple=True, type=click.Path(path_type=Path, dir_okay=False), help=meaning)
+
+
+def table_format(meaning: str = "How the tables are written.") -> Format:
+    return option(
+        "--format",
+        type=click.Choice(["table", "csv", "md", "latex"]),
+        default="table",
+        show_default=True,
+        help=meaning,
+    )
+
+
+def readout() -> Readout | None:
+    return option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Readout mode.")
+
+
+def variant() -> str | None:
+    return option("--variant", help="Of which variant of the answers.")
+
+
+def join(meaning: str) -> Joining:
+    return option("--join", type=click.Choice(["visit", "mt-bench"]), default="visit", show_default=True, help=meaning)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerOptions:
+    """Of a command that needs to be told no more than which ledger, and in which form to answer."""
+
+    store: str = store()
+    as_json: bool = as_json()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoosingOptions:
+    """Which board on record is meant."""
+
+    benchmark: str | None = option("--benchmark", help="Which benchmark's judgements.")
+    judge: str | None = option("--judge", help="Which judge's.")
+    protocol: str | None = option("--protocol", help="Under which protocol.")
+    readout: Readout | None = readout()
+    variant: str | None = variant()
+    run: str | None = option("--run", help="The board that this run is part of, with all runs judged and shown alike.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOptions(ItemChoice):
+    limit: int | None = option("--limit", type=click.IntRange(1), help="Only the first N items.")
+    sample: int | None = option("--sample", type=click.IntRange(1), help="Only N items, sampled with --seed.")
+    category: tuple[str, ...] = option("--category", multiple=True, help="Only items of this category; repeatable.")
+    items: tuple[str, ...] = option("--items", multiple=True, help="Only these items; repeatable.")

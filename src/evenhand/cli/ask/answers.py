@@ -1,23 +1,23 @@
-"""From the flags of `answer` to a run, and its answers as a file."""
+"""From the flags of `answer` and `describe-images` to a run, and what was said as a file."""
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
 
 from evenhand import __version__
 from evenhand.api.asking import Contact
 from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.data_error import listed
 from evenhand.cli.ask.asking_means import contact, recorded
+from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.ask.outcome import Outcome, print_dry_run
 from evenhand.cli.ask.progress import interruptible, progress
-from evenhand.cli.ask.text_only_answers import refuse_other_describers, text_only_of
-from evenhand.cli.environment import Environment, WrongUse
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import flag_notes, say_notes
-from evenhand.cli.selection import chosen_items
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
@@ -28,10 +28,17 @@ from evenhand.engine.tasks.answering import Answering
 from evenhand.engine.tasks.describing import Describing
 from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemTask, asked_with, said_by
 from evenhand.engine.tasks.pictures import refuse_addresses, with_fetched
-from evenhand.engine.tasks.text_only import is_description
+from evenhand.engine.tasks.text_only import Mode, TextOnly, describer_in, description_variant, is_description
 from evenhand.exchange.tables import ExchangeTable, check_format, write_table
 from evenhand.files.outputs import Target
+from evenhand.format.near_names import hint
 from evenhand.ledger.store.record import Ledger
+
+if TYPE_CHECKING:
+    from evenhand.cli.ask.answer_command import AnswerOptions
+    from evenhand.cli.ask.describe_images_command import DescribeImagesOptions
+
+    EitherOptions: TypeAlias = AnswerOptions | DescribeImagesOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +73,15 @@ class AnswerOrder:
     def _known(self) -> dict[str, Response]:
         return {} if self.again else self.said()
 
-    def obey(self, flags: Mapping[str, Any]) -> int:
+    def obey(self, given: "EitherOptions") -> int:
         """Does what the flags ask for and prints what came of it; the exit code."""
-        if flags["dry_run"]:
-            print_dry_run(self.dry_run(), max_cost=flags["max_cost"], as_json=flags["as_json"], noun="items")
+        if given.asking.dry_run:
+            print_dry_run(self.dry_run(), max_cost=given.asking.max_cost, as_json=given.as_json, noun="items")
             return 0
-        outcome = asyncio.run(self.carry_out(quiet=flags["quiet"]))
-        if flags["out"]:
-            self.write(flags["out"])
-        if flags["as_json"]:
+        outcome = asyncio.run(self.carry_out(quiet=given.quiet))
+        if given.out:
+            self.write(given.out)
+        if given.as_json:
             click.echo(json.dumps(outcome.document, ensure_ascii=False))
         outcome.print_summary()
         return outcome.exit_code
@@ -129,30 +136,32 @@ class Meeting:
     asked: Addressee
 
 
-def meeting_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Meeting:
-    if flags["out"]:
-        check_format(flags["out"])
-    loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+def meeting_of(ctx: click.Context, given: "EitherOptions", ledger: Ledger) -> Meeting:
+    if given.out:
+        check_format(given.out)
+    who = given.who
+    loaded = load_benchmark(given.benchmark, path=who.data, reference=who.reference)
     benchmark = with_fetched(loaded, ledger.images)
-    items = chosen_items(benchmark, flags)
+    items = who.chosen.of(benchmark, seed=who.seed)
     say_notes(benchmark.notes)
+    address = ModelAddress(
+        model=who.model, base_url=who.base_url, api_key_env=who.api_key_env, endpoint_name=who.endpoint_name
+    )
     model = contact(
         ctx,
-        flags["model"],
-        env,
-        flags,
-        url_flag="base_url",
-        key_flag="api_key_env",
+        address,
+        given.asking,
         defaults=GREEDY,
         image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
+        image_detail=who.image_detail,
     )
     asked = Addressee(
-        name=flags["name"] or model.model.name,
+        name=who.name or model.model.name,
         endpoint=model.model.identity,
         model=model.model.model,
         settings=model.settings,
-        image_detail=flags["image_detail"],
-        max_image_edge=flags["max_image_edge"],
+        image_detail=who.image_detail,
+        max_image_edge=who.max_image_edge,
         addresses=benchmark.addresses,
         own_name=model.model.name,
     )
@@ -161,9 +170,9 @@ def meeting_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, l
     return Meeting(benchmark=benchmark, items=items, contact=model, asked=asked)
 
 
-def answer_order(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> AnswerOrder:
-    meeting = meeting_of(ctx, flags, env, ledger)
-    text_only = text_only_of(flags, ledger, meeting.items)
+def answer_order(ctx: click.Context, given: "AnswerOptions", ledger: Ledger) -> AnswerOrder:
+    meeting = meeting_of(ctx, given, ledger)
+    text_only = text_only_of(given, ledger, meeting.items)
     items = meeting.items
     if text_only is None:
         refuse_addresses(items, meeting.benchmark.addresses)
@@ -176,14 +185,67 @@ def answer_order(ctx: click.Context, flags: Mapping[str, Any], env: Environment,
         contact=meeting.contact,
         task=Answering(asked=meeting.asked, text_only=text_only),
         command="answer",
-        settings=recorded(flags),
-        again=flags["replace"],
+        settings=recorded(given),
+        again=given.who.replace,
     )
     if text_only is not None and not order.again:
         refuse_other_describers(text_only, order.said().values())
     askable = [one for one in meeting.benchmark.items if text_only is None or one.digest in text_only.descriptions]
     refuse_mixed(order, askable)
     return order
+
+
+def text_only_of(given: "AnswerOptions", ledger: Ledger, items: Sequence[Item]) -> TextOnly | None:
+    """None where the images are sent. Raises WrongUse where no descriptions, or several describers', are on record."""
+    mode = _mode(given.variant)
+    if mode is None:
+        if given.descriptions_by:
+            raise WrongUse("--descriptions-by says whose descriptions stand for the images: give --variant text-only.")
+        return None
+    held = ledger.responses_to((item.digest for item in items), variant=description_variant(mode))
+    describer = _describer(given, {one.model for one in held}, mode)
+    texts = {one.item: one.text for one in held if one.model == describer}
+    lacking = [item.label for item in items if item.digest not in texts]
+    notes = [f"`text-only` is `text-only-{mode}`: judge its answers with --variant text-only-{mode}."]
+    say_notes(notes if given.variant == "text-only" else [])
+    if lacking:
+        say_notes(
+            [f"Without a description by {describer}, and so not asked: {len(lacking)} items ({listed(lacking)})."]
+        )
+    return TextOnly(mode=mode, describer=describer, descriptions=texts)
+
+
+def refuse_other_describers(text_only: TextOnly, answers: Iterable[Response]) -> None:
+    """Raises WrongUse where answers on record were given to somebody else's descriptions: they are not mixed."""
+    for answer in answers:
+        other = describer_in(answer.flags)
+        if other is not None and other != text_only.describer:
+            raise WrongUse(
+                f"The {text_only.variant} answers of '{answer.model}' on record were given to descriptions by {other}; "
+                f"give another --name for those to descriptions by {text_only.describer}, or --replace."
+            )
+
+
+def _mode(variant: str | None) -> Mode | None:
+    if variant in (None, "default"):
+        return None
+    return "generic" if variant == "text-only" else cast(Mode, variant.removeprefix("text-only-"))
+
+
+def _describer(given: "AnswerOptions", there: set[str], mode: Mode) -> str:
+    named = given.descriptions_by
+    if not there:
+        raise WrongUse(
+            f"The ledger holds no {mode} descriptions of these items' images; make them first: "
+            f"`evenhand describe-images {given.benchmark} --mode {mode} --model {named or 'MODEL'}`."
+        )
+    if named is not None and named not in there:
+        raise WrongUse(f"The ledger holds no {mode} descriptions by '{named}'; {hint(named, there)}")
+    if named is None and len(there) > 1:
+        raise WrongUse(
+            f"Several models described the images; choose one with --descriptions-by: {listed(sorted(there))}."
+        )
+    return named or there.pop()
 
 
 def refuse_mixed(order: AnswerOrder, askable: Sequence[Item]) -> None:
@@ -220,8 +282,8 @@ def _otherwise(said: Response, order: AnswerOrder) -> str | None:
     )
 
 
-def describe_order(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> AnswerOrder:
-    meeting = meeting_of(ctx, flags, env, ledger)
+def describe_order(ctx: click.Context, given: "DescribeImagesOptions", ledger: Ledger) -> AnswerOrder:
+    meeting = meeting_of(ctx, given, ledger)
     items = [item for item in meeting.items if item.images]
     if not items:
         raise WrongUse(f"The items of {meeting.benchmark.name} have no images; there is nothing to describe.")
@@ -233,10 +295,10 @@ def describe_order(ctx: click.Context, flags: Mapping[str, Any], env: Environmen
         benchmark=meeting.benchmark,
         items=items,
         contact=meeting.contact,
-        task=Describing(asked=meeting.asked, mode=flags["mode"]),
+        task=Describing(asked=meeting.asked, mode=given.mode),
         command="describe-images",
-        settings=recorded(flags),
-        again=flags["replace"],
+        settings=recorded(given),
+        again=given.who.replace,
     )
     refuse_mixed(order, items)
     return order

@@ -1,24 +1,38 @@
-"""What the flags of a command that asks a model come to: settings, pace, price, and which key may go where."""
+"""What the flags of a command that asks a model come to: settings, pace, price, and which key may go where.
+
+And who reads the replies that have no readable decision: the judge itself, or the model of `--extractor`.
+"""
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 from click.core import ParameterSource
 
-from evenhand.api.asking import Contact, Given
+from evenhand.api.asking import AskedModels, Contact, Given, no_image
+from evenhand.cli.ask.asking_options import (
+    AskingOptions,
+    ExtractorOptions,
+    ModelAddress,
+    PaceOptions,
+    SamplingOptions,
+    WorkerAskingOptions,
+)
 from evenhand.cli.environment import UNTRUSTED, Environment, WrongUse, refused_variable
 from evenhand.cli.folder import said_by
 from evenhand.cli.notes import say_notes
+from evenhand.cli.options import as_given
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
+from evenhand.engine.tasks.judging import Showing
 from evenhand.files.outputs import Target
 from evenhand.models.endpoint import INSECURE_HTTP
 from evenhand.models.named import NamedModel, named_model
@@ -29,15 +43,15 @@ from evenhand.models.wires import WIRES, built_in_names
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
-def given_settings(flags: Mapping[str, Any]) -> Given:
+def given_settings(sampling: SamplingOptions) -> Given:
     settings = Settings(
-        temperature=flags["temperature"],
-        top_p=flags["top_p"],
-        max_tokens=flags["max_tokens"],
-        seed=flags["sampling_seed"],
-        stop=tuple(flags["stop"]),
-        reasoning_effort=flags["reasoning_effort"],
-        extra_body=_extra_body(flags["extra_body"]),
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        max_tokens=sampling.max_tokens,
+        seed=sampling.sampling_seed,
+        stop=sampling.stop,
+        reasoning_effort=sampling.reasoning_effort,
+        extra_body=_extra_body(sampling.extra_body),
     )
     return Given.of(settings)
 
@@ -54,88 +68,117 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
     return cast(dict[str, Json], document)
 
 
-def pacing(flags: Mapping[str, Any], *, embedded: bool) -> Pacing:
+def pacing(pace: PaceOptions, *, embedded: bool) -> Pacing:
     return Pacing(
         # An embedded model answers one call after the other; more in flight would only wait.
-        max_connections=1 if embedded else flags["max_connections"],
-        rpm=flags["rpm"],
-        tpm=flags["tpm"],
-        retry=RetryRule(retries=flags["max_retries"]),
+        max_connections=1 if embedded else pace.max_connections,
+        rpm=pace.rpm,
+        tpm=pace.tpm,
+        retry=RetryRule(retries=pace.max_retries),
     )
 
 
 def contact(
     ctx: click.Context,
-    name: str,
-    env: Environment,
-    flags: Mapping[str, Any],
+    address: ModelAddress,
+    asking: AskingOptions | WorkerAskingOptions,
     *,
-    url_flag: str,
-    key_flag: str,
     defaults: Settings,
     image: Callable[[str], bytes],
+    image_detail: str | None = None,
 ) -> Contact:
     """Raises WrongUse where a budget is set and no price is known: an unknown price is never taken as 0."""
-    say_notes(WIRES.clashes(built_in_names(), used=name.partition("/")[0]))
+    env = cast(Environment, ctx.obj)
+    say_notes(WIRES.clashes(built_in_names(), used=address.model.partition("/")[0]))
     model = named_model(
-        name,
+        address.model,
         environment=env.environment,
         cache=env.cache,
-        base_url=flags[url_flag],
-        api_key_env=flags[key_flag],
-        endpoint_name=flags["endpoint_name"],
-        url_flag=f"--{url_flag.replace('_', '-')}",
-        key_flag=f"--{key_flag.replace('_', '-')}",
+        base_url=address.base_url,
+        api_key_env=address.api_key_env,
+        endpoint_name=address.endpoint_name,
+        url_flag=address.url_flag,
+        key_flag=address.key_flag,
     )
-    guard(ctx, name, model, env, flags, url_flag=url_flag, key_flag=key_flag)
-    given = given_settings(flags)
-    quote = Quote(model.endpoint, PriceList([parse_price(text) for text in flags["price"]]), image)
-    if flags["max_cost"] is not None and not math.isfinite(flags["max_cost"]):
-        raise WrongUse(
-            f"--max-cost is a number of dollars, not {flags['max_cost']}. {said_by(ctx, 'max_cost')}".rstrip()
-        )
-    if flags["max_cost"] is not None and not quote.known:
-        raise WrongUse(
-            f"--max-cost needs a price, and none is known for {model.name}; "
-            f"give --price input=DOLLARS,output=DOLLARS (per million tokens). {said_by(ctx, 'max_cost')}".rstrip()
-        )
+    guard(ctx, address, model)
+    given = given_settings(asking.sampling)
+    quote = Quote(model.endpoint, PriceList([parse_price(text) for text in asking.price]), image)
+    _refuse_budget(ctx, asking.max_cost, quote, model)
     return Contact(
         model=model,
         settings=given.over(defaults),
         quote=quote,
-        budget=Budget(flags["max_cost"]),
-        pacing=pacing(flags, embedded=model.endpoint is None),
-        environment=keys_of(env, flags),
+        budget=Budget(asking.max_cost),
+        pacing=pacing(asking.pace, embedded=model.endpoint is None),
+        environment=keys_of(env, insecure_http=asking.insecure_http),
         proxies=env.environment,
-        explicit=given.explicit | ({"image_detail"} if flags["image_detail"] else set[str]()),
-        timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
+        explicit=given.explicit | ({"image_detail"} if image_detail else set[str]()),
+        timeouts=timeouts_of(asking.pace.timeout),
     )
 
 
-def keys_of(env: Environment, flags: Mapping[str, Any]) -> dict[str, str]:
+def _refuse_budget(ctx: click.Context, max_cost: float | None, quote: Quote, model: NamedModel) -> None:
+    if max_cost is None:
+        return
+    said = said_by(ctx, "max_cost")
+    if not math.isfinite(max_cost):
+        raise WrongUse(f"--max-cost is a number of dollars, not {max_cost}. {said}".rstrip())
+    if not quote.known:
+        raise WrongUse(
+            f"--max-cost needs a price, and none is known for {model.name}; "
+            f"give --price input=DOLLARS,output=DOLLARS (per million tokens). {said}".rstrip()
+        )
+
+
+def timeouts_of(seconds: float) -> Timeouts:
+    return Timeouts(total=seconds, connect=min(15.0, seconds))
+
+
+def asked_models(
+    ctx: click.Context, judge: Contact, showing: Showing, asking: AskingOptions, extraction: ExtractorOptions
+) -> AskedModels:
+    name = extraction.extractor
+    if name is None:
+        for flag, given in (
+            ("--extractor-base-url", extraction.extractor_base_url),
+            ("--extractor-api-key-env", extraction.extractor_api_key_env),
+        ):
+            if given is not None:
+                raise WrongUse(f"{flag} goes with --extractor, which names the model.")
+        return AskedModels(judge=judge)
+    step = showing.protocol.extraction
+    if step is None or showing.readout != "free":
+        raise WrongUse(
+            f"--extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
+            "readout; leave it out."
+        )
+    address = ModelAddress(
+        model=name,
+        base_url=extraction.extractor_base_url,
+        api_key_env=extraction.extractor_api_key_env,
+        url_flag="--extractor-base-url",
+        key_flag="--extractor-api-key-env",
+    )
+    # How the judge samples says nothing of another model.
+    own = replace(asking, sampling=SamplingOptions())
+    return AskedModels(judge=judge, other=contact(ctx, address, own, defaults=step.settings, image=no_image))
+
+
+def keys_of(env: Environment, *, insecure_http: bool) -> dict[str, str]:
     """Where a model's key is looked up, with the word on plain http where the user gave it."""
     environment = env.environment
     environment.pop(INSECURE_HTTP, None)
-    return {**environment, INSECURE_HTTP: "1"} if flags["insecure_http"] else environment
+    return {**environment, INSECURE_HTTP: "1"} if insecure_http else environment
 
 
-def guard(
-    ctx: click.Context,
-    name: str,
-    model: NamedModel,
-    env: Environment,
-    flags: Mapping[str, Any],
-    *,
-    url_flag: str = "base_url",
-    key_flag: str = "api_key_env",
-) -> None:
+def guard(ctx: click.Context, address: ModelAddress, model: NamedModel) -> None:
     """Raises WrongUse where a folder's files would choose the key, the address, or who sees both."""
-    endpoint = model.endpoint
+    env, endpoint = cast(Environment, ctx.obj), model.endpoint
     if endpoint is None:
         return
     environment, withheld = env.environment, env.withheld
     wanted: list[str] = []
-    if flags[url_flag] is None and endpoint.url_variable is None:
+    if address.base_url is None and endpoint.url_variable is None:
         wanted += endpoint.provider.url_variables
     if not any(environment.get(variable) for variable in endpoint.key_variables):
         wanted += endpoint.key_variables
@@ -146,34 +189,40 @@ def guard(
             raise WrongUse(refused_variable(variable), code=UNTRUSTED)
     own_keys = [variable for variable in endpoint.key_variables if environment.get(variable)]
     # The provider in a model's name chooses the key, or the address: where the user named the other, both are theirs.
-    one_named = (flags[url_flag] is None) != (not flags[key_flag])
-    if one_named and own_keys and _of_folder(ctx, name, env, flags):
+    one_named = (address.base_url is None) != (not address.api_key_env)
+    if one_named and own_keys and _of_folder(ctx, address.model):
         raise WrongUse(
-            f"A file in this folder chose the model {name}, for which {own_keys[0]} would be sent to "
+            f"A file in this folder chose the model {address.model}, for which {own_keys[0]} would be sent to "
             f"{endpoint.base_url}. Name the model yourself, or give --trust-folder if you trust this folder.",
             code=UNTRUSTED,
         )
 
 
-def _of_folder(ctx: click.Context, name: str, env: Environment, flags: Mapping[str, Any]) -> bool:
+def _of_folder(ctx: click.Context, name: str) -> bool:
+    chosen = cast(Environment, ctx.obj).of_folder
     return any(
-        flags.get(flag) == name
-        and flag in env.of_folder
+        name in _several(ctx.params.get(flag))
+        and flag in chosen
         and ctx.get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
         for flag in ("judge", "model")
     )
 
 
-def recorded(flags: Mapping[str, Any]) -> dict[str, Json]:
-    """The resolved flags, as they are kept with a run, but for what may hold a secret: the store, a URL's query."""
-    kept = {name: _plain(value) for name, value in flags.items() if value not in (None, ()) and name != "store"}
+def _several(given: object) -> tuple[object, ...]:
+    return cast("tuple[object, ...]", given) if isinstance(given, tuple) else (given,)
+
+
+def recorded(options: object, *, only: Collection[str] | None = None) -> dict[str, Json]:
+    """The options as they are kept with a run, but for what may hold a secret: the store, a URL's query."""
+    given = {name: value for name, value in as_given(options) if only is None or name in only}
+    kept = {name: _plain(value) for name, value in given.items() if value not in (None, ()) and name != "store"}
     for name, value in kept.items():
         if name.endswith("base_url") and isinstance(value, str):
             kept[name] = value.partition("?")[0]
     return kept
 
 
-def _plain(value: Any) -> Json:
+def _plain(value: object) -> Json:
     if isinstance(value, tuple):
-        return [_plain(one) for one in cast(tuple[Any, ...], value)]
-    return str(value) if isinstance(value, Path | Target) else value
+        return [_plain(one) for one in cast("tuple[object, ...]", value)]
+    return str(value) if isinstance(value, Path | Target) else cast(Json, value)

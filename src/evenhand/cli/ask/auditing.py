@@ -1,12 +1,13 @@
 """From the flags of `audit` to its design, and its trials asked."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.api import auditing
-from evenhand.api.auditing import PICKING, SAMPLE, AskedHow, Audit, AuditPlan, refuse_other_kinds
+from evenhand.api.auditing import PICKING, SAMPLE, Audit, AuditPlan, refuse_other_kinds
 from evenhand.audit.design import Design
 from evenhand.audit.gate import GateRule
 from evenhand.audit.gate_plan import Needed, fewest_items
@@ -15,54 +16,59 @@ from evenhand.audit.measures.record import MeasureOffer
 from evenhand.audit.twins import twins_for
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.ask.asking_means import recorded
-from evenhand.cli.ask.judged_answers import answers_to_judge
-from evenhand.cli.ask.judging import job, showing_of, watching
+from evenhand.cli.ask.asking_options import NO_EXTRACTOR
+from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge
+from evenhand.cli.ask.judging import CommandAsker, shown_as, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
-from evenhand.cli.environment import Environment, WrongUse
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say
-from evenhand.cli.selection import chosen_items
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.judging import Showing
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.store.record import Ledger
 
+if TYPE_CHECKING:
+    from evenhand.cli.ask.audit_command import AuditOptions
 
-def audit_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Audit:
+
+def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit:
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
-    benchmark = with_fetched(load_benchmark(flags["benchmark"] or SAMPLE, path=flags["data"]), ledger.images)
+    benchmark = with_fetched(load_benchmark(given.benchmark or SAMPLE, path=given.data), ledger.images)
     twins = twins_for(benchmark)
+    asker = CommandAsker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
+    judge = given.server.of(given.judge)
     # Whose pictures are the benchmark's own too.
-    comparing = job(ctx, _showing(benchmark, flags), env, flags, ledger, twins.benchmark)
-    items = chosen_items(benchmark, flags)
+    comparing = asker.asked(judge, _showing(benchmark, given), twins.benchmark)
+    items = given.chosen.of(benchmark, seed=given.seed)
     say_notes(benchmark.notes)
-    answers = answers_to_judge(benchmark, items, flags, ledger, variant="", whole=False)
-    alone = {**flags, "extractor": None, "extractor_base_url": None, "extractor_api_key_env": None}
-    picking = job(ctx, showing_of(PICKING, flags, see=None), env, alone, ledger, benchmark)
+    choice = AnswerChoice(responses=given.responses, models=given.models, allow_partial=given.allow_partial)
+    answers = answers_to_judge(benchmark, items, choice, ledger)
+    picking = replace(shown_as(PICKING, given.showing), see=None)
     plan = AuditPlan(
         benchmark=benchmark,
         twins=twins,
         items=items,
         answers=answers.chosen,
-        comparing=AskedHow(asked=comparing[0], showing=comparing[1]),
-        picking=AskedHow(asked=picking[0], showing=picking[1]),
-        budget=flags["budget"],
-        seed=flags["seed"],
-        parts=flags["part"],
-        settings=recorded(flags),
+        comparing=comparing,
+        picking=replace(asker, extraction=NO_EXTRACTOR).asked(judge, picking, benchmark),
+        budget=given.budget,
+        seed=given.seed,
+        parts=given.part,
+        settings=recorded(given),
     )
     audit = plan.made(ledger)
-    answers.keep(ledger, flags)
+    answers.keep(ledger, dry_run=given.asking.dry_run, replace=given.replace)
     say_notes(audit.notes)
     return audit
 
 
-def _showing(benchmark: Benchmark, flags: Mapping[str, Any]) -> Showing:
-    names = [flags["protocol"]] if flags["protocol"] else list(benchmark.protocols)
+def _showing(benchmark: Benchmark, given: "AuditOptions") -> Showing:
+    names = [given.protocol] if given.protocol else list(benchmark.protocols)
     if not names:
         raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol.")
-    showing = showing_of(names[0], flags, see=flags["see"])
+    showing = shown_as(names[0], given.showing)
     refuse_other_kinds(showing.protocol, names[0])
     return showing
 

@@ -1,8 +1,8 @@
 """Which answers are judged: those of the files, else those a sample bundles, else those on record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
 
 from evenhand.benchmarks.answers.responses_file import Gaps, read_responses, reference_responses
 from evenhand.benchmarks.catalog import bundled_answers
@@ -20,17 +20,34 @@ from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import may_be_shown, set_aside
 
 
-def variant_to_judge(flags: Mapping[str, Any]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerChoice:
+    """Whose answers are judged, and where they come from."""
+
+    responses: Sequence[Path] = ()
+    """Files; else those that a sample bundles, else what is on record."""
+    models: Sequence[str] = ()
+    """Only these; all by default."""
+    against: str | None = None
+    new: str | None = None
+    """Who joins a board, and meets those on record."""
+    variant: str = ""
+    allow_partial: bool = False
+    whole: bool = False
+    """A file that lacks answers is refused, for every model meets one baseline on all items."""
+
+
+def variant_to_judge(variant: str | None, responses: Sequence[Path]) -> str:
     """What --variant says, else the column `variant` of the files. Raises ExchangeError where they differ."""
-    given = "" if flags["variant"] == "default" else flags["variant"]
-    named = {named_variant(path, given) for path in flags["responses"]} or {given or ""}
+    given = "" if variant == "default" else variant
+    named = {named_variant(path, given) for path in responses} or {given or ""}
     if len(named) > 1:
         names = ", ".join(sorted(name or "default" for name in named))
         raise ExchangeError(f"The files' columns `variant` name several: {names}. Judge one variant at a time.")
-    variant = named.pop()
-    if is_description(variant):
-        raise WrongUse(f"{variant} are descriptions of images and no answers; judge a variant that was answered.")
-    return variant
+    found = named.pop()
+    if is_description(found):
+        raise WrongUse(f"{found} are descriptions of images and no answers; judge a variant that was answered.")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,58 +57,47 @@ class Answers:
     everyone: list[Response]
     """Also those that the flags do not choose."""
 
-    def keep(self, ledger: Ledger, flags: Mapping[str, Any]) -> None:
+    def keep(self, ledger: Ledger, *, dry_run: bool, replace: bool = False) -> None:
         """Once all that was asked for is found possible: all of them, unless it is a dry run."""
-        if not flags["dry_run"]:
-            ledger.add_responses(self.everyone, replace=flags["replace"])
-        elif not flags["replace"]:
+        if not dry_run:
+            ledger.add_responses(self.everyone, replace=replace)
+        elif not replace:
             ledger.check_responses(self.everyone)
 
 
-def answers_to_judge(
-    benchmark: Benchmark,
-    items: Sequence[Item],
-    flags: Mapping[str, Any],
-    ledger: Ledger,
-    *,
-    variant: str,
-    whole: bool,
-) -> Answers:
-    """Of the chosen models, and the references; nothing goes into the ledger before they are kept.
-
-    `whole`: a file that lacks answers is refused, for every model meets one baseline on all items.
-    """
-    held = _on_record(benchmark, flags, variant, ledger)
-    if flags.get("new"):
+def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice, ledger: Ledger) -> Answers:
+    """Of the chosen models, and the references; nothing goes into the ledger before they are kept."""
+    held = _on_record(benchmark, choice, ledger)
+    if choice.new:
         _say_other_data(benchmark, ledger)
-    if flags["responses"] or (not variant and bundled_answers(benchmark)):
-        responses = _of_files(benchmark, items, flags, variant, whole=whole)
-        responses += _named_beside(responses, held, flags, variant)
-        if flags.get("new"):
-            responses += _opponents(responses, held, flags, items)
-        elif not flags["models"] and not flags["responses"]:
+    if choice.responses or (not choice.variant and bundled_answers(benchmark)):
+        responses = _of_files(benchmark, items, choice)
+        responses += _named_beside(responses, held, choice)
+        if choice.new:
+            responses += _opponents(responses, held, choice, items)
+        elif not choice.models and not choice.responses:
             say_notes(_left_out(responses, held))
     else:
         responses = held
         if not responses:
-            raise WrongUse(_nothing_held(benchmark, variant, ledger))
-        if flags.get("new"):
-            responses = [one for one in held if one.model == flags["new"]]
-            responses += _opponents(responses, held, flags, items)
-        chosen = [one for one in responses if not flags["models"] or one.model in flags["models"]]
+            raise WrongUse(_nothing_held(benchmark, choice.variant, ledger))
+        if choice.new:
+            responses = [one for one in held if one.model == choice.new]
+            responses += _opponents(responses, held, choice, items)
+        chosen = [one for one in responses if not choice.models or one.model in choice.models]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
     everyone = [*responses, *reference_responses(benchmark)]
-    return Answers(chosen=_of_models(everyone, flags["models"]), everyone=everyone)
+    return Answers(chosen=_of_models(everyone, choice.models), everyone=everyone)
 
 
 def _opponents(
-    responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], items: Sequence[Item]
+    responses: Sequence[Response], held: Sequence[Response], choice: AnswerChoice, items: Sequence[Item]
 ) -> list[Response]:
     """The answers on record of models not among `responses` that answered some of the items."""
     here, asked = {one.model for one in responses}, {item.digest for item in items}
     named = {one.model for one in held if one.item in asked} - here
-    if flags["models"]:
-        named &= set(flags["models"])
+    if choice.models:
+        named &= set(choice.models)
     return [one for one in held if one.model in named]
 
 
@@ -109,28 +115,24 @@ def _say_other_data(benchmark: Benchmark, ledger: Ledger) -> None:
         )
 
 
-def _named_beside(
-    responses: Sequence[Response], held: Sequence[Response], flags: Mapping[str, Any], variant: str
-) -> list[Response]:
+def _named_beside(responses: Sequence[Response], held: Sequence[Response], choice: AnswerChoice) -> list[Response]:
     """Answers on record of models that a flag names and the files lack: a baseline, or players beside theirs."""
-    named = set[str](flags["models"])
-    if variant and flags["against"]:
-        named.add(flags["against"])
+    named = set[str](choice.models)
+    if choice.variant and choice.against:
+        named.add(choice.against)
     named -= {one.model for one in responses}
     return [one for one in held if one.model in named]
 
 
-def _of_files(
-    benchmark: Benchmark, items: Sequence[Item], flags: Mapping[str, Any], variant: str, *, whole: bool
-) -> list[Response]:
-    gaps: Gaps = "refuse" if whole and flags["responses"] else "note"
-    if flags["allow_partial"]:
+def _of_files(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice) -> list[Response]:
+    gaps: Gaps = "refuse" if choice.whole and choice.responses else "note"
+    if choice.allow_partial:
         gaps = "allow"
-    files = flags["responses"] or bundled_answers(benchmark)
-    read = read_responses(files, benchmark, variant=variant, gaps=gaps, needed=items)
+    files = choice.responses or bundled_answers(benchmark)
+    read = read_responses(files, benchmark, variant=choice.variant, gaps=gaps, needed=items)
     say_notes(read.warnings)
     # The baseline is the same for every variant: what it answered with the images before it.
-    return [replace(one, variant="") if one.model == flags["against"] else one for one in read.responses]
+    return [replace(one, variant="") if one.model == choice.against else one for one in read.responses]
 
 
 def bundled_responses(benchmark: Benchmark) -> tuple[Response, ...]:
@@ -139,12 +141,12 @@ def bundled_responses(benchmark: Benchmark) -> tuple[Response, ...]:
     return read_responses(files, benchmark).responses if files else ()
 
 
-def _on_record(benchmark: Benchmark, flags: Mapping[str, Any], variant: str, ledger: Ledger) -> list[Response]:
+def _on_record(benchmark: Benchmark, choice: AnswerChoice, ledger: Ledger) -> list[Response]:
     """Of submissions only the published ones play, and those that a flag names."""
-    against = flags["against"]
+    against = choice.against
     plain = {against} if against else set[str]()
-    held = ledger.responses_to((item.digest for item in benchmark.items), variant=variant, plain=plain)
-    named = set[str](filter(None, [*flags["models"], against, flags.get("new")]))
+    held = ledger.responses_to((item.digest for item in benchmark.items), variant=choice.variant, plain=plain)
+    named = set[str](filter(None, [*choice.models, against, choice.new]))
     play = may_be_shown(ledger, {one.model for one in held} - {REFERENCE}) | _anonymous(ledger, named)
     return [one for one in held if one.model in play]
 

@@ -3,28 +3,34 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.api import jobs
-from evenhand.api.asking import AskedModels
-from evenhand.api.jobs import AskedProtocol, JudgingJob, JudgingPlan, Watch, Watching, refuse_adapted
+from evenhand.api.jobs import AskedProtocol, AskedShowing, JudgingJob, JudgingPlan, Watch, Watching, refuse_adapted
 from evenhand.benchmarks.catalog import load_benchmark
-from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.extracting import asked_models
-from evenhand.cli.ask.judged_answers import answers_to_judge, variant_to_judge
+from evenhand.cli.ask.asking_means import asked_models, contact, recorded
+from evenhand.cli.ask.asking_options import (
+    NO_EXTRACTOR,
+    AskingOptions,
+    ExtractorOptions,
+    Fence,
+    JudgeReadout,
+    ModelAddress,
+    RetryOptions,
+    ShowingOptions,
+)
+from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.ask.progress import interruptible, progress
-from evenhand.cli.environment import Environment, WrongUse
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
-from evenhand.cli.selection import chosen_items
 from evenhand.domain.item import Benchmark
-from evenhand.domain.trial import See
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.tasks.judging import Matching, Placing, Showing, compares_two
 from evenhand.engine.tasks.pictures import with_fetched
@@ -33,37 +39,50 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
 
+if TYPE_CHECKING:
+    from evenhand.cli.ask.judge_command import JudgeOptions
 
-def orders_of(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> list[JudgingJob]:
+
+def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list[JudgingJob]:
     """What the flags of `judge` ask for, a job for each protocol, on one budget.
 
     The answers in files go into the ledger unless it is a dry run.
     """
-    loaded = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+    loaded = load_benchmark(given.benchmark, path=given.data, reference=given.reference)
     benchmark = with_fetched(loaded, ledger.images)
-    items = chosen_items(benchmark, flags)
-    asked_how = [job(ctx, showing, env, flags, ledger, benchmark) for showing in _showings(benchmark, flags)]
+    items = given.chosen.of(benchmark, seed=given.seed)
+    asker = CommandAsker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
+    judge = given.server.of(given.judge)
+    asked_how = [asker.asked(judge, showing, benchmark) for showing in _showings(benchmark, given)]
     say_notes(benchmark.notes)
-    variant = variant_to_judge(flags)
-    matchings = [_matching(flags, showing.protocol, variant) for _, showing in asked_how]
-    _refuse_without_baseline(flags["models"], matchings)
-    whole = any(matching.pairing == "against" for matching in matchings)
-    answers = answers_to_judge(benchmark, items, flags, ledger, variant=variant, whole=whole)
+    variant = variant_to_judge(given.variant, given.responses)
+    protocols = [
+        AskedProtocol(asked=one.asked, showing=one.showing, matching=_matching(given, one.showing.protocol, variant))
+        for one in asked_how
+    ]
+    _refuse_without_baseline(given.models, [one.matching for one in protocols])
+    choice = AnswerChoice(
+        responses=given.responses,
+        models=given.models,
+        against=given.pairing.against,
+        new=given.pairing.new,
+        variant=variant,
+        allow_partial=given.allow_partial,
+        whole=any(one.matching.pairing == "against" for one in protocols),
+    )
+    answers = answers_to_judge(benchmark, items, choice, ledger)
     plan = JudgingPlan(
         benchmark=benchmark,
         items=items,
         responses=answers.chosen,
-        protocols=[
-            AskedProtocol(asked=asked, showing=showing, matching=matching)
-            for (asked, showing), matching in zip(asked_how, matchings, strict=True)
-        ],
-        players_named=bool(flags["models"]),
-        settings=recorded(flags),
-        retrying=Retrying(only_failed=flags["retry_failed"], reasons=frozenset(flags["retry_reason"])),
+        protocols=protocols,
+        players_named=bool(given.models),
+        settings=recorded(given),
+        retrying=retrying(given.retry),
     )
     planned = plan.jobs(ledger)
     say_notes(note for one in planned for note in one.notes)
-    answers.keep(ledger, flags)
+    answers.keep(ledger, dry_run=given.asking.dry_run, replace=given.replace)
     return planned
 
 
@@ -76,28 +95,32 @@ def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching
             )
 
 
-def job(
-    ctx: click.Context,
-    showing: Showing,
-    env: Environment,
-    flags: Mapping[str, Any],
-    ledger: Ledger,
-    benchmark: Benchmark,
-) -> tuple[AskedModels, Showing]:
-    """Who is asked under a protocol, and how."""
-    judge = contact(
-        ctx,
-        flags["judge"],
-        env,
-        flags,
-        url_flag="base_url" if flags["base_url"] and not flags["judge_base_url"] else "judge_base_url",
-        key_flag="judge_api_key_env",
-        defaults=showing.protocol.settings,
-        image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
-    )
-    refuse_adapted(judge, ledger, as_flag=True)
-    asked = asked_models(ctx, judge, showing, env, flags)
-    return asked, asked.asking(showing)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandAsker:
+    """How the models of one command are asked."""
+
+    ctx: click.Context
+    asking: AskingOptions
+    extraction: ExtractorOptions = NO_EXTRACTOR
+    ledger: Ledger
+
+    def asked(self, address: ModelAddress, showing: Showing, benchmark: Benchmark) -> AskedShowing:
+        """Raises WrongUse and Misuse where the judge, or the extractor, cannot be meant."""
+        judge = contact(
+            self.ctx,
+            address,
+            self.asking,
+            defaults=showing.protocol.settings,
+            image=lambda digest: benchmark.pictures.get(digest) or self.ledger.images.get(digest),
+            image_detail=showing.image_detail,
+        )
+        refuse_adapted(judge, self.ledger, as_flag=True)
+        asked = asked_models(self.ctx, judge, showing, self.asking, self.extraction)
+        return AskedShowing(asked=asked, showing=asked.asking(showing))
+
+
+def retrying(given: RetryOptions) -> Retrying:
+    return Retrying(only_failed=given.retry_failed, reasons=frozenset(given.retry_reason))
 
 
 def watching(*, quiet: bool) -> Watching:
@@ -122,19 +145,27 @@ async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool) -> Outcome
     return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
 
 
-def _showings(benchmark: Benchmark, flags: Mapping[str, Any]) -> list[Showing]:
+def _showings(benchmark: Benchmark, given: "JudgeOptions") -> list[Showing]:
     """One for each protocol asked for, else for each of the benchmark's own."""
-    names = dict.fromkeys(flags["protocol"] or benchmark.protocols)
+    names = dict.fromkeys(given.protocol or benchmark.protocols)
     if not names:
         there = ", ".join(name for name in protocol_names() if compares_two(load_protocol(name)))
         raise WrongUse(
             f"{benchmark.name} has no protocol of its own; choose one with --protocol: {there}, or a folder of yours."
         )
-    return [showing_of(name, flags, see=flags["see"]) for name in names]
+    return [shown_as(name, given.showing) for name in names]
 
 
-def showing_of(protocol: str, flags: Mapping[str, Any], *, see: See | None) -> Showing:
-    readout, fence = flags["readout"], flags["fence"]
+def shown_as(protocol: str, given: ShowingOptions) -> Showing:
+    return replace(
+        showing_of(protocol, readout=given.readout, fence=given.fence),
+        see=given.see,
+        image_detail=given.image_detail,
+        max_image_edge=given.max_image_edge,
+    )
+
+
+def showing_of(protocol: str, *, readout: JudgeReadout, fence: Fence) -> Showing:
     if fence == "token" and readout == "constrained":
         raise WrongUse(
             "Under --readout constrained the judge writes nothing that a candidate could speak in, so it needs no "
@@ -143,10 +174,7 @@ def showing_of(protocol: str, flags: Mapping[str, Any], *, see: See | None) -> S
     return Showing(
         protocol=load_protocol(protocol),
         readout="token" if fence == "token" else readout,
-        see=see,
         fenced=fence == "nonce",
-        image_detail=flags.get("image_detail"),
-        max_image_edge=flags.get("max_image_edge"),
     )
 
 
@@ -171,29 +199,28 @@ PLACING_BATTLES, PLACING_REFERENCE_BATTLES = 700, 150
 """What VisIT-Bench plays to place one model (appendix F; the 150 are read off its published boards)."""
 
 
-def _matching(flags: Mapping[str, Any], protocol: Protocol, variant: str) -> Matching:
-    if flags["new"]:
-        battles = flags["battles"] or PLACING_BATTLES
-        against_reference = flags["reference_battles"]
-        return Matching(
-            pairing="placing",
-            new=flags["new"],
-            battles=battles,
-            reference_battles=_reference_battles(battles) if against_reference is None else against_reference,
-            orders=flags["orders"],
-            replicates=flags["replicates"],
-            seed=flags["seed"],
-            variant=variant,
-        )
-    against = flags["against"] or (None if flags["pairs"] else protocol.against)
-    return Matching(
-        pairing="against" if against else flags["pairs"] or "round-robin",
+def _matching(given: "JudgeOptions", protocol: Protocol, variant: str) -> Matching:
+    pairing = given.pairing
+    against = pairing.against or (None if pairing.pairs else protocol.against)
+    usual = Matching(
+        pairing="against" if against else pairing.pairs or "round-robin",
         against=against,
-        battles=flags["battles"],
-        orders=flags["orders"],
-        replicates=flags["replicates"],
-        seed=flags["seed"],
+        battles=pairing.battles,
+        orders=pairing.orders,
+        replicates=given.replicates,
+        seed=given.seed,
         variant=variant,
+    )
+    if not pairing.new:
+        return usual
+    battles, reference = pairing.battles or PLACING_BATTLES, pairing.reference_battles
+    return replace(
+        usual,
+        pairing="placing",
+        against=None,
+        new=pairing.new,
+        battles=battles,
+        reference_battles=_reference_battles(battles) if reference is None else reference,
     )
 
 

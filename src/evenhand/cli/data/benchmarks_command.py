@@ -1,22 +1,28 @@
 """`evenhand benchmarks`: what there is to be asked."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option
+from evenhand.cli.options import option, output
+from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
     from evenhand.benchmarks.benchmark import BenchmarkInfo
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarksOptions:
+    as_json: bool = options.as_json()
+
+
 @click.group("benchmarks", invoke_without_command=True)
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+@options.takes(BenchmarksOptions)
+def command(ctx: click.Context, given: BenchmarksOptions) -> None:
     """The available benchmarks, with licence, counts and default protocols."""
     if ctx.invoked_subcommand is not None:
         return
@@ -24,7 +30,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     from evenhand.format.tables import console, print_entries
 
     infos, notes = _listed()
-    if as_json:
+    if given.as_json:
         document = {"schema": 1, "benchmarks": [info.as_json() for info in infos], "notes": notes}
         click.echo(json.dumps(document, ensure_ascii=False))
         return
@@ -58,38 +64,58 @@ def _facts(info: "BenchmarkInfo") -> list[str]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowBenchmarkOptions:
+    name: str = options.argument()
+    data: Path | None = option(
+        "--data", type=click.Path(path_type=Path), help="The benchmark's file, to count and check what it holds."
+    )
+    reference: str | None = options.reference()
+    items: bool = option(
+        "--items",
+        is_flag=True,
+        help="List every item with the name that files and --items of other commands give it.",
+    )
+    as_json: bool = options.as_json()
+
+
 @command.command("show")
-@click.argument("name")
-@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, to count and check what it holds.")
-@options.reference
-@option("--items", is_flag=True, help="List every item with the name that files and --items of other commands give it.")
-@options.as_json
-def show(name: str, data: Path | None, reference: str | None, items: bool, as_json: bool) -> None:
+@options.takes(ShowBenchmarkOptions)
+def show(_: click.Context, given: ShowBenchmarkOptions) -> None:
     """Everything about one benchmark; with --data, also about a file of your own."""
     from evenhand.cli.data.benchmark_facts import benchmark_facts
 
-    facts = benchmark_facts(name, data=data, reference=reference, items=items)
-    if as_json:
+    facts = benchmark_facts(given.name, data=given.data, reference=given.reference, items=given.items)
+    if given.as_json:
         click.echo(json.dumps(facts.document, ensure_ascii=False))
     else:
         facts.print()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchOptions:
+    force: bool = options.force()
+    name: str = options.argument()
+    data: Path | None = options.data()
+    max_bytes: int = option(
+        "--max-bytes", type=click.IntRange(1), default=20_000_000, show_default=True, help="Of one image."
+    )
+    allow_private: bool = option(
+        "--allow-private", is_flag=True, help="Fetch from this machine and private networks too."
+    )
+    out: Target | None = output(
+        "--out",
+        checked=False,
+        type=click.Path(path_type=Path),
+        help="The folder for the benchmark's file [.]; of images, a .jsonl, .csv or .parquet file on each URL.",
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @command.command("fetch")
-@options.writes("out", checked=False)
-@click.argument("name")
-@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
-@option("--max-bytes", type=click.IntRange(1), default=20_000_000, show_default=True, help="Of one image.")
-@option("--allow-private", is_flag=True, help="Fetch from this machine and private networks too.")
-@option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="The folder for the benchmark's file [.]; of images, a .jsonl, .csv or .parquet file on each URL.",
-)
-@options.store
-@options.as_json
-@click.pass_context
-def fetch(ctx: click.Context, name: str, **flags: Any) -> None:
+@options.takes(FetchOptions)
+def fetch(ctx: click.Context, given: FetchOptions) -> None:
     """Fetch NAME's own file, or the images that its data gives as URLs.
 
     Without --data, the file that a benchmark's authors publish comes into the folder --out, its hash checked; what came
@@ -101,14 +127,14 @@ def fetch(ctx: click.Context, name: str, **flags: Any) -> None:
     from evenhand.benchmarks.files.data_file import data_files
     from evenhand.cli.data.fetching import fetch_data, fetch_order
 
-    files = () if flags["data"] or name.endswith(".jsonl") else data_files(find_benchmark(name))
+    files = () if given.data or given.name.endswith(".jsonl") else data_files(find_benchmark(given.name))
     if files:
-        document = fetch_data(files, flags["out"].path if flags["out"] else Path())
-        if flags["as_json"]:
+        document = fetch_data(files, given.out.path if given.out else Path())
+        if given.as_json:
             click.echo(json.dumps(document, ensure_ascii=False))
         return
-    outcome = fetch_order(name, flags)
-    if flags["as_json"]:
+    outcome = fetch_order(given)
+    if given.as_json:
         click.echo(json.dumps(outcome.document, ensure_ascii=False))
     outcome.print_summary()
     ctx.exit(outcome.exit_code)

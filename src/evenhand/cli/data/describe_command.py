@@ -1,49 +1,47 @@
 """`evenhand describe`: what benchmarks hold, side by side."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.options import option
 from evenhand.cli.saying import say
+from evenhand.files.outputs import Target
+from evenhand.format.sheet import Format, written
 
 if TYPE_CHECKING:
     from evenhand.cli.data.describing import DescribedFile
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeOptions:
+    force: bool = options.force()
+    benchmarks: tuple[str, ...] = options.argument(nargs=-1, required=True, metavar="NAME[=PATH]...")
+    detector: Path | None = option(
+        "--detector",
+        type=click.Path(path_type=Path),
+        help="An ONNX object detector with COCO's classes, to count what the images show.",
+    )
+    image_kinds: Path | None = option(
+        "--image-kinds",
+        type=click.Path(path_type=Path),
+        help="A table with the columns image and kind, such as photograph or chart.",
+    )
+    form: Format = options.table_format("How the tables are written; csv is one long table with a row for each number.")
+    plot: tuple[Target, ...] = options.plot(
+        "Draw the pictures to this .svg or .png, or pictures and tables to this .html; repeatable."
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @click.command("describe")
-@options.writes("plot")
-@click.argument("benchmarks", nargs=-1, required=True, metavar="NAME[=PATH]...")
-@option(
-    "--detector",
-    type=click.Path(path_type=Path),
-    help="An ONNX object detector with COCO's classes, to count what the images show.",
-)
-@option(
-    "--image-kinds",
-    type=click.Path(path_type=Path),
-    help="A table with the columns image and kind, such as photograph or chart.",
-)
-@option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "md", "latex"]),
-    default="table",
-    show_default=True,
-    help="How the tables are written; csv is one long table with a row for each number.",
-)
-@option(
-    "--plot",
-    multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the pictures to this .svg or .png, or pictures and tables to this .html; repeatable.",
-)
-@options.store
-@options.as_json
-def command(benchmarks: tuple[str, ...], **flags: Any) -> None:
+@options.takes(DescribeOptions)
+def command(_: click.Context, given: DescribeOptions) -> None:
     """What each benchmark NAME holds: items, lengths, images, what it asks for.
 
     PATH is the benchmark's file, where it is not bundled; NAME may be a .jsonl file of your own. Several stand side by
@@ -51,18 +49,17 @@ def command(benchmarks: tuple[str, ...], **flags: Any) -> None:
     """
     from evenhand.cli.data.describing import told_of
 
-    told = told_of(benchmarks, flags)
-    for path in flags["plot"]:
+    told = told_of(given)
+    for path in given.plot:
         told.plot(path)
         click.echo(f"Written: {path}", err=True)
-    if flags["as_json"]:
+    if given.as_json:
         click.echo(json.dumps(told.document, ensure_ascii=False, allow_nan=False))
     else:
-        _print(told, flags["form"])
+        _print(told, given.form)
 
 
-def _print(told: "DescribedFile", form: Any) -> None:
-    from evenhand.format.sheet import written
+def _print(told: "DescribedFile", form: Format) -> None:
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape, unbroken
     from evenhand.reports.description.sheets import long_sheet, sheets

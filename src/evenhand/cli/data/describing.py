@@ -1,10 +1,10 @@
 """From the arguments of `describe` to what is told of each benchmark."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.cli.environment import WrongUse
@@ -23,6 +23,9 @@ from evenhand.format.charts import SUFFIXES
 from evenhand.images import ImageStore
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
+
+if TYPE_CHECKING:
+    from evenhand.cli.data.describe_command import DescribeOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,30 +49,30 @@ class DescribedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescribeOptions:
+class DescribedSource:
     name: str
     path: Path | None
 
     @classmethod
-    def of(cls, argument: str) -> "DescribeOptions":
+    def of(cls, argument: str) -> "DescribedSource":
         if argument.lower().endswith(".jsonl") and Path(argument).is_file():
             return cls(name=argument, path=None)
         name, _, path = argument.partition("=")
         return cls(name=name, path=Path(path).expanduser() if path else None)
 
 
-def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> DescribedFile:
+def told_of(given: "DescribeOptions") -> DescribedFile:
     """Raises WrongUse, BenchmarkError or DescribeError with a sentence."""
-    for path in flags["plot"]:
+    for path in given.plot:
         if path.suffix.lower() not in SUFFIXES:
             raise WrongUse(f"A picture is written as {', '.join(SUFFIXES)}; {path.name} ends in none of them.")
-    wanted = [DescribeOptions.of(argument) for argument in arguments]
-    labels = read_labels(flags["image_kinds"]) if flags["image_kinds"] else ()
+    wanted = [DescribedSource.of(argument) for argument in given.benchmarks]
+    labels = read_labels(given.image_kinds) if given.image_kinds else ()
     notes = [ESTIMATED]
     context = DescriptionContext(
         verbs=_verb_reader(notes),
-        detector=Detector(flags["detector"]) if flags["detector"] else None,
-        store=_fetched(flags["store"]),
+        detector=Detector(given.detector) if given.detector else None,
+        store=_fetched(given.store),
     )
     loaded = [_loaded(one, context.store) for one in wanted]
     kinds = [labels_of(benchmark, labels) for benchmark in loaded]
@@ -84,7 +87,7 @@ def told_of(arguments: Sequence[str], flags: Mapping[str, Any]) -> DescribedFile
     return DescribedFile(described=described, notes=(*notes, *([unknown] if unknown else [])))
 
 
-def _loaded(wanted: DescribeOptions, store: ImageStore | None) -> Benchmark:
+def _loaded(wanted: DescribedSource, store: ImageStore | None) -> Benchmark:
     if wanted.path is None and not wanted.name.lower().endswith(".jsonl"):
         info = find_benchmark(wanted.name)
         if info.items is None:
@@ -94,7 +97,7 @@ def _loaded(wanted: DescribeOptions, store: ImageStore | None) -> Benchmark:
     return benchmark if store is None else with_fetched(benchmark, store)
 
 
-def _names(wanted: Sequence[DescribeOptions], loaded: Sequence[Benchmark]) -> list[str]:
+def _names(wanted: Sequence[DescribedSource], loaded: Sequence[Benchmark]) -> list[str]:
     """A benchmark that stands there twice is told apart by its file."""
     times = Counter(benchmark.name for benchmark in loaded)
     names = [

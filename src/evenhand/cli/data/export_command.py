@@ -1,54 +1,103 @@
 """`evenhand export`: judgements, battles, answers or a board from the ledger to a file."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import click
 from click.core import ParameterSource
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import ChoosingOptions, option, output
+from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
     from evenhand.exchange.tables import ExchangeTable
     from evenhand.ledger.read.projection import StudyOnRecord
     from evenhand.ledger.store.record import Ledger
 
-_KINDS = ("judgements", "battles", "responses", "board")
+Kind: TypeAlias = Literal["judgements", "battles", "responses", "board"]
 _OF_JUDGES = ("judge", "protocol", "readout")
 
 
-# The kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    force: bool = options.force()
+    # The kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
+    of_judgements: bool = option(
+        "--judgements", settable=False, is_flag=True, help="A row for each trial, with its verdict."
+    )
+    of_battles: bool = option(
+        "--battles", settable=False, is_flag=True, help="A row for each item and pair, both orders joined."
+    )
+    of_responses: bool = option("--responses", settable=False, is_flag=True, help="A row for each answer.")
+    of_board: bool = option(
+        "--board", settable=False, is_flag=True, help="A row for each model: its rating, interval and rank."
+    )
+    grown: str | None = option(
+        "--grown",
+        settable=False,
+        metavar="NAME",
+        help="A growing benchmark's version, as a folder that --out names: items, images, history.",
+    )
+    public: bool = option(
+        "--public",
+        settable=False,
+        is_flag=True,
+        help="What everybody may have of --benchmark: questions and images, no answers.",
+    )
+    images: Target | None = output(
+        "--images",
+        settable=False,
+        checked=False,
+        type=click.Path(path_type=Path),
+        help="With --public: a folder for the images, by digest.",
+    )
+    out: Target | Literal["-"] = output(
+        "--out",
+        checked=False,
+        required=True,
+        metavar="FILE",
+        help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.",
+    )
+    replies: bool | None = option(
+        "--replies/--no-replies",
+        default=None,
+        help="With the judge's replies; by default for battles, not for judgements.",
+    )
+    with_reference: bool = option(
+        "--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference."
+    )
+    method: str | None = option("--method", type=options.METHOD, help="Of a board; bradley-terry if none.")
+    spreadsheet: bool = option(
+        "--spreadsheet",
+        is_flag=True,
+        help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.",
+    )
+    data: Path | None = option(
+        "--data",
+        type=click.Path(path_type=Path),
+        help="Answers to this data file, where a benchmark has several.",
+    )
+    reference: str | None = options.reference()
+    choosing: ChoosingOptions
+    store: str = options.store()
+
+    @property
+    def kinds(self) -> "list[Kind]":
+        asked: dict[Kind, bool] = {
+            "judgements": self.of_judgements,
+            "battles": self.of_battles,
+            "responses": self.of_responses,
+            "board": self.of_board,
+        }
+        return [kind for kind, wanted in asked.items() if wanted]
+
+
 @click.command("export")
-@options.writes("out", "images", checked=False)
-@click.option("--judgements", "of_judgements", is_flag=True, help="A row for each trial, with its verdict.")
-@click.option("--battles", "of_battles", is_flag=True, help="A row for each item and pair, both orders joined.")
-@click.option("--responses", "of_responses", is_flag=True, help="A row for each answer.")
-@click.option("--board", "of_board", is_flag=True, help="A row for each model: its rating, interval and rank.")
-@click.option(
-    "--grown",
-    metavar="NAME",
-    help="A growing benchmark's version, as a folder that --out names: items, images, history.",
-)
-@click.option(
-    "--public", is_flag=True, help="What everybody may have of --benchmark: questions and images, no answers."
-)
-@click.option("--images", type=click.Path(path_type=Path), help="With --public: a folder for the images, by digest.")
-@option("--out", required=True, metavar="FILE", help="Ends .jsonl, .csv or .parquet; - is JSONL on standard output.")
-@option(
-    "--replies/--no-replies", default=None, help="With the judge's replies; by default for battles, not for judgements."
-)
-@option("--with-reference", is_flag=True, help="Of visit-bench: also what is about the withheld reference.")
-@option("--method", type=options.METHOD, help="Of a board; bradley-terry if none.")
-@option("--spreadsheet", is_flag=True, help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.")
-@option("--data", type=click.Path(path_type=Path), help="Answers to this data file, where a benchmark has several.")
-@options.reference
-@options.choosing
-@options.store
-@click.pass_context
-def command(ctx: click.Context, **flags: Any) -> None:
+@options.takes(ExportOptions)
+def command(ctx: click.Context, given: ExportOptions) -> None:
     """Write judgements, battles, answers or a board from the ledger to a file that other tools read.
 
     `evenhand import` reads judgements and answers; battles are for `rank FILE` and other tools. Those of visit-bench
@@ -58,58 +107,57 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.exchange.tables import check_format, jsonl_lines, write_table
     from evenhand.ledger.store.record import Ledger
 
-    if flags["images"] and not flags["public"]:
+    if given.images and not given.public:
         raise WrongUse("--images writes the images of a --public export; leave it out.")
-    if flags["public"]:
-        _export_public(flags)
+    if given.public:
+        _export_public(given)
         return
-    if flags["grown"]:
-        _export_grown(Ledger(flags["store"], create=False), flags)
+    if given.grown:
+        _export_grown(Ledger(given.store, create=False), given.grown, given)
         return
-    kind = _kind(flags)
-    _refuse(ctx, kind, flags)
-    told = kind == "battles" or (kind == "judgements" and flags["replies"])
+    kind = _kind(given)
+    _refuse(ctx, kind, given)
+    told = kind == "battles" or (kind == "judgements" and given.replies)
     if not told and ctx.get_parameter_source("with_reference") is ParameterSource.COMMANDLINE:
         raise WrongUse("--with-reference is about battles, and about the --replies of judgements; leave it out.")
-    out = flags["out"]
-    to_stdout = out == "-"
-    check_format(Path("-.jsonl") if to_stdout else out, spreadsheet=flags["spreadsheet"])
-    if not to_stdout:
+    out = given.out
+    check_format(Path("-.jsonl") if out == "-" else out, spreadsheet=given.spreadsheet)
+    if out != "-":
         out.check()
-    table = _table(kind, Ledger(flags["store"], create=False), flags)
-    if to_stdout:
+    table = _table(kind, Ledger(given.store, create=False), given)
+    if out == "-":
         for line in jsonl_lines(table):
             click.echo(line, nl=False)
     else:
         try:
-            write_table(table, out, spreadsheet=flags["spreadsheet"])
+            write_table(table, out, spreadsheet=given.spreadsheet)
         except OSError as error:
             raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
     what = "models of the board" if kind == "board" else kind
-    click.echo(f"{len(table.rows)} {what} written{'' if to_stdout else f' to {out}'}.", err=True)
+    click.echo(f"{len(table.rows)} {what} written{'' if out == '-' else f' to {out}'}.", err=True)
     if {"replies", "auto_evaluation_cot"} & table.columns.keys():
         guided = any(row["protocol"] == GUIDED for row in table.rows)
         quoted = "captions, answers and the reference that the judge was shown" if guided else "captions and answers"
         click.echo(f"Note: replies may quote {quoted}; --no-replies leaves them out.", err=True)
 
 
-def _export_public(flags: Mapping[str, Any]) -> None:
+def _export_public(given: ExportOptions) -> None:
     from evenhand.cli.data.public_part import export_public
 
-    if flags["grown"] or any(flags[f"of_{kind}"] for kind in _KINDS):
+    if given.grown or given.kinds:
         raise WrongUse("--public is an export of its own; leave out --judgements, --battles, --responses and --grown.")
-    export_public(flags)
+    export_public(given)
 
 
-def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
+def _export_grown(ledger: "Ledger", name: str, given: ExportOptions) -> None:
     from evenhand.format.near_names import hint
     from evenhand.site.living.export import write_folder
     from evenhand.site.living.settings import growing_benchmarks
     from evenhand.site.living.versions import grown_version
 
-    if any(flags[f"of_{kind}"] for kind in _KINDS):
+    if given.kinds:
         raise WrongUse("--grown is an export of its own; leave out --judgements, --battles, --responses and --board.")
-    name, folder = flags["grown"], Path(str(flags["out"]))
+    folder = Path(str(given.out))
     growing = {one.name: one for one in growing_benchmarks(ledger)}
     if name not in growing:
         raise WrongUse(f"No benchmark '{name}' grows in this ledger; {hint(name, sorted(growing))}")
@@ -127,19 +175,19 @@ def _export_grown(ledger: "Ledger", flags: Mapping[str, Any]) -> None:
     )
 
 
-def _kind(flags: Mapping[str, Any]) -> str:
-    chosen = [kind for kind in _KINDS if flags[f"of_{kind}"]]
+def _kind(given: ExportOptions) -> Kind:
+    chosen = given.kinds
     if len(chosen) != 1:
         raise WrongUse("Give exactly one of --judgements, --battles, --responses and --board.")
     return chosen[0]
 
 
-def _refuse(ctx: click.Context, kind: str, flags: Mapping[str, Any]) -> None:
+def _refuse(ctx: click.Context, kind: Kind, given: ExportOptions) -> None:
     """Flags typed in that say nothing about what is written; a variable set for other commands is let be."""
     idle = {"responses": (*_OF_JUDGES, "replies", "method"), "board": ("replies",)}.get(kind, ("method",))
     typed = [name for name in idle if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if typed:
-        name = "no-replies" if typed[0] == "replies" and flags["replies"] is False else typed[0]
+        name = "no-replies" if typed[0] == "replies" and given.replies is False else typed[0]
         if name == "method":
             raise WrongUse(f"--method is how a --board is made, and {kind} are written as they are; leave it out.")
         if kind == "board":
@@ -147,34 +195,34 @@ def _refuse(ctx: click.Context, kind: str, flags: Mapping[str, Any]) -> None:
         raise WrongUse(f"--{name} chooses among judgements, and answers are of no judge; leave it out.")
 
 
-def _table(kind: str, ledger: "Ledger", flags: Mapping[str, Any]) -> "ExchangeTable":
+def _table(kind: Kind, ledger: "Ledger", given: ExportOptions) -> "ExchangeTable":
     if kind == "responses":
-        return _answers(ledger, flags)
-    chosen = _chosen(ledger, flags, undecided=kind == "judgements")
+        return _answers(ledger, given)
+    chosen = _chosen(ledger, given, undecided=kind == "judgements")
     if kind == "board":
-        return _board(ledger, chosen, flags)
+        return _board(ledger, chosen, given)
     if kind == "judgements":
-        return _judgements(ledger, chosen, flags)
-    return _battles(ledger, chosen, flags)
+        return _judgements(ledger, chosen, given)
+    return _battles(ledger, chosen, given)
 
 
-def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
+def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
     from evenhand.ledger.submissions.submitted_models import counted_battles
     from evenhand.reports.board.export import board_table
     from evenhand.reports.board.methods.catalog import DEFAULT
     from evenhand.reports.board.ranking import rank
 
-    board = rank(counted_battles(ledger, chosen), method=flags["method"] or DEFAULT)
+    board = rank(counted_battles(ledger, chosen), method=given.method or DEFAULT)
     return board_table(board.as_json())
 
 
-def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
+def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
     from evenhand.domain.response import REFERENCE
     from evenhand.exchange.judgements.export import judgements_table
     from evenhand.exchange.peers.visit_battles import is_visit_bench
 
-    replies = bool(flags["replies"])
-    withheld = replies and is_visit_bench(chosen) and not flags["with_reference"]
+    replies = bool(given.replies)
+    withheld = replies and is_visit_bench(chosen) and not given.with_reference
     table = judgements_table(ledger, chosen, replies=replies, silent=(REFERENCE,) if withheld else ())
     silent = sum(withheld and REFERENCE in cast("list[str]", row["models"]) for row in table.rows)
     if silent:
@@ -183,13 +231,13 @@ def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[
     return table
 
 
-def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str, Any]) -> "ExchangeTable":
+def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
     from evenhand.exchange.battles.export import battles_table
     from evenhand.exchange.peers.visit_battles import is_visit_bench, visit_battles_table
 
-    replies = flags["replies"] is not False
+    replies = given.replies is not False
     if is_visit_bench(chosen):
-        battles = visit_battles_table(ledger, chosen, replies=replies, with_reference=flags["with_reference"])
+        battles = visit_battles_table(ledger, chosen, replies=replies, with_reference=given.with_reference)
         if battles.withheld:
             sentence = "battles against the reference were left out; --with-reference writes them too."
             click.echo(f"{battles.withheld} {sentence}", err=True)
@@ -205,24 +253,24 @@ def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", flags: Mapping[str
     return battles.table
 
 
-def _chosen(ledger: "Ledger", flags: Mapping[str, Any], *, undecided: bool = False) -> "list[StudyOnRecord]":
-    from evenhand.cli.read.boards import chosen_studies
+def _chosen(ledger: "Ledger", given: ExportOptions, *, undecided: bool = False) -> "list[StudyOnRecord]":
+    from evenhand.cli.read.ranking import studies_chosen
 
-    chosen = chosen_studies(ledger, flags, undecided=undecided)
+    chosen = studies_chosen(ledger, given.choosing, undecided=undecided)
     if not chosen:
-        raise WrongUse(f"Run {flags['run']} is no board's, so there is nothing of it to export.")
+        raise WrongUse(f"Run {given.choosing.run} is no board's, so there is nothing of it to export.")
     return chosen
 
 
-def _answers(ledger: "Ledger", flags: Mapping[str, Any]) -> "ExchangeTable":
+def _answers(ledger: "Ledger", given: ExportOptions) -> "ExchangeTable":
     from evenhand.exchange.responses.export import responses_table, variants_held
 
-    if flags["run"]:
-        study = _chosen(ledger, flags)[0]
+    if given.choosing.run:
+        study = _chosen(ledger, given)[0]
         return responses_table(ledger, study.data, variant=study.variant)
-    data = _data(ledger, flags)
+    data = _data(ledger, given)
     held = sorted(variant or "default" for variant in variants_held(ledger, data))
-    variant = flags["variant"]
+    variant = given.choosing.variant
     if variant is None and len(held) > 1:
         raise WrongUse(f"The ledger holds several variants; choose one with --variant: {', '.join(held)}.")
     variant = variant or next(iter(held), "default")
@@ -232,16 +280,16 @@ def _answers(ledger: "Ledger", flags: Mapping[str, Any]) -> "ExchangeTable":
     return responses_table(ledger, data, variant="" if variant == "default" else variant)
 
 
-def _data(ledger: "Ledger", flags: Mapping[str, Any]) -> str:
+def _data(ledger: "Ledger", given: ExportOptions) -> str:
     """The digest of the one benchmark's data that is meant; raises WrongUse where that is not plain."""
     from evenhand.benchmarks.catalog import load_benchmark
     from evenhand.format.near_names import hint
     from evenhand.ledger.read.projection import benchmarks
 
-    name = flags["benchmark"]
+    name = given.choosing.benchmark
     held = benchmarks(ledger)
-    if name and (flags["data"] or name.lower().endswith(".jsonl")):
-        meant = load_benchmark(name, path=flags["data"], reference=flags["reference"])
+    if name and (given.data or name.lower().endswith(".jsonl")):
+        meant = load_benchmark(name, path=given.data, reference=given.reference)
         held = [one for one in held if one.data == meant.digest]
         name = meant.name
     names = sorted({one.name for one in held})

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,11 +17,13 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.exchange.tables import ExchangeTable, Shape, check_format, write_table
-from evenhand.files.outputs import Target
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, Problem, fetch_images
 from evenhand.images.guard import anywhere, is_public
 from evenhand.ledger.store.opening import explained
 from evenhand.ledger.store.record import Ledger
+
+if TYPE_CHECKING:
+    from evenhand.cli.data.benchmarks_command import FetchOptions
 
 _WHY: Mapping[Problem, str] = {
     "address": "the address cannot be fetched",
@@ -102,19 +104,19 @@ def _downloaded(file: DataFile, folder: Path) -> Downloaded:
     return done
 
 
-def fetch_order(name: str, flags: Mapping[str, Any]) -> FetchOutcome:
+def fetch_order(given: "FetchOptions") -> FetchOutcome:
     """Fetches what is missing, and writes the table that `--out` asks for."""
-    out: Target | None = flags["out"]
+    out = given.out
     if out is not None:
         check_format(out)
         out.check()
-    loaded = load_benchmark(name, path=flags["data"])
+    loaded = load_benchmark(given.name, path=given.data)
     urls = list(dict.fromkeys(image for item in loaded.items for image in item.images if "://" in image))
     if not urls:
         raise WrongUse(f"{loaded.name} names no image by a URL; there is nothing to fetch.")
-    ledger = Ledger(flags["store"])
+    ledger = Ledger(given.store)
     known = with_fetched(loaded, ledger.images).addresses
-    limits = FetchLimits(bytes=flags["max_bytes"], allowed=anywhere if flags["allow_private"] else is_public)
+    limits = FetchLimits(bytes=given.max_bytes, allowed=anywhere if given.allow_private else is_public)
     missing = [url for url in urls if url not in known]
     with explained(ledger.images.root):
         outcomes = asyncio.run(fetch_images(missing, ledger.images, licences=loaded.licences, limits=limits))

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
@@ -20,21 +20,38 @@ if TYPE_CHECKING:
     from evenhand.exchange.judgements.importing import ImportedJudgements
 
 
-# The two kinds have no variables: `judge` means other things by EVENHAND_RESPONSES.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    file: Path = options.argument(type=click.Path(path_type=Path))
+    # The two kinds have no variables: `judge` means other things by EVENHAND_RESPONSES.
+    of_responses: bool = option(
+        "--responses", settable=False, is_flag=True, help="FILE holds answers: item, model, response."
+    )
+    of_judgements: bool = option(
+        "--judgements", settable=False, is_flag=True, help="FILE holds preferences, or an export of ours."
+    )
+    benchmark: str = option(
+        "--benchmark", required=True, help="Which benchmark they are about: a name, or a .jsonl file of items."
+    )
+    data: Path | None = options.data()
+    reference: str | None = options.reference()
+    variant: str | None = option("--variant", help="Of which variant the answers are.")
+    allow_partial: bool = options.allow_partial()
+    levels: Literal["2", "3", "5"] | None = option(
+        "--levels", type=click.Choice(["2", "3", "5"]), help="Of the verdicts; else 5 where a 2 occurs, else 3."
+    )
+    replace: bool = option("--replace", is_flag=True, help="Use the file's where the ledger holds others.")
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+_ON_RECORD = ("file", "data", "reference", "variant", "allow_partial", "levels", "replace")
+"""What is kept with an import."""
+
+
 @click.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--responses", "of_responses", is_flag=True, help="FILE holds answers: item, model, response.")
-@click.option("--judgements", "of_judgements", is_flag=True, help="FILE holds preferences, or an export of ours.")
-@option("--benchmark", required=True, help="Which benchmark they are about: a name, or a .jsonl file of items.")
-@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
-@options.reference
-@option("--variant", help="Of which variant the answers are.")
-@options.allow_partial
-@option("--levels", type=click.Choice(["2", "3", "5"]), help="Of the verdicts; else 5 where a 2 occurs, else 3.")
-@option("--replace", is_flag=True, help="Use the file's where the ledger holds others.")
-@options.store
-@options.as_json
-def command(file: Path, **flags: Any) -> None:
+@options.takes(ImportOptions)
+def command(_: click.Context, given: ImportOptions) -> None:
     """Take the answers or the judgements in FILE (.jsonl, .json, .csv, .tsv, .xlsx, .parquet) into the ledger.
 
     Answers may also be VLMEvalKit's predictions, named after the model and matched by index; VisIT-Bench's
@@ -48,52 +65,47 @@ def command(file: Path, **flags: Any) -> None:
     from evenhand.cli.ask.asking_means import recorded
     from evenhand.cli.notes import say_notes
 
-    if flags["of_responses"] == flags["of_judgements"]:
+    if given.of_responses == given.of_judgements:
         raise WrongUse("Give exactly one of --responses and --judgements.")
-    if flags["of_judgements"] and flags["allow_partial"]:
+    if given.of_judgements and given.allow_partial:
         raise WrongUse("--allow-partial is about files of answers; leave it out.")
-    if flags["of_responses"] and flags["levels"]:
+    if given.of_responses and given.levels:
         raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
-    benchmark = load_benchmark(flags["benchmark"], path=flags["data"], reference=flags["reference"])
+    benchmark = load_benchmark(given.benchmark, path=given.data, reference=given.reference)
     say_notes(benchmark.notes)
-    take = _take_answers if flags["of_responses"] else _take_judgements
-    told = {name: flags[name] for name in ("data", "reference", "variant", "allow_partial", "levels", "replace")}
-    document = take(file, benchmark, flags, recorded({"file": file, **told}))
-    if flags["as_json"]:
+    take = _take_answers if given.of_responses else _take_judgements
+    document = take(benchmark, given, recorded(given, only=_ON_RECORD))
+    if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False))
 
 
-def _take_answers(
-    file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
-) -> "Json":
+def _take_answers(benchmark: "Benchmark", given: ImportOptions, settings: Mapping[str, "Json"]) -> "Json":
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.responses.importing import import_responses, read_answers
     from evenhand.ledger.store.record import Ledger
     from evenhand.stats.ratings.bradley_terry.notes import counted
 
-    gaps = "allow" if flags["allow_partial"] else "note"
-    read = read_answers(file, benchmark, variant=_variant(flags["variant"]), gaps=gaps)
+    gaps = "allow" if given.allow_partial else "note"
+    read = read_answers(given.file, benchmark, variant=_variant(given.variant), gaps=gaps)
     say_notes(read.warnings)
-    done = import_responses(Ledger(flags["store"]), benchmark, read, replace=flags["replace"], settings=settings)
+    done = import_responses(Ledger(given.store), benchmark, read, replace=given.replace, settings=settings)
     whose = f"of {counted(len(done.models), 'model')} to {benchmark.name}"
     click.echo(f"{counted(done.new, 'answer')} {whose} imported, {done.known} were known.", err=True)
     return done.as_json()
 
 
-def _take_judgements(
-    file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], settings: Mapping[str, "Json"]
-) -> "Json":
+def _take_judgements(benchmark: "Benchmark", given: ImportOptions, settings: Mapping[str, "Json"]) -> "Json":
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.judgements.importing import import_judgements
     from evenhand.format.printable import printable
     from evenhand.ledger.store.record import Ledger
     from evenhand.stats.ratings.bradley_terry.notes import counted
 
-    variant = _variant(flags["variant"]) or ""
-    read = _judgements_in(file, benchmark, flags, variant)
+    variant = _variant(given.variant) or ""
+    read = _judgements_in(benchmark, given, variant)
     say_notes(read.notes)
-    ledger = Ledger(flags["store"])
-    done = import_judgements(ledger, benchmark, read, variant=variant, replace=flags["replace"], settings=settings)
+    ledger = Ledger(given.store)
+    done = import_judgements(ledger, benchmark, read, variant=variant, replace=given.replace, settings=settings)
     whose = f"of {_raters(done.raters)} on {benchmark.name}"
     repeated = f"{counted(done.repeated, 'row')} {'repeats' if done.repeated == 1 else 'repeat'} others"
     again = f", {repeated}" if done.repeated else ""
@@ -121,7 +133,7 @@ def _new_names(done: "ImportedJudgements") -> str:
     return f" New to the ledger: {', '.join(names)}." if names else ""
 
 
-def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any], variant: str) -> "JudgementsFile":
+def _judgements_in(benchmark: "Benchmark", given: ImportOptions, variant: str) -> "JudgementsFile":
     from evenhand.cli.ask.judged_answers import bundled_responses
     from evenhand.cli.ask.judging import ledger_for
     from evenhand.exchange.judgements.file import columns_in, read_judgements
@@ -130,8 +142,9 @@ def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any],
     from evenhand.exchange.peers.alpaca_annotations import read_annotations
     from evenhand.exchange.peers.alpaca_battles import is_annotations
 
+    file = given.file
     columns = columns_in(file)
-    levels = cast("Levels", int(flags["levels"])) if flags["levels"] else None
+    levels = cast("Levels", int(given.levels)) if given.levels else None
     if is_preferences(columns):
         if levels not in (None, 2):
             raise WrongUse("The file's choices between A and B have 2 levels; leave --levels out.")
@@ -139,7 +152,7 @@ def _judgements_in(file: Path, benchmark: "Benchmark", flags: Mapping[str, Any],
     if is_annotations(columns):
         return read_annotations(file, benchmark, variant=variant, levels=levels)
     bundled = bundled_responses(benchmark) if not variant else ()
-    answers = answers_on_record(ledger_for(flags["store"], dry_run=True), benchmark, variant=variant)
+    answers = answers_on_record(ledger_for(given.store, dry_run=True), benchmark, variant=variant)
     held = {(one.item, one.model) for one in answers}
     brought = tuple(one for one in bundled if (one.item, one.model) not in held)
     read = read_judgements(file, benchmark, [*answers, *brought], levels=levels)

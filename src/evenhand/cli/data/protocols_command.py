@@ -1,6 +1,7 @@
 """`evenhand protocols`: how judges can be asked, and how they are read."""
 
 import json
+from dataclasses import dataclass
 
 import click
 
@@ -8,10 +9,14 @@ from evenhand.cli import options
 from evenhand.format.printable import printable
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolsOptions:
+    as_json: bool = options.as_json()
+
+
 @click.group("protocols", invoke_without_command=True)
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+@options.takes(ProtocolsOptions)
+def command(ctx: click.Context, given: ProtocolsOptions) -> None:
     """The available protocols; `show` prints one with its prompts."""
     if ctx.invoked_subcommand is not None:
         return
@@ -20,23 +25,28 @@ def command(ctx: click.Context, as_json: bool) -> None:
     from evenhand.protocols.catalog import load_protocol, protocol_names
 
     protocols = [load_protocol(name) for name in protocol_names()]
-    if as_json:
+    if given.as_json:
         click.echo(json.dumps({"schema": 1, "protocols": [facts(one) for one in protocols]}, ensure_ascii=False))
         return
     rows = [(one.name, one.kind, str(one.levels or "–"), one.source) for one in protocols]
     print_rows(("protocol", "kind", "levels", "source"), rows, console())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowProtocolOptions:
+    name: str = options.argument()
+    as_json: bool = options.as_json()
+
+
 @command.command("show")
-@click.argument("name")
-@options.as_json
-def show(name: str, as_json: bool) -> None:
+@options.takes(ShowProtocolOptions)
+def show(_: click.Context, given: ShowProtocolOptions) -> None:
     """One protocol whole: its turns as they are sent, with {{slots}}, and its reading rule."""
     from evenhand.cli.data.protocol_facts import facts, reading_lines, turns
     from evenhand.protocols.catalog import load_protocol
 
-    protocol = load_protocol(name)
-    if as_json:
+    protocol = load_protocol(given.name)
+    if given.as_json:
         click.echo(json.dumps({"schema": 1, **facts(protocol), "turns": turns(protocol)}, ensure_ascii=False))
         return
     for field, value in facts(protocol).items():

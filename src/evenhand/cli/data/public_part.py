@@ -1,10 +1,9 @@
 """`evenhand export --public`: what everybody may have of a benchmark, and its images as files."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +21,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.living.public_export import COLUMNS, WrittenImages, on_record, public_rows, write_images
 from evenhand.site.living.settings import growing_benchmarks, versions
 
+if TYPE_CHECKING:
+    from evenhand.cli.data.export_command import ExportOptions
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -30,26 +32,26 @@ class _Found:
     """Where images lie; None where there is no ledger, and none is made to look."""
 
 
-def export_public(flags: Mapping[str, Any]) -> None:
-    out, to_stdout = flags["out"], flags["out"] == "-"
-    if not to_stdout:
-        check_format(out, spreadsheet=flags["spreadsheet"])
+def export_public(given: "ExportOptions") -> None:
+    out = given.out
+    if out != "-":
+        check_format(out, spreadsheet=given.spreadsheet)
         out.check()
-    found = _found(flags)
-    folder: Target | None = flags["images"]
+    found = _found(given)
+    folder = given.images
     written: WrittenImages | None = None
     if folder is not None:
         with explained(folder.path):
             written = write_images(found.benchmark, folder, found.store)
-    rows = public_rows(found.benchmark, files=_from_table(written, folder, Path() if to_stdout else out.path.parent))
+    rows = public_rows(found.benchmark, files=_from_table(written, folder, Path() if out == "-" else out.path.parent))
     table = ExchangeTable(columns=COLUMNS, rows=rows)
-    if to_stdout:
+    if out == "-":
         for line in jsonl_lines(table):
             click.echo(line, nl=False)
     else:
         with explained(out.path):
-            write_table(table, out, spreadsheet=flags["spreadsheet"])
-    click.echo(f"{len(rows)} items written{'' if to_stdout else f' to {out}'}, their public part.", err=True)
+            write_table(table, out, spreadsheet=given.spreadsheet)
+    click.echo(f"{len(rows)} items written{'' if out == '-' else f' to {out}'}, their public part.", err=True)
     if written is not None:
         click.echo(f"{len(written.files)} images written to {folder}.", err=True)
         _tell_absent(written)
@@ -72,17 +74,17 @@ def _from_table(written: WrittenImages | None, folder: Target | None, beside: Pa
     return {digest: f"{way}/{name}" for digest, name in written.files.items()}
 
 
-def _found(flags: Mapping[str, Any]) -> _Found:
+def _found(given: "ExportOptions") -> _Found:
     """Raises WrongUse where it is not plain which benchmark is meant."""
-    name, data = flags["benchmark"], flags["data"]
+    name, data = given.choosing.benchmark, given.data
     if not name:
         raise WrongUse("Name the benchmark whose public part is wanted with --benchmark.")
-    path = sqlite_path(flags["store"])
-    ledger = None if path is not None and not path.exists() else Ledger(flags["store"], create=False)
+    path = sqlite_path(given.store)
+    ledger = None if path is not None and not path.exists() else Ledger(given.store, create=False)
     store = None if ledger is None else ledger.images
     bundled = name in benchmark_names() and find_benchmark(name).items is not None
     if data or bundled or name.lower().endswith(".jsonl"):
-        loaded = load_benchmark(name, path=data, reference=flags["reference"])
+        loaded = load_benchmark(name, path=data, reference=given.reference)
         return _Found(benchmark=loaded if store is None else with_fetched(loaded, store), store=store)
     if ledger is None:
         raise WrongUse(f"There is no ledger to look up {name} in; give its file with --data.")

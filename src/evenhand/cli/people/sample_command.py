@@ -1,38 +1,52 @@
 """`evenhand sample`: draws the questions that people are asked."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option
+from evenhand.cli.options import option, output
+from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
     from evenhand.domain.identity import Json
     from evenhand.domain.item import Benchmark
     from evenhand.domain.response import Response
     from evenhand.engine.tasks.people_sample import PeopleSample
-    from evenhand.files.outputs import Target
     from evenhand.ledger.store.record import Ledger
 
 _QUESTION = 70
 """Characters of a question that are printed of it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOptions:
+    force: bool = options.force()
+    benchmark: str = options.argument()
+    data: Path | None = options.data()
+    per_task: int = option(
+        "--per-task", type=click.IntRange(1), default=2, show_default=True, help="So many items of each task."
+    )
+    seed: int = options.seed()
+    models: tuple[str, ...] = option(
+        "--models", multiple=True, help="Only these models' answers are to be compared; repeatable."
+    )
+    against: str | None = option(
+        "--against", help="Every other model against this one; by default the baseline, where the protocol has one."
+    )
+    out: Target | None = output(
+        "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the questions to this file too."
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @click.command("sample")
-@options.writes("out")
-@click.argument("benchmark")
-@option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
-@option("--per-task", type=click.IntRange(1), default=2, show_default=True, help="So many items of each task.")
-@option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@option("--models", multiple=True, help="Only these models' answers are to be compared; repeatable.")
-@option("--against", help="Every other model against this one; by default the baseline, where the protocol has one.")
-@option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the questions to this file too.")
-@options.store
-@options.as_json
-def command(benchmark: str, **flags: Any) -> None:
+@options.takes(SampleOptions)
+def command(_: click.Context, given: SampleOptions) -> None:
     """Draw questions of BENCHMARK for people, as many of each task, and put the study on record.
 
     The answers to be compared are those on record; the same seed draws the same questions again.
@@ -43,29 +57,29 @@ def command(benchmark: str, **flags: Any) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.stats.ratings.bradley_terry.notes import counted
 
-    if flags["out"] is not None:
+    if given.out is not None:
         from evenhand.exchange.tables import check_format
 
-        check_format(flags["out"])
-    loaded = load_benchmark(benchmark, path=flags["data"])
-    ledger = Ledger(flags["store"])
-    _refuse_kept_back(ledger, {*flags["models"], *filter(None, [flags["against"]])})
-    responses = _responses(ledger, loaded, flags["models"])
+        check_format(given.out)
+    loaded = load_benchmark(given.benchmark, path=given.data)
+    ledger = Ledger(given.store)
+    _refuse_kept_back(ledger, {*given.models, *filter(None, [given.against])})
+    responses = _responses(ledger, loaded, given.models)
     sample = people_sample(
         loaded,
         responses,
-        per_task=flags["per_task"],
-        seed=flags["seed"],
-        against=flags["against"] or (_baseline(loaded) if responses else None),
+        per_task=given.per_task,
+        seed=given.seed,
+        against=given.against or (_baseline(loaded) if responses else None),
     )
     ledger.register_benchmark(loaded)
     ledger.add_responses(responses)
     ledger.register_study(sample.study, rater=ANYBODY, condition=BY_EYE, wanted=sample.wanted)
-    if flags["out"] is not None:
-        _write(sample, flags["out"])
+    if given.out is not None:
+        _write(sample, given.out)
     say_notes(f"Task {task} has {counted(there, 'item')}, fewer than were to be drawn." for task, there in sample.short)
-    if flags["as_json"]:
-        click.echo(json.dumps(_document(sample, flags["seed"]), ensure_ascii=False))
+    if given.as_json:
+        click.echo(json.dumps(_document(sample, given.seed), ensure_ascii=False))
     else:
         _print(sample)
 
@@ -108,7 +122,7 @@ def _rows(sample: "PeopleSample") -> "list[dict[str, Json]]":
     ]
 
 
-def _write(sample: "PeopleSample", path: "Target") -> None:
+def _write(sample: "PeopleSample", path: Target) -> None:
     from evenhand.exchange.tables import ExchangeTable, Shape, write_table
 
     columns: dict[str, Shape] = {"item": "text", "task": "text", "category": "text", "instruction": "text"}

@@ -1,46 +1,81 @@
 """`evenhand submit`: a team sends its model's answers to a server, and follows what becomes of them."""
 
 import json
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import option, output
+from evenhand.files.outputs import Target
 
 _ENDINGS = (".csv", ".jsonl")
 _TOKEN_LONGEST = 4096
 
 
-# What is done or said once has no variable: `judge` means something else by EVENHAND_BATTLES, and nobody accepts,
-# confirms or withdraws by a line in a file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitOptions:
+    """What is done or said once has no variable: `judge` means something else by EVENHAND_BATTLES, and nobody accepts,
+    confirms or withdraws by a line in a file."""
+
+    force: bool = options.force()
+    url: str = options.argument()
+    file: Path | None = options.argument(required=False, type=click.Path(path_type=Path))
+    token: str | None = option(
+        "--token", help="The team's, by EVENHAND_TOKEN only: a command line is seen by others on the machine."
+    )
+    token_file: Path | None = option(
+        "--token-file", settable=False, type=click.Path(path_type=Path), help="A file that holds the team's token."
+    )
+    benchmark: str | None = option(
+        "--benchmark", metavar="NAME", help="Which of the server's boards, by benchmark or id, where it has several."
+    )
+    model: str | None = option("--model", help="The model's name.")
+    version: str | None = option("--version", help="Its version; later ones are listed next to earlier ones.")
+    team: str | None = option("--team", help="The team's name.")
+    link: str = option("--link", default="", metavar="URL", help="Where one reads about the model.")
+    accept_policy: bool = option(
+        "--accept-policy",
+        settable=False,
+        is_flag=True,
+        help="The benchmark's policy is accepted; without it it is shown.",
+    )
+    status: str | None = option(
+        "--status",
+        settable=False,
+        metavar="ID",
+        help="The state of an earlier submission; or FILE is its corrected file.",
+    )
+    confirm: bool = option(
+        "--confirm", settable=False, is_flag=True, help="Have it judged, where the file has no faults."
+    )
+    publish: bool = option("--publish", settable=False, is_flag=True, help="With --status: show its name on the board.")
+    withdraw: bool = option("--withdraw", settable=False, is_flag=True, help="With --status: take it off the board.")
+    wait: bool = option("--wait", settable=False, is_flag=True, help="Wait until it is judged.")
+    every: float = option(
+        "--every", type=click.FloatRange(0), default=10.0, show_default=True, help="Seconds between two looks."
+    )
+    receipt: Target | None = output(
+        "--receipt",
+        settable=False,
+        type=click.Path(path_type=Path),
+        help="Write its receipt to this file, once it is judged.",
+    )
+    battles: Target | None = output(
+        "--battles",
+        settable=False,
+        type=click.Path(path_type=Path),
+        help="Write its battles to this file, once it is judged.",
+    )
+    as_json: bool = options.as_json()
+
+
 @click.command("submit")
-@options.writes("receipt", "battles")
-@click.argument("url")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@option("--token", help="The team's, by EVENHAND_TOKEN only: a command line is seen by others on the machine.")
-@click.option("--token-file", type=click.Path(path_type=Path), help="A file that holds the team's token.")
-@option("--benchmark", metavar="NAME", help="Which of the server's boards, by benchmark or id, where it has several.")
-@option("--model", help="The model's name.")
-@option("--version", help="Its version; later ones are listed next to earlier ones.")
-@option("--team", help="The team's name.")
-@option("--link", default="", metavar="URL", help="Where one reads about the model.")
-@click.option("--accept-policy", is_flag=True, help="The benchmark's policy is accepted; without it it is shown.")
-@click.option("--status", metavar="ID", help="The state of an earlier submission; or FILE is its corrected file.")
-@click.option("--confirm", is_flag=True, help="Have it judged, where the file has no faults.")
-@click.option("--publish", is_flag=True, help="With --status: show its name on the board.")
-@click.option("--withdraw", is_flag=True, help="With --status: take it off the board.")
-@click.option("--wait", is_flag=True, help="Wait until it is judged.")
-@option("--every", type=click.FloatRange(0), default=10.0, show_default=True, help="Seconds between two looks.")
-@click.option("--receipt", type=click.Path(path_type=Path), help="Write its receipt to this file, once it is judged.")
-@click.option("--battles", type=click.Path(path_type=Path), help="Write its battles to this file, once it is judged.")
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, url: str, file: Path | None, **flags: Any) -> None:
+@options.takes(SubmitOptions)
+def command(ctx: click.Context, given: SubmitOptions) -> None:
     """Send FILE, a model's answers as .csv or .jsonl, to the server at URL, and follow the submission.
 
     What is missing, doubled, unknown or empty in it is told at once; nothing is judged before it is confirmed. Exit 2
@@ -51,35 +86,41 @@ def command(ctx: click.Context, url: str, file: Path | None, **flags: Any) -> No
     from evenhand.cli.people.submission_server import address
     from evenhand.cli.people.submitting import Entry, SubmitJob, carry_out
 
-    _refuse(file, flags)
+    _refuse(given)
     order = SubmitJob(
-        server=address(url),
-        token=_token(ctx, flags),
-        file=file,
-        submission=flags["status"],
+        server=address(given.url),
+        token=_token(ctx, given),
+        file=given.file,
+        submission=given.status,
         entry=Entry(
-            **{name: flags[name] for name in ("benchmark", "model", "version", "team", "link", "accept_policy")}
+            benchmark=given.benchmark,
+            model=given.model,
+            version=given.version,
+            team=given.team,
+            link=given.link,
+            accept_policy=given.accept_policy,
         ),
-        confirm=flags["confirm"],
-        word=next((word for word in ("publish", "withdraw") if flags[word]), None),
-        wait=flags["wait"],
-        every=flags["every"],
-        receipt=flags["receipt"],
-        battles=flags["battles"],
+        confirm=given.confirm,
+        word="publish" if given.publish else "withdraw" if given.withdraw else None,
+        wait=given.wait,
+        every=given.every,
+        receipt=given.receipt,
+        battles=given.battles,
     )
     outcome = asyncio.run(carry_out(order))
-    if flags["as_json"]:
+    if given.as_json:
         click.echo(json.dumps({"schema": 1, **outcome.document}, ensure_ascii=True))
     ctx.exit(outcome.exit_code)
 
 
-def _refuse(file: Path | None, flags: Mapping[str, Any]) -> None:
+def _refuse(given: SubmitOptions) -> None:
     """Raises WrongUse for what is plainly wrong before anybody is asked."""
-    if file is None and not flags["status"]:
+    file = given.file
+    if file is None and not given.status:
         raise WrongUse("Give the file of answers, or --status ID of a submission begun before.")
-    if (flags["publish"] or flags["withdraw"]) and (file or not flags["status"] or flags["confirm"]):
+    if (given.publish or given.withdraw) and (file or not given.status or given.confirm):
         raise WrongUse("--publish and --withdraw are said alone, of a submission begun before: --status ID.")
-    if flags["publish"] and flags["withdraw"]:
+    if given.publish and given.withdraw:
         raise WrongUse("Give --publish or --withdraw, not both.")
     if file is not None:
         _refuse_file(file)
@@ -97,14 +138,14 @@ def _refuse_file(file: Path) -> None:
         raise WrongUse(f"{file} is empty; at least one answer is needed.")
 
 
-def _token(ctx: click.Context, flags: Mapping[str, Any]) -> str:
+def _token(ctx: click.Context, given: SubmitOptions) -> str:
     if ctx.get_parameter_source("token") is ParameterSource.COMMANDLINE:
         raise WrongUse(
             "A token on the command line is seen by everybody on this machine, and stays in the shell's history; "
             "set EVENHAND_TOKEN or give --token-file FILE, and make yourself another token: this one may be known now."
         )
-    file: Path | None = flags["token_file"]
-    token = ((flags["token"] or "") if file is None else _words_of(file)).strip()
+    file = given.token_file
+    token = ((given.token or "") if file is None else _words_of(file)).strip()
     if not token:
         raise WrongUse("The server must know whose submission it is; set EVENHAND_TOKEN, or give --token-file FILE.")
     if not token.isascii() or not token.isprintable() or " " in token:

@@ -3,6 +3,7 @@
 import codecs
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,25 +32,27 @@ _NOT_WORKED_OUT = (
 _WHOSE_KEY = "Is this the board's key? Compare it with the one on its page, or give that by --public-key."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions:
+    receipt: Path = options.argument(type=click.Path(path_type=Path))
+    predictions: Path | None = option(
+        "--predictions",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="A file of answers: is it the one that was submitted?",
+    )
+    public_key: str | None = option(
+        "--public-key",
+        metavar="HEX|FILE",
+        help="The board's public key as its page shows it, or a file with one or several: did it sign the receipt?",
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @click.command("verify")
-@click.argument("receipt", type=click.Path(path_type=Path))
-@option(
-    "--predictions",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A file of answers: is it the one that was submitted?",
-)
-@option(
-    "--public-key",
-    metavar="HEX|FILE",
-    help="The board's public key as its page shows it, or a file with one or several: did it sign the receipt?",
-)
-@options.store
-@options.as_json
-@click.pass_context
-def command(
-    ctx: click.Context, receipt: Path, predictions: Path | None, public_key: str | None, store: str, as_json: bool
-) -> None:
+@options.takes(VerifyOptions)
+def command(ctx: click.Context, given: VerifyOptions) -> None:
     """Work out again what RECEIPT says of a submission, from the ledger as it stood then. Exit 1 where they differ.
 
     That is for whoever holds the ledger. Without it, --public-key tells whether the receipt is as the board signed it,
@@ -60,19 +63,20 @@ def command(
     from evenhand.reports.receipts.reading import ReceiptError, read_receipt
 
     try:
-        read = read_receipt(_bytes(receipt))
+        read = read_receipt(_bytes(given.receipt))
     except ReceiptError as error:
-        raise WrongUse(f"{receipt}: {error}") from None
-    given = None if predictions is None else _bytes(predictions)
-    keys = None if public_key is None else _keys(public_key)
+        raise WrongUse(f"{given.receipt}: {error}") from None
+    predictions = None if given.predictions is None else _bytes(given.predictions)
+    keys = None if given.public_key is None else _keys(given.public_key)
+    store, as_json = given.store, given.as_json
     if _no_ledger(store):
-        ctx.exit(_without_ledger(read, given, keys, store=store, as_json=as_json))
-    found = verify(Ledger(store, create=False), read, predictions=given)
+        ctx.exit(_without_ledger(read, predictions, keys, store=store, as_json=as_json))
+    found = verify(Ledger(store, create=False), read, predictions=predictions)
     if keys is not None:
         found = ReceiptVerification(checks=(signature_of(read, keys), *found.checks))
     words = f"The receipt {'agrees' if found.agrees else 'does NOT agree'} with the ledger at {store}."
     if found.agrees and not found.verified:
-        words += f" {predictions} is NOT the file that was submitted."
+        words += f" {given.predictions} is NOT the file that was submitted."
     _tell(found.checks, found.as_json(), words, as_json=as_json)
     ctx.exit(0 if found.verified else 1)
 

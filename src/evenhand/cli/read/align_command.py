@@ -1,7 +1,8 @@
 """`evenhand align`: raters against people, from files or from the ledger."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
@@ -13,22 +14,38 @@ if TYPE_CHECKING:
     from evenhand.domain.verdict import Levels
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignOptions:
+    files: tuple[Path, ...] = options.argument(nargs=-1, type=click.Path(path_type=Path))
+    benchmark: str | None = option("--benchmark", help="Which benchmark's judgements, from the ledger.")
+    judge: tuple[str, ...] = option(
+        "--judge", multiple=True, help="Which raters are compared with people; all models by default. Repeatable."
+    )
+    protocol: str | None = option(
+        "--protocol", help="From the ledger: of judges only what they said under this protocol."
+    )
+    variant: str | None = option("--variant", help="From the ledger: of which variant of the answers.")
+    levels: Literal["2", "3", "5"] | None = option(
+        "--levels",
+        type=click.Choice(["2", "3", "5"]),
+        help="Of a file's verdicts; else 5 where a 2 occurs, else 3.",
+    )
+    against: str | None = option("--against", help="The baseline; the one model in every pair by default.")
+    disagreements: int = option(
+        "--disagreements",
+        type=click.IntRange(0),
+        default=10,
+        show_default=True,
+        help="So many of each judge are listed.",
+    )
+    seed: int = options.seed("Of resamples and of the jury's folds.")
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @click.command("align")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@option("--benchmark", help="Which benchmark's judgements, from the ledger.")
-@option("--judge", multiple=True, help="Which raters are compared with people; all models by default. Repeatable.")
-@option("--protocol", help="From the ledger: of judges only what they said under this protocol.")
-@option("--variant", help="From the ledger: of which variant of the answers.")
-@option("--levels", type=click.Choice(["2", "3", "5"]), help="Of a file's verdicts; else 5 where a 2 occurs, else 3.")
-@option("--against", help="The baseline; the one model in every pair by default.")
-@option(
-    "--disagreements", type=click.IntRange(0), default=10, show_default=True, help="So many of each judge are listed."
-)
-@option("--seed", type=int, default=0, show_default=True, help="Of resamples and of the jury's folds.")
-@options.store
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, files: tuple[Path, ...], **flags: Any) -> None:
+@options.takes(AlignOptions)
+def command(ctx: click.Context, given: AlignOptions) -> None:
     """How near judges come to people, beside what people reach among themselves.
 
     FILES hold preferences (item, rater, rater_kind, model_a, model_b, verdict; CSV, JSONL, Parquet); without them the
@@ -39,20 +56,22 @@ def command(ctx: click.Context, files: tuple[Path, ...], **flags: Any) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.alignment.table import print_alignment
 
-    _refuse_mixture(ctx, files)
+    _refuse_mixture(ctx, given.files)
     # A folder's settings hold for all commands: beside files those of a ledger are not meant.
-    of_ledger = {} if files else {name: flags[name] for name in ("benchmark", "protocol", "variant")}
+    of_ledger = not given.files
     report = align(
-        files,
-        **of_ledger,
-        ledger=None if files else Ledger(flags["store"], create=False),
-        judge=flags["judge"],
-        levels=cast("Levels", int(flags["levels"])) if flags["levels"] else None,
-        against=flags["against"],
-        disagreements=flags["disagreements"],
-        seed=flags["seed"],
+        given.files,
+        benchmark=given.benchmark if of_ledger else None,
+        protocol=given.protocol if of_ledger else None,
+        variant=given.variant if of_ledger else None,
+        ledger=Ledger(given.store, create=False) if of_ledger else None,
+        judge=given.judge,
+        levels=cast("Levels", int(given.levels)) if given.levels else None,
+        against=given.against,
+        disagreements=given.disagreements,
+        seed=given.seed,
     )
-    if flags["as_json"]:
+    if given.as_json:
         click.echo(report.to_json())
     else:
         print_alignment(report, console())

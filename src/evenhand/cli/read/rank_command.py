@@ -3,132 +3,155 @@
 import atexit
 import gc
 import json
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import ChoosingOptions, option
+from evenhand.domain.vote import Joining
+from evenhand.files.outputs import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankOptions:
+    force: bool = options.force()
+    file: Path | None = options.argument(required=False, type=click.Path(path_type=Path))
+    choosing: ChoosingOptions
+    model_a_column: str | None = option(
+        "--model-a-column", help="Column of FILE that names one model; model_a or left by default."
+    )
+    model_b_column: str | None = option(
+        "--model-b-column", help="Column of FILE that names the other; model_b or right by default."
+    )
+    winner_column: str | None = option("--winner-column", help="Column of FILE that says who won; winner by default.")
+    item_column: str | None = option(
+        "--item-column", help="Column of FILE that names the items; item or id by default."
+    )
+    rater_column: str | None = option("--rater-column", help="Column of FILE that names the raters; rater by default.")
+    method: str = option(
+        "--method",
+        type=options.METHOD,
+        default="bradley-terry",
+        show_default=True,
+        help="Strengths that explain all verdicts best, whatever their order; one pass that moves two ratings after "
+        "each battle; or the share won.",
+    )
+    unit: Literal["votes", "battles"] | None = option(
+        "--unit", type=click.Choice(["votes", "battles"]), help="What is rated: each verdict, or each battle."
+    )
+    join: Joining = options.join("How votes make a battle: more wins takes it, or a win needs every vote.")
+    ties: Literal["half", "davidson"] = option(
+        "--ties",
+        type=click.Choice(["half", "davidson"]),
+        default="half",
+        show_default=True,
+        help="In Bradley-Terry a tie is half a win to each, or a third outcome with a probability of its own "
+        "(Davidson's).",
+    )
+    k: float = option(
+        "--k", type=float, default=4.0, show_default=True, help="Elo's step: the most points one battle moves."
+    )
+    scale: float = option(
+        "--scale",
+        type=float,
+        default=400.0,
+        show_default=True,
+        help="Points ahead that make the odds of a win BASE to 1.",
+    )
+    base: float = option(
+        "--base",
+        type=float,
+        default=10.0,
+        show_default=True,
+        help="The odds of a win, to 1, of a model SCALE points ahead.",
+    )
+    start: float = option("--start", type=float, default=1000.0, show_default=True, help="The mean of the ratings.")
+    anchor: str | None = option(
+        "--anchor", help="NAME=1000: this model's rating; all others of its component move with it."
+    )
+    bootstrap: int = option(
+        "--bootstrap",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Intervals from N resamples, 20 or more; 0: without any.",
+    )
+    resample: Literal["items", "battles"] = option(
+        "--resample",
+        type=click.Choice(["items", "battles"]),
+        default="items",
+        show_default=True,
+        help="What the bootstrap resamples: whole items with their verdicts, or single battles as FastChat did in "
+        "2023.",
+    )
+    seed: int = options.seed("Random seed of resamples, and of the order in which a ledger's Elo plays.")
+    unclustered: bool = option(
+        "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
+    )
+    order_effect: bool = option(
+        "--order-effect", is_flag=True, help="What being shown first is worth, and the ratings without it."
+    )
+    length: bool = option(
+        "--length", is_flag=True, help="What a longer answer is worth, and the ratings at equal length."
+    )
+    ordinal: bool = option("--ordinal", is_flag=True, help="Ratings from all five levels of the verdicts.")
+    compare: tuple[str, ...] = option(
+        "--compare", multiple=True, help="A,B: a paired test of two models, item by item; repeatable."
+    )
+    baseline: str | None = option("--baseline", help="Win rates against this model too.")
+    plot: tuple[Target, ...] = options.plot(
+        "Draw the ratings and the win matrix to this .svg, .png or .html; repeatable."
+    )
+    everything: bool = option("--all", is_flag=True, help="Print every model, however many.")
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+    @property
+    def in_points(self) -> bool:
+        """What stands beside the board is rated in points, whatever the board's method."""
+        return bool(self.order_effect or self.length or self.ordinal or self.unclustered or self.compare)
 
 
 @click.command("rank")
-@options.writes("plot")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@options.choosing
-@option("--model-a-column", help="Column of FILE that names one model; model_a or left by default.")
-@option("--model-b-column", help="Column of FILE that names the other; model_b or right by default.")
-@option("--winner-column", help="Column of FILE that says who won; winner by default.")
-@option("--item-column", help="Column of FILE that names the items; item or id by default.")
-@option("--rater-column", help="Column of FILE that names the raters; rater by default.")
-@option(
-    "--method",
-    type=options.METHOD,
-    default="bradley-terry",
-    show_default=True,
-    help="Strengths that explain all verdicts best, whatever their order; one pass that moves two ratings after each "
-    "battle; or the share won.",
-)
-@option("--unit", type=click.Choice(["votes", "battles"]), help="What is rated: each verdict, or each battle.")
-@option(
-    "--join",
-    type=click.Choice(["visit", "mt-bench"]),
-    default="visit",
-    show_default=True,
-    help="How votes make a battle: more wins takes it, or a win needs every vote.",
-)
-@option(
-    "--ties",
-    type=click.Choice(["half", "davidson"]),
-    default="half",
-    show_default=True,
-    help="In Bradley-Terry a tie is half a win to each, or a third outcome with a probability of its own (Davidson's).",
-)
-@option("--k", type=float, default=4.0, show_default=True, help="Elo's step: the most points one battle moves.")
-@option(
-    "--scale", type=float, default=400.0, show_default=True, help="Points ahead that make the odds of a win BASE to 1."
-)
-@option(
-    "--base",
-    type=float,
-    default=10.0,
-    show_default=True,
-    help="The odds of a win, to 1, of a model SCALE points ahead.",
-)
-@option("--start", type=float, default=1000.0, show_default=True, help="The mean of the ratings.")
-@option("--anchor", help="NAME=1000: this model's rating; all others of its component move with it.")
-@option(
-    "--bootstrap",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Intervals from N resamples, 20 or more; 0: without any.",
-)
-@option(
-    "--resample",
-    type=click.Choice(["items", "battles"]),
-    default="items",
-    show_default=True,
-    help="What the bootstrap resamples: whole items with their verdicts, or single battles as FastChat did in 2023.",
-)
-@option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Random seed of resamples, and of the order in which a ledger's Elo plays.",
-)
-@option("--unclustered", is_flag=True, help="Also the intervals that treat every row as independent.")
-@option("--order-effect", is_flag=True, help="What being shown first is worth, and the ratings without it.")
-@option("--length", is_flag=True, help="What a longer answer is worth, and the ratings at equal length.")
-@option("--ordinal", is_flag=True, help="Ratings from all five levels of the verdicts.")
-@option("--compare", multiple=True, help="A,B: a paired test of two models, item by item; repeatable.")
-@option("--baseline", help="Win rates against this model too.")
-@option(
-    "--plot",
-    multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the ratings and the win matrix to this .svg, .png or .html; repeatable.",
-)
-@option("--all", "everything", is_flag=True, help="Print every model, however many.")
-@options.store
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, file: Path | None, **flags: Any) -> None:
+@options.takes(RankOptions)
+def command(ctx: click.Context, given: RankOptions) -> None:
     """The models in order, with intervals, what was left out, and how far the judge can be trusted.
 
     FILE holds battles (model_a, model_b, winner; CSV, JSONL, Parquet), or is Chatbot Arena's, MT-bench's, Arena-Hard's
     or AlpacaEval's own file of them; without it the ledger is ranked.
     """
-    _refuse_mixture(ctx, file)
-    _refuse_idle(ctx, file, flags)
+    _refuse_mixture(ctx, given.file)
+    _refuse_idle(ctx, given)
     # A board is made once and the program ends: the collector would find nothing and cost a small one a fifth more.
     gc.disable()
     atexit.register(gc.freeze)
     try:
-        _print(file, flags)
+        _print(given)
     finally:
         gc.enable()
 
 
-def _print(file: Path | None, flags: Mapping[str, Any]) -> None:
+def _print(given: RankOptions) -> None:
     from evenhand.cli.notes import say_notes
     from evenhand.cli.read.ranking import audit_document, document_of, draw, print_audit_of, print_ranked, ranked
     from evenhand.format.tables import console
     from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
-    say_notes(INSTALLED.clashes(METHODS, used=flags["method"]))
-    board = ranked(file, flags)
-    draw(board, flags["plot"])
-    if flags["as_json"]:
-        document = {**document_of(board, flags), **audit_document(file, board, flags)}
+    say_notes(INSTALLED.clashes(METHODS, used=given.method))
+    board = ranked(given)
+    draw(board, given.plot)
+    if given.as_json:
+        document = {**document_of(board, given), **audit_document(board, given)}
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
         return
     terminal = console()
-    print_ranked(board, flags, terminal)
-    print_audit_of(file, board, flags, terminal)
+    print_ranked(board, given, terminal)
+    if given.file is None:
+        print_audit_of(board, given.store, terminal)
 
 
 _OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "item_column", "rater_column")
@@ -146,23 +169,20 @@ def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
             raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")
 
 
-_IN_POINTS = ("order_effect", "length", "ordinal", "unclustered", "compare")
-
-
-def _refuse_idle(ctx: click.Context, file: Path | None, flags: Mapping[str, Any]) -> None:
+def _refuse_idle(ctx: click.Context, given: RankOptions) -> None:
     """Flags that would change nothing; a document is spared most, for it holds every method's findings."""
-    if _typed(ctx, "resample") and not flags["bootstrap"]:
+    if _typed(ctx, "resample") and not given.bootstrap:
         raise WrongUse("--resample says what a bootstrap draws: give --bootstrap N too.")
-    if flags["as_json"]:
+    if given.as_json:
         return
     from evenhand.reports.board.methods.catalog import find_method
 
-    method = find_method(flags["method"])
+    method = find_method(given.method)
     if _typed(ctx, "k") and not method.takes_step:
         raise WrongUse(f"--k is Elo's step and means nothing to {method.name}: give --method elo, or leave it out.")
-    if _typed(ctx, "join") and file is not None and flags["unit"] != "battles":
+    if _typed(ctx, "join") and given.file is not None and given.unit != "battles":
         raise WrongUse("--join says how votes make a battle, and a file's rows stay as they are: give --unit battles.")
-    if method.shown_as == "share" and not any(flags[name] for name in _IN_POINTS):
+    if method.shown_as == "share" and not given.in_points:
         for name in ("scale", "base", "start", "ties"):
             if _typed(ctx, name):
                 raise WrongUse(f"--{name} is of ratings in points; a win rate is a share, a tie half a win.")

@@ -1,13 +1,14 @@
 """From the flags of `rank` to a board, and the board printed with what was asked for beside it."""
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import ChoosingOptions
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
 from evenhand.reports.board.board import Board
@@ -29,85 +30,125 @@ from evenhand.stats.ratings.scale import Scale
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from evenhand.api.choosing import Chosen
+    from evenhand.cli.read.rank_command import RankOptions
+    from evenhand.ledger.read.projection import StudyOnRecord
+    from evenhand.ledger.store.record import Ledger
 
-def ranked(file: Path | None, flags: Mapping[str, Any]) -> Board:
-    how: dict[str, Any] = {name: flags[name] for name in ("method", "unit", "bootstrap", "resample", "seed")}
-    how["scoring"] = Scoring(k=flags["k"], scale=_scale(flags), ties=flags["ties"], join=flags["join"])
-    if file is not None:
+
+def ranked(given: "RankOptions") -> Board:
+    scoring = Scoring(k=given.k, scale=_scale(given), ties=given.ties, join=given.join)
+    ranking = partial(
+        rank,
+        method=given.method,
+        unit=given.unit,
+        bootstrap=given.bootstrap,
+        resample=given.resample,
+        seed=given.seed,
+        scoring=scoring,
+    )
+    if given.file is not None:
         from evenhand.exchange.battles_file import BattleColumns
 
-        named = ("model_a", "model_b", "winner", "item", "rater")
-        return rank(file, BattleColumns(**{name: flags[f"{name}_column"] for name in named}), **how)
-    from evenhand.cli.read.boards import chosen_studies
+        columns = BattleColumns(
+            model_a=given.model_a_column,
+            model_b=given.model_b_column,
+            winner=given.winner_column,
+            item=given.item_column,
+            rater=given.rater_column,
+        )
+        return ranking(given.file, columns)
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.submissions.submitted_models import counted_battles
 
-    ledger = Ledger(flags["store"], create=False)
-    return rank(counted_battles(ledger, chosen_studies(ledger, flags)), **how)
+    ledger = Ledger(given.store, create=False)
+    return ranking(counted_battles(ledger, studies_chosen(ledger, given.choosing)))
 
 
-def _scale(flags: Mapping[str, Any]) -> Scale:
-    points, base, start = flags["scale"], flags["base"], flags["start"]
-    for name in ("k", "scale", "base", "start"):
-        if not math.isfinite(flags[name]):
-            raise WrongUse(f"--{name} is a finite number, not {flags[name]}.")
+def chosen_by(choosing: ChoosingOptions) -> "Chosen":
+    from evenhand.api.choosing import Chosen
+
+    return Chosen(
+        benchmark=choosing.benchmark,
+        judge=choosing.judge,
+        protocol=choosing.protocol,
+        readout=choosing.readout,
+        variant=choosing.variant,
+        run=choosing.run,
+    )
+
+
+def studies_chosen(ledger: "Ledger", choosing: ChoosingOptions, *, undecided: bool = False) -> "list[StudyOnRecord]":
+    """As `api.choosing` has it, with what is to be said of it said."""
+    from evenhand.api.choosing import chosen_studies
+    from evenhand.cli.notes import say_notes
+
+    found = chosen_studies(ledger, chosen_by(choosing), undecided=undecided)
+    say_notes(found.notes)
+    return list(found.studies)
+
+
+def _scale(given: "RankOptions") -> Scale:
+    points, base, start = given.scale, given.base, given.start
+    for name, value in {"k": given.k, "scale": points, "base": base, "start": start}.items():
+        if not math.isfinite(value):
+            raise WrongUse(f"--{name} is a finite number, not {value}.")
     if not (points > 0 and base > 1):
         raise WrongUse(f"--scale must be above 0 and --base above 1, not {points:g} and {base:g}.")
-    if flags["anchor"] is None:
+    if given.anchor is None:
         return Scale(points=points, base=base, start=start)
-    name, _, value = flags["anchor"].rpartition("=")
+    name, _, value = given.anchor.rpartition("=")
     try:
         rating = float(value)
     except ValueError:
         rating = math.nan
     if not name or not math.isfinite(rating):
-        raise WrongUse(f"--anchor is NAME=1000, a model and its rating, not '{flags['anchor']}'.")
+        raise WrongUse(f"--anchor is NAME=1000, a model and its rating, not '{given.anchor}'.")
     return Scale(points=points, base=base, start=start, anchor=name, anchor_value=rating)
 
 
-def print_ranked(board: Board, flags: Mapping[str, Any], console: "Console") -> None:
-    print_board(board, console, more=beside(board, flags), everything=flags["everything"])
+def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
+    print_board(board, console, more=beside(board, given), everything=given.everything)
 
 
-def document_of(board: Board, flags: Mapping[str, Any]) -> dict[str, Json]:
-    more = beside(board, flags)
+def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
+    more = beside(board, given)
     paired = [one.document["paired"] for one in more if "paired" in one.document]
     asked = {name: value for one in more for name, value in one.document.items()}
     return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
 
 
-def print_audit_of(file: Path | None, board: Board, flags: Mapping[str, Any], console: "Console") -> None:
-    """Of the judge behind the board, where it is the ledger's."""
-    if file is None:
-        from evenhand.ledger.store.record import Ledger
-        from evenhand.reports.board.audit_on_record import print_latest_audit
+def print_audit_of(board: Board, store: str, console: "Console") -> None:
+    """Of the judge behind a ledger's board."""
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.audit_on_record import print_latest_audit
 
-        print_latest_audit(Ledger(flags["store"], create=False), board.origin, console)
+    print_latest_audit(Ledger(store, create=False), board.origin, console)
 
 
-def audit_document(file: Path | None, board: Board, flags: Mapping[str, Any]) -> dict[str, Json]:
-    if file is not None or board.origin.judge is None:
+def audit_document(board: Board, given: "RankOptions") -> dict[str, Json]:
+    if given.file is not None or board.origin.judge is None:
         return {}
     from evenhand.api.reading import audits_of
     from evenhand.ledger.store.record import Ledger
 
-    return audits_of(Ledger(flags["store"], create=False), board)
+    return audits_of(Ledger(given.store, create=False), board)
 
 
-def beside(board: Board, flags: Mapping[str, Any]) -> list[BoardColumn]:
+def beside(board: Board, given: "RankOptions") -> list[BoardColumn]:
     """What the flags ask for; a document then holds it however large the data are."""
-    columns = {
-        "unclustered": unclustered,
-        "order_effect": order_corrected,
-        "length": length_controlled,
-        "ordinal": five_levels,
-    }
-    found = [column(board) for flag, column in columns.items() if flags[flag]]
-    if flags["baseline"]:
-        found.append(against(board, flags["baseline"]))
-    found += [compared(board, pair, flags["baseline"]) for pair in flags["compare"]]
-    several = len(flags["compare"]) > 1
-    return [*found, several_compared(len(flags["compare"]))] if several else found
+    asked = (
+        (given.unclustered, unclustered),
+        (given.order_effect, order_corrected),
+        (given.length, length_controlled),
+        (given.ordinal, five_levels),
+    )
+    found = [column(board) for wanted, column in asked if wanted]
+    if given.baseline:
+        found.append(against(board, given.baseline))
+    found += [compared(board, pair, given.baseline) for pair in given.compare]
+    several = len(given.compare) > 1
+    return [*found, several_compared(len(given.compare))] if several else found
 
 
 def draw(board: Board, paths: Sequence[Target]) -> None:

@@ -1,5 +1,6 @@
 """`evenhand read`: verdicts from raw replies got elsewhere; asks nobody."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -7,19 +8,24 @@ import click
 from evenhand.cli import options
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    protocol: str = options.argument()
+    file: Path = options.argument(type=click.Path(path_type=Path))
+    as_json: bool = options.as_json()
+
+
 @click.command("read")
-@click.argument("protocol")
-@click.argument("file", type=click.Path(path_type=Path))
-@options.as_json
-def command(protocol: str, file: Path, as_json: bool) -> None:
+@options.takes(ReadOptions)
+def command(_: click.Context, given: ReadOptions) -> None:
     """Read the verdicts in FILE as PROTOCOL does (JSONL with item, reply, and optionally shown, options, token)."""
     from evenhand.api.reading import read_verdicts
     from evenhand.cli.read.showing import in_words
     from evenhand.domain.verdict import NoVerdict
     from evenhand.format.tables import console, print_rows
 
-    found = read_verdicts(file, protocol=protocol)
-    if as_json:
+    found = read_verdicts(given.file, protocol=given.protocol)
+    if given.as_json:
         click.echo(found.to_json())
         return
     lines = [

@@ -1,45 +1,40 @@
 """`evenhand report`: a board with every verdict behind it as one HTML file, or its tables."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option
+from evenhand.cli.options import ChoosingOptions, option, output
+from evenhand.files.outputs import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    force: bool = options.force()
+    choosing: ChoosingOptions
+    out: Target | None = output(
+        "--out",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Where to write; by default report.html, and tables to standard output.",
+    )
+    form: Literal["html", "md", "latex", "csv"] | None = option(
+        "--format",
+        type=click.Choice(["html", "md", "latex", "csv"]),
+        help="The page, or its tables; by default what --out ends in, else html. csv is one long table.",
+    )
+    plot: tuple[Target, ...] = options.plot("Draw the report's pictures to this .svg, .png or .html; repeatable.")
+    seed: int = options.seed("Random seed of the sample listed where there are very many judgements.")
+    store: str = options.store()
+    as_json: bool = options.as_json()
 
 
 @click.command("report")
-@options.writes("out", "plot")
-@options.choosing
-@option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write; by default report.html, and tables to standard output.",
-)
-@option(
-    "--format",
-    "form",
-    type=click.Choice(["html", "md", "latex", "csv"]),
-    help="The page, or its tables; by default what --out ends in, else html. csv is one long table.",
-)
-@option(
-    "--plot",
-    multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the report's pictures to this .svg, .png or .html; repeatable.",
-)
-@option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Random seed of the sample listed where there are very many judgements.",
-)
-@options.store
-@options.as_json
-def command(**flags: Any) -> None:
+@options.takes(ReportOptions)
+def command(_: click.Context, given: ReportOptions) -> None:
     """One HTML file that can be mailed: the board, how far its judge can be trusted, and every judgement to look at.
 
     It needs no network and opens from disk. Of more than 20,000 judgements it lists those that disagree or failed, and
@@ -47,6 +42,6 @@ def command(**flags: Any) -> None:
     """
     from evenhand.cli.read.reporting import reported
 
-    document = reported(flags)
-    if flags["as_json"]:
+    document = reported(given)
+    if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))

@@ -1,14 +1,13 @@
 """From the flags of `report` to a file."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.api.choosing import Chosen
 from evenhand.api.reporting import PAGE, Form, Tables, charts_of, document_of, form_of, report_on, tables_of
 from evenhand.cli.notes import say_notes
 from evenhand.cli.options import target
+from evenhand.cli.read.ranking import chosen_by
 from evenhand.cli.saying import say
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Place, Target
@@ -17,26 +16,27 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.writing import WrittenReport, write_report
 
-_CHOOSING = ("benchmark", "judge", "protocol", "readout", "variant", "run")
+if TYPE_CHECKING:
+    from evenhand.cli.read.report_command import ReportOptions
 
 
-def reported(flags: Mapping[str, Any]) -> dict[str, Json]:
+def reported(given: "ReportOptions") -> dict[str, Json]:
     """Writes what was asked for; the document tells of it. Raises MixedError where one board must be chosen."""
-    form = _form(flags)
-    page: Target = flags["out"] or target(PAGE, force=flags["force"])
+    form = _form(given)
+    page: Target = given.out or target(PAGE, force=given.force)
     if form == "html":
         page.check()
-    ledger = Ledger(flags["store"], create=False)
-    made = report_on(ledger, Chosen(**{name: flags[name] for name in _CHOOSING}), seed=flags["seed"])
+    ledger = Ledger(given.store, create=False)
+    made = report_on(ledger, chosen_by(given.choosing), seed=given.seed)
     say_notes(made.notes)
     report = made.report
-    for path in flags["plot"]:
+    for path in given.plot:
         save(charts_of(report), path)
         click.echo(f"Written: {path}", err=True)
     if form == "html":
         return {**document_of(report), **written_page(report, page).as_json()}
-    _write_tables(report, form, flags)
-    return {**document_of(report), "out": None if flags["out"] is None else str(flags["out"])}
+    _write_tables(report, form, given)
+    return {**document_of(report), "out": None if given.out is None else str(given.out)}
 
 
 def written_page(report: Report, path: Place) -> WrittenReport:
@@ -51,18 +51,18 @@ def written_page(report: Report, path: Place) -> WrittenReport:
     return made
 
 
-def _form(flags: Mapping[str, Any]) -> Form:
-    if flags["form"]:
-        return flags["form"]
-    return "html" if flags["out"] is None else form_of(flags["out"])
+def _form(given: "ReportOptions") -> Form:
+    if given.form:
+        return given.form
+    return "html" if given.out is None else form_of(given.out)
 
 
-def _write_tables(report: Report, form: Tables, flags: Mapping[str, Any]) -> None:
+def _write_tables(report: Report, form: Tables, given: "ReportOptions") -> None:
     made = tables_of(report, form)
-    if flags["out"] is not None:
-        write_out(flags["out"], made.text.encode())
-        click.echo(f"Written: {flags['out']}", err=True)
-    elif not flags["as_json"]:
+    if given.out is not None:
+        write_out(given.out, made.text.encode())
+        click.echo(f"Written: {given.out}", err=True)
+    elif not given.as_json:
         click.echo(made.text, nl=False)
     if form == "csv":
         for sentence in made.sentences:

@@ -1,13 +1,13 @@
 """`evenhand reproduce`: the papers' published tables, recomputed."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option
+from evenhand.cli.options import output
 from evenhand.files.outputs import Target
 
 
@@ -17,13 +17,19 @@ def _names() -> list[str]:
     return [*PAPERS, "all"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReproduceOptions:
+    force: bool = options.force()
+    paper: str = options.argument(type=options.OneOf(_names))
+    out: Target | None = output(
+        "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write one page, .html or .md, to this file."
+    )
+    as_json: bool = options.as_json()
+
+
 @click.command("reproduce")
-@options.writes("out")
-@click.argument("paper", type=options.OneOf(_names))
-@option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write one page, .html or .md, to this file.")
-@options.as_json
-@click.pass_context
-def command(ctx: click.Context, paper: str, **flags: Any) -> None:
+@options.takes(ReproduceOptions)
+def command(ctx: click.Context, given: ReproduceOptions) -> None:
     """Recompute what can be recomputed of PAPER's tables from its own printed figures, and say where it does not agree.
 
     Ends with 1 where a row differs in a way that is not known.
@@ -35,14 +41,14 @@ def command(ctx: click.Context, paper: str, **flags: Any) -> None:
     from evenhand.reports.papers.reproduce.page import PageError, write_page
     from evenhand.reports.papers.reproduce.words import print_reproduction
 
-    out: Target | None = flags["out"]
+    paper, out = given.paper, given.out
     found = [reproduce(one) for one in (PAPERS if paper == "all" else (paper,))]
     if out is not None:
         try:
             write_page(found, out)
         except (PageError, ChartError) as error:
             raise WrongUse(str(error)) from error
-    if flags["as_json"]:
+    if given.as_json:
         documents = [one.as_json() for one in found]
         click.echo(
             json.dumps({"schema": 1, "papers": documents} if paper == "all" else documents[0], ensure_ascii=False)

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
     from evenhand.ledger.store.runs import RunOnRecord
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsOptions:
+    last: int = option("--last", type=click.IntRange(1), default=20, show_default=True, help="How many.")
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
 @click.command("runs")
-@option("--last", type=click.IntRange(1), default=20, show_default=True, help="How many.")
-@options.store
-@options.as_json
-def command(last: int, store: str, as_json: bool) -> None:
+@options.takes(RunsOptions)
+def command(_: click.Context, given: RunsOptions) -> None:
     """What was run, under which judge, and how each run ended."""
     from evenhand.format.tables import console, print_entries
     from evenhand.ledger.read.projection import studies
@@ -29,14 +35,14 @@ def command(last: int, store: str, as_json: bool) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.store.runs import charged_by_run, runs
 
-    ledger = Ledger(store, create=False)
-    found = runs(ledger, last=last)
+    ledger = Ledger(given.store, create=False)
+    found = runs(ledger, last=given.last)
     every: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
     known = {study.key: study for study in studies(ledger, purposes=every, everything=True)}
     wanted = [known.get(run.study or "") for run in found]
     names = [run.id for run in found]
     spent, cut_off = charged_by_run(ledger, names), cut_off_by_run(ledger, names)
-    if as_json:
+    if given.as_json:
         documents = [
             {
                 **_document(run, study),

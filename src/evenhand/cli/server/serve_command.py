@@ -1,34 +1,43 @@
 """`evenhand serve`: the boards and the owner's pages in a browser."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 import click
 from click.core import ParameterSource
 
 from evenhand.cli import options
-from evenhand.cli.ask import asking_flags
+from evenhand.cli.ask import asking_options
+from evenhand.cli.ask.asking_options import SubmissionJudgeOptions
 from evenhand.cli.environment import Environment, WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import as_given, option
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    store: str = options.store()
+    host: str = option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+    port: int = option("--port", type=click.IntRange(1, 65535), default=8300, show_default=True)
+    public_url: str | None = option(
+        "--public-url", metavar="URL", help="https:// and the name under which others reach it, through a proxy."
+    )
+    owner_link: bool = option("--owner-link", is_flag=True, help="Print a link by which the owner comes back.")
+    no_worker: bool = option("--no-worker", is_flag=True, help="Start no worker; `evenhand worker` is one.")
+    model: str | None = option(
+        "--model", help="For the worker: provider/model that writes reference answers from captions."
+    )
+    base_url: str | None = option("--base-url", help="For the worker: address of the model's server.")
+    api_key_env: str | None = option("--api-key-env", help="For the worker: variable that holds the key.")
+    submissions: SubmissionJudgeOptions
+    price: tuple[str, ...] = asking_options.price()
+    trust_folder: bool = options.trust_folder()
+    insecure_http: bool = asking_options.insecure_http()
 
 
 @click.command("serve")
-@options.store
-@option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@option("--port", type=click.IntRange(1, 65535), default=8300, show_default=True)
-@option("--public-url", metavar="URL", help="https:// and the name under which others reach it, through a proxy.")
-@option("--owner-link", is_flag=True, help="Print a link by which the owner comes back.")
-@option("--no-worker", is_flag=True, help="Start no worker; `evenhand worker` is one.")
-@option("--model", help="For the worker: provider/model that writes reference answers from captions.")
-@option("--base-url", help="For the worker: address of the model's server.")
-@option("--api-key-env", help="For the worker: variable that holds the key.")
-@asking_flags.submission_flags
-@asking_flags.price
-@asking_flags.trust_folder
-@asking_flags.insecure_http
-@click.pass_context
-def command(ctx: click.Context, **flags: Any) -> None:
+@options.takes(ServeOptions)
+def command(ctx: click.Context, given: ServeOptions) -> None:
     """Serve the ledger's boards, an API and the owner's pages, until Ctrl-C.
 
     The first time it prints a link that makes you the owner. A worker is started beside it, which does what people ask
@@ -44,40 +53,39 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.site.http.settings import SiteError, site_at
 
-    if not flags["no_worker"]:
+    if not given.no_worker:
         refuse_for(worker, cast(Environment, ctx.obj))
     try:
-        site = site_at(flags["host"], flags["port"], public_url=flags["public_url"])
-        with closing(Ledger(flags["store"])) as ledger, ExitStack() as beside:
+        site = site_at(given.host, given.port, public_url=given.public_url)
+        with closing(Ledger(given.store)) as ledger, ExitStack() as beside:
 
             def ready() -> None:
                 click.echo(f"Serving {ledger.where} at {site.url} (Ctrl-C stops).", err=True)
-                if flags["owner_link"] or not serving.has_owner(ledger):
+                if given.owner_link or not serving.has_owner(ledger):
                     click.echo("Open this link once, within a day, to become the owner:")
                     click.echo(serving.owner_link(ledger, site))
-                if not flags["no_worker"]:
-                    beside.enter_context(worker_beside(flags["store"], _typed(ctx, flags)))
+                if not given.no_worker:
+                    beside.enter_context(worker_beside(given.store, _for_the_worker(ctx, given)))
 
-            serving.serve(ledger, site, host=flags["host"], port=flags["port"], ready=ready)
+            serving.serve(ledger, site, host=given.host, port=given.port, ready=ready)
     except SiteError as error:
         raise WrongUse(str(error)) from error
 
 
-_OF_THE_WORKER = (
-    "model", "base_url", "api_key_env", "judge", "judge_base_url", "judge_api_key_env", "judge_endpoint_name",
-    "extractor", "extractor_base_url", "extractor_api_key_env", "price",
-)  # fmt: skip
-
-_SAID_TO_THE_WORKER = ("trust_folder", "insecure_http")
+_ITS_OWN = {"store", "host", "port", "public_url", "owner_link", "no_worker"}
+"""What the worker has no flag for, or is told otherwise."""
 
 
-def _typed(ctx: click.Context, flags: Mapping[str, Any]) -> list[str]:
+def _for_the_worker(ctx: click.Context, given: ServeOptions) -> list[str]:
     """The worker's flags that were typed in here; what a file of the folder says it must see as the folder's."""
-    typed = [name for name in _OF_THE_WORKER if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    words = [f"--{name.replace('_', '-')}" for name in _SAID_TO_THE_WORKER if flags[name]]
-    return words + [
+    flags = {name: f"--{name.replace('_', '-')}" for name, _ in as_given(given) if name not in _ITS_OWN}
+    switches = [flags[name] for name, value in as_given(given) if name in flags and value is True]
+    return switches + [
         word
-        for name in typed
-        for value in (flags[name] if isinstance(flags[name], tuple) else (flags[name],))
-        for word in (f"--{name.replace('_', '-')}", value)
+        for name, value in as_given(given)
+        if name in flags
+        and not isinstance(value, bool)
+        and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        for one in (cast("tuple[str, ...]", value) if isinstance(value, tuple) else (value,))
+        for word in (flags[name], str(one))
     ]

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.api.asking import Contact
+from evenhand.api.asking import Contact, no_image
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.extracting import OF_THE_JUDGE, no_image
-from evenhand.cli.environment import Environment, WrongUse
+from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions, SubmissionJudgeOptions
+from evenhand.cli.environment import WrongUse
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
@@ -22,42 +22,62 @@ from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
 from evenhand.worker.board_judge import ModelReady
 from evenhand.worker.submissions import Submissions
 
+if TYPE_CHECKING:
+    from evenhand.cli.server.worker_command import WorkerOptions
+
 NO_JUDGE = "The worker has no judge for submissions; start it, or `serve`, with --judge provider/model."
 
 
-def submissions_work(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> Submissions:
+def submissions_work(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> Submissions:
     """Without a judge it does what needs none. Raises Misuse and WrongUse for models that cannot be meant."""
+    # How the judge samples the board says, and what the other model is asked with is nothing of it.
+    asking = replace(given.asking, sampling=SamplingOptions())
 
-    def at_hand(flag: str, image: Callable[[str], bytes]) -> ModelReady | None:
-        if not flags[flag]:
-            return _nobody(flag, flags)
-        # How the judge samples the board says, and what the other model is asked with is nothing of it.
-        asking = {**flags, **OF_THE_JUDGE, "endpoint_name": flags.get(f"{flag}_endpoint_name"), "max_cost": None}
-        given = contact(
-            ctx,
-            flags[flag],
-            env,
-            asking,
-            url_flag=f"{flag}_base_url",
-            key_flag=f"{flag}_api_key_env",
-            defaults=Settings(),
-            image=image,
-        )
-        return _at_hand(given, ledger)
+    def at_hand(address: ModelAddress | None, image: Callable[[str], bytes]) -> ModelReady | None:
+        if address is None:
+            return None
+        return _at_hand(contact(ctx, address, asking, defaults=Settings(), image=image), ledger)
 
     return Submissions(
         ledger=ledger,
-        judge=at_hand("judge", ledger.images.get),
-        extractor=at_hand("extractor", no_image),
+        judge=at_hand(_judge(given.submissions), ledger.images.get),
+        extractor=at_hand(_extractor(given.submissions), no_image),
         receipt=receipt_of,
-        settings=recorded(flags),
+        settings=recorded(given),
     )
 
 
-def _nobody(flag: str, flags: Mapping[str, Any]) -> None:
-    for other in (f"{flag}_base_url", f"{flag}_api_key_env", f"{flag}_endpoint_name"):
-        if flags.get(other) is not None:
-            raise WrongUse(f"--{other.replace('_', '-')} goes with --{flag}, which names the model.")
+def _judge(given: SubmissionJudgeOptions) -> ModelAddress | None:
+    if not given.judge:
+        _refuse_alone("judge", given.judge_base_url, given.judge_api_key_env, given.judge_endpoint_name)
+        return None
+    return ModelAddress(
+        model=given.judge,
+        base_url=given.judge_base_url,
+        api_key_env=given.judge_api_key_env,
+        endpoint_name=given.judge_endpoint_name,
+        url_flag="--judge-base-url",
+        key_flag="--judge-api-key-env",
+    )
+
+
+def _extractor(given: SubmissionJudgeOptions) -> ModelAddress | None:
+    if not given.extractor:
+        _refuse_alone("extractor", given.extractor_base_url, given.extractor_api_key_env)
+        return None
+    return ModelAddress(
+        model=given.extractor,
+        base_url=given.extractor_base_url,
+        api_key_env=given.extractor_api_key_env,
+        url_flag="--extractor-base-url",
+        key_flag="--extractor-api-key-env",
+    )
+
+
+def _refuse_alone(who: str, url: str | None, key: str | None, name: str | None = None) -> None:
+    for flag, value in ((f"--{who}-base-url", url), (f"--{who}-api-key-env", key), (f"--{who}-endpoint-name", name)):
+        if value is not None:
+            raise WrongUse(f"{flag} goes with --{who}, which names the model.")
 
 
 def _at_hand(given: Contact, ledger: Ledger) -> ModelReady:

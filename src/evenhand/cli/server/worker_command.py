@@ -1,29 +1,36 @@
 """`evenhand worker`: does what people have asked for on the pages of `serve`."""
 
-from typing import Any, cast
+from dataclasses import dataclass
 
 import click
 
 from evenhand.cli import options
-from evenhand.cli.ask import asking_flags
-from evenhand.cli.environment import Environment
+from evenhand.cli.ask import asking_options
+from evenhand.cli.ask.asking_options import SubmissionJudgeOptions, WorkerAskingOptions
 from evenhand.cli.options import option
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    model: str | None = option(
+        "--model", help="provider/model that writes reference answers from captions; without one none are written."
+    )
+    base_url: str | None = option("--base-url", help="Address of the model's server.")
+    api_key_env: str | None = option("--api-key-env", help="Variable that holds the key.")
+    endpoint_name: str | None = asking_options.endpoint_name()
+    submissions: SubmissionJudgeOptions
+    allow_private: bool = option(
+        "--allow-private", is_flag=True, help="Also fetch images from this machine and private networks."
+    )
+    once: bool = option("--once", is_flag=True, help="End when there is nothing left to do.")
+    while_stdin_is_open: bool = option("--while-stdin-is-open", settable=False, is_flag=True, hidden=True)
+    asking: WorkerAskingOptions
+    store: str = options.store()
+
+
 @click.command("worker")
-@option("--model", help="provider/model that writes reference answers from captions; without one none are written.")
-@option("--base-url", help="Address of the model's server.")
-@option("--api-key-env", help="Variable that holds the key.")
-@option("--endpoint-name", help="A lasting name for a server whose address changes.")
-@asking_flags.submission_flags
-@option("--allow-private", is_flag=True, help="Also fetch images from this machine and private networks.")
-@option("--once", is_flag=True, help="End when there is nothing left to do.")
-@click.option("--while-stdin-is-open", is_flag=True, hidden=True)
-@asking_flags.settings_flags
-@asking_flags.pace_flags
-@options.store
-@click.pass_context
-def command(ctx: click.Context, **flags: Any) -> None:
+@options.takes(WorkerOptions)
+def command(ctx: click.Context, given: WorkerOptions) -> None:
     """Do what people ask for on the pages, until Ctrl-C.
 
     Fetches the images that they proposed, has a model answer from their captions, and has the models that teams
@@ -34,4 +41,4 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.server.working import work_until_stopped
     from evenhand.ledger.store.record import Ledger
 
-    work_until_stopped(ctx, flags, cast(Environment, ctx.obj), Ledger(flags["store"]))
+    work_until_stopped(ctx, given, Ledger(given.store))

@@ -7,16 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.api.asking import Contact
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.environment import Environment, WrongUse
+from evenhand.cli.ask.asking_options import ModelAddress
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.server.submission_work import NO_JUDGE, submissions_work
 from evenhand.domain.errors import Misuse
 from evenhand.engine.run.budget import Budget
@@ -32,31 +33,37 @@ from evenhand.worker.proposed_images import LIMITS, ProposedImages
 from evenhand.worker.reference_answers import SAMPLED, ReferenceAnswers
 from evenhand.worker.submissions import Submissions
 
+if TYPE_CHECKING:
+    from evenhand.cli.server.worker_command import WorkerOptions
+
 NO_MODEL = "The worker has no model to write reference answers with; start it, or `serve`, with --model provider/model."
 
 _LAST_SECONDS = 40.0
 _FIRST_REST, _LONGEST_REST = 1.0, 60.0
 
 
-def work_until_stopped(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> None:
+def work_until_stopped(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> None:
     with closing(ledger):
-        limits = replace(LIMITS, allowed=anywhere if flags["allow_private"] else is_public)
+        limits = replace(LIMITS, allowed=anywhere if given.allow_private else is_public)
         kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits)]
-        kinds += _asking_a_model(ctx, flags, env, ledger)
-        asyncio.run(_work(kinds, ledger, flags))
+        kinds += _asking_a_model(ctx, given, ledger)
+        asyncio.run(_work(kinds, ledger, given))
 
 
-def _asking_a_model(ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger) -> list[Work[Any]]:
+def _asking_a_model(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> list[Work[Any]]:
     """Where one cannot be done the owner is told on the page, and the others are done all the same."""
     found: list[Work[Any]] = []
-    for name, who, make in (("answers", "model", _reference_answers), ("submissions", "judge", submissions_work)):
+    for name, who, make in (
+        ("answers", given.model, _reference_answers),
+        ("submissions", given.submissions.judge, submissions_work),
+    ):
         try:
-            made = make(ctx, flags, env, ledger)
+            made = make(ctx, given, ledger)
             found.append(made)
             sentence = _lacking(made, ledger)
         except (Misuse, WrongUse) as error:
             sentence = str(error)
-            if flags[who] and not flags["while_stdin_is_open"]:
+            if who and not given.while_stdin_is_open:
                 leave_note(ledger, name, sentence)
                 raise
         leave_note(ledger, name, sentence)
@@ -71,22 +78,16 @@ def _lacking(work: Work[Any], ledger: Ledger) -> str:
     return NO_JUDGE if in_vain else ""
 
 
-def _reference_answers(
-    ctx: click.Context, flags: Mapping[str, Any], env: Environment, ledger: Ledger
-) -> ReferenceAnswers:
-    if not flags["model"]:
+def _reference_answers(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> ReferenceAnswers:
+    if not given.model:
         raise WrongUse(NO_MODEL)
-    asking = {**flags, "max_cost": None, "image_detail": None}
-    model = contact(
-        ctx,
-        flags["model"],
-        env,
-        asking,
-        url_flag="base_url",
-        key_flag="api_key_env",
-        defaults=SAMPLED,
-        image=ledger.images.get,
+    address = ModelAddress(
+        model=given.model,
+        base_url=given.base_url,
+        api_key_env=given.api_key_env,
+        endpoint_name=given.endpoint_name,
     )
+    model = contact(ctx, address, given.asking, defaults=SAMPLED, image=ledger.images.get)
     return ReferenceAnswers(
         ledger=ledger,
         proposals=ProposalCache(ledger),
@@ -95,7 +96,7 @@ def _reference_answers(
         ),
         call_context=lambda budget: _call_context(model, budget, ledger),
         priced=model.quote.known,
-        settings=recorded(flags),
+        settings=recorded(given),
     )
 
 
@@ -103,15 +104,15 @@ def _call_context(model: Contact, budget: Budget, ledger: Ledger) -> CallContext
     return replace(model, budget=budget).call_context(ledger)
 
 
-async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, flags: Mapping[str, Any]) -> None:
+async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, given: "WorkerOptions") -> None:
     stopping = Stopping()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.interrupt)
-    if flags["while_stdin_is_open"]:
+    if given.while_stdin_is_open:
         # Whoever started us holds the other end: when they are gone, even by kill -9, it closes.
         threading.Thread(target=_wait_for_end, args=(loop, stopping), daemon=True).start()
-    await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=flags["once"]))
+    await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=given.once))
 
 
 def _wait_for_end(loop: asyncio.AbstractEventLoop, stopping: Stopping) -> None:

@@ -2,18 +2,19 @@
 
 import platform
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
-from typing import Any, Literal
+from typing import Literal, cast
 
 import click
 
 from evenhand import __version__
 from evenhand.audit.measures.catalog import BUILT_IN
 from evenhand.audit.measures.catalog import INSTALLED as MEASURES_ADDED
-from evenhand.cli.ask.asking_means import guard, keys_of
+from evenhand.cli.ask.asking_means import guard, keys_of, timeouts_of
+from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.environment import Environment
 from evenhand.domain.call import Message, Offer, Part, Picture, Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
@@ -28,7 +29,6 @@ from evenhand.models.local.client import resolve_local
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.models.provider import providers
-from evenhand.models.wire.timeouts import Timeouts
 from evenhand.models.wires import WIRES, built_in_names
 from evenhand.reports.board.methods.catalog import INSTALLED as METHODS_ADDED
 from evenhand.reports.board.methods.catalog import METHODS
@@ -119,24 +119,26 @@ def _keys(env: Environment) -> CheckResult:
     return CheckResult(what="keys", state="ok" if found else "no", words=words)
 
 
-async def check_endpoint(ctx: click.Context, flags: Mapping[str, Any], env: Environment) -> list[CheckResult]:
+async def check_endpoint(
+    ctx: click.Context, address: ModelAddress, *, seconds: float, insecure_http: bool
+) -> list[CheckResult]:
     """Does it answer; does it see images, give log-probabilities and take the settings?"""
-    square = _red_square()
+    env, square = cast(Environment, ctx.obj), _red_square()
     try:
         model = named_model(
-            flags["model"],
+            address.model,
             environment=env.environment,
             cache=env.cache,
-            base_url=flags["base_url"],
-            api_key_env=flags["api_key_env"],
+            base_url=address.base_url,
+            api_key_env=address.api_key_env,
         )
-        guard(ctx, flags["model"], model, env, flags)
+        guard(ctx, address, model)
         client = model.client(
-            environment=keys_of(env, flags),
+            environment=keys_of(env, insecure_http=insecure_http),
             explicit=frozenset(),
             proxies=env.environment,
             pictures=lambda _: _data_url(square),
-            timeouts=Timeouts(total=flags["timeout"], connect=min(15.0, flags["timeout"])),
+            timeouts=timeouts_of(seconds),
         )
     except Misuse as error:
         return [CheckResult(what="model", state="wrong", words=str(error))]

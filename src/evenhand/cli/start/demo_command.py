@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 import click
 
@@ -11,21 +12,31 @@ from evenhand.cli.environment import Environment
 from evenhand.cli.options import option
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOptions:
+    full: bool = option("--full", is_flag=True, help="Draw all 32 pairs, however long they take.")
+    battles: int | None = option(
+        "--battles",
+        settable=False,
+        type=click.IntRange(1, 32),
+        help="Draw so many pairs; by default what fits into 5 minutes.",
+    )
+    store: str = option(
+        "--store",
+        settable=False,
+        default="sqlite:///.evenhand/demo/ledger.db",
+        show_default=True,
+        callback=options.usual_store,
+        help="The demo's own ledger.",
+    )
+    as_json: bool = options.as_json()
+    quiet: bool = options.quiet()
+    force: bool = options.force()
+
+
 @click.command("demo")
-@option("--full", is_flag=True, help="Draw all 32 pairs, however long they take.")
-@click.option("--battles", type=click.IntRange(1, 32), help="Draw so many pairs; by default what fits into 5 minutes.")
-@click.option(
-    "--store",
-    default="sqlite:///.evenhand/demo/ledger.db",
-    show_default=True,
-    callback=options.usual_store,
-    help="The demo's own ledger.",
-)
-@options.as_json
-@options.quiet
-@options.force
-@click.pass_context
-def command(ctx: click.Context, **flags: Any) -> None:
+@options.takes(DemoOptions)
+def command(ctx: click.Context, given: DemoOptions) -> None:
     """A real language model of 135 million parameters judges the bundled answers, in both orders, on this machine.
 
     Prints the board and how far that judge can be trusted. Run again, it asks nothing: every verdict is on record.
@@ -33,9 +44,9 @@ def command(ctx: click.Context, **flags: Any) -> None:
     from evenhand.cli.start.demonstration import BATTLES, demonstrate
 
     env = cast(Environment, ctx.obj)
-    battles = BATTLES if flags["full"] else flags["battles"]
-    shown = asyncio.run(demonstrate(flags["store"], env, battles=battles, quiet=flags["quiet"], force=flags["force"]))
-    if flags["as_json"]:
+    battles = BATTLES if given.full else given.battles
+    shown = asyncio.run(demonstrate(given.store, env, battles=battles, quiet=given.quiet, force=given.force))
+    if given.as_json:
         click.echo(json.dumps(shown.document, ensure_ascii=False))
     else:
         from evenhand.format.tables import console

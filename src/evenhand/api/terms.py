@@ -1,0 +1,132 @@
+"""Where a judge is and how much it may be asked, as a notebook says it; and the models that are asked on such terms."""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from evenhand.api.asking import AskedModels, Contact, Given, no_image
+from evenhand.api.jobs import AskedShowing, refuse_adapted
+from evenhand.domain.errors import Misuse
+from evenhand.domain.item import Benchmark
+from evenhand.domain.rater import Settings
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import Pacing
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.tasks.judging import Showing
+from evenhand.ledger.store.record import Ledger
+from evenhand.models.named import NamedModel, named_model
+from evenhand.models.prices import Price, PriceList
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Where the judge is, how it samples, how much it may be asked and what it costs: the settings of a call as one
+    value, for whoever asks several times."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    endpoint_name: str | None = None
+    settings: Settings | None = None
+    """Explicit ones: a provider that refuses one is an error. None: the protocol's."""
+    prices: Sequence[Price] = ()
+    max_cost: float | None = None
+    """Dollars for judge and extractor together."""
+    extractor: str | None = None
+    """Finds the decision in a reply that has no readable one; None: the judge itself."""
+    extractor_base_url: str | None = None
+    extractor_api_key_env: str | None = None
+    pacing: Pacing | None = None
+    cache: Path | None = None
+    """Where embedded models' weights lie; the user's cache by default."""
+
+    def before(self, others: "Terms | None") -> "Terms":
+        """These where they are given, else the others."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(others or Terms(), **{name: value for name, value in given.items() if value not in (None, ())})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookAsker:
+    """How the models of one call are asked, and where it is put on record."""
+
+    ledger: Ledger
+    terms: Terms
+    settings: Settings | None
+    """Given by name, these go over the protocol's own; those of the terms stand whole."""
+
+    def without_extractor(self) -> "NotebookAsker":
+        return replace(self, terms=replace(self.terms, extractor=None))
+
+    def asked(self, judge: str, showing: Showing, benchmark: Benchmark) -> AskedShowing:
+        """The judge, and the extractor where it is another. Raises Misuse."""
+        terms, given = self.terms, Given.of(self.settings or self.terms.settings)
+        whole = terms.settings if self.settings is None else None
+        address = _named(judge, terms, base_url=terms.base_url, api_key_env=terms.api_key_env, name=terms.endpoint_name)
+        contact = _contact(
+            address,
+            terms,
+            settings=whole or given.over(showing.protocol.settings),
+            explicit=given.explicit | ({"image_detail"} if showing.image_detail else set[str]()),
+            image=lambda digest: benchmark.pictures.get(digest) or self.ledger.images.get(digest),
+        )
+        refuse_adapted(contact, self.ledger)
+        asked = AskedModels(judge=contact, other=_extractor(terms, showing))
+        return AskedShowing(asked=asked, showing=asked.asking(showing))
+
+
+def _extractor(terms: Terms, showing: Showing) -> Contact | None:
+    """None where the judge itself finds the decision."""
+    if terms.extractor is None:
+        return None
+    step = showing.protocol.extraction
+    if step is None or showing.readout != "free":
+        raise Misuse(
+            f"An extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
+            "readout; leave it out."
+        )
+    other = _named(
+        terms.extractor, terms, base_url=terms.extractor_base_url, api_key_env=terms.extractor_api_key_env, name=None
+    )
+    return _contact(other, terms, settings=step.settings)
+
+
+def _named(model: str, terms: Terms, *, base_url: str | None, api_key_env: str | None, name: str | None) -> NamedModel:
+    return named_model(
+        model,
+        environment=os.environ,
+        cache=terms.cache or user_cache_path("evenhand"),
+        base_url=base_url,
+        api_key_env=api_key_env,
+        endpoint_name=name,
+        url_flag="base_url",
+        key_flag="api_key_env",
+    )
+
+
+def _contact(
+    model: NamedModel,
+    terms: Terms,
+    *,
+    settings: Settings,
+    explicit: frozenset[str] = frozenset(),
+    image: Callable[[str], bytes] = no_image,
+) -> Contact:
+    quote = Quote(model.endpoint, PriceList(terms.prices), image)
+    if terms.max_cost is not None and not math.isfinite(terms.max_cost):
+        raise Misuse(f"max_cost is a number of dollars, not {terms.max_cost}.")
+    if terms.max_cost is not None and not quote.known:
+        raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")
+    return Contact(
+        model=model,
+        settings=settings,
+        quote=quote,
+        budget=Budget(terms.max_cost),
+        pacing=terms.pacing or Pacing(max_connections=1 if model.endpoint is None else 64),
+        environment=os.environ,
+        proxies=os.environ,
+        explicit=explicit,
+    )
