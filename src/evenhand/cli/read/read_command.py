@@ -14,9 +14,9 @@ from evenhand.cli import options
 def command(protocol: str, file: Path, as_json: bool) -> None:
     """Read the verdicts in FILE as PROTOCOL does (JSONL with item, reply, and optionally shown, options, token)."""
     from evenhand.api.reading import read_verdicts
-    from evenhand.cli.read.showing import in_words
     from evenhand.domain.verdict import NoVerdict
     from evenhand.format.tables import console, print_rows
+    from evenhand.format.verdict_words import by_position
 
     found = read_verdicts(file, protocol=protocol)
     if as_json:
@@ -25,7 +25,7 @@ def command(protocol: str, file: Path, as_json: bool) -> None:
     lines = [
         (one.item, "–", " ".join((f"{verdict.reason}.", verdict.detail)).strip())
         if isinstance(verdict, NoVerdict)
-        else (one.item, in_words(verdict), "")
+        else (one.item, by_position(verdict), "")
         for one, verdict in zip(found.replies, found.verdicts, strict=True)
     ]
     print_rows(("item", "verdict", "why there is none"), lines, console())
