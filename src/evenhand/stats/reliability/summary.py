@@ -9,9 +9,9 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL
+from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.reliability.coverage import Coverage
 from evenhand.stats.reliability.order_bias import OrderBias, order_bias
-from evenhand.stats.reliability.showings import Showings
 
 Conclusion: TypeAlias = Literal[
     "not to be trusted", "undecided", "a small leaning to one place", "no sign of trouble in what was measured"
@@ -63,7 +63,9 @@ class Summary:
         }
 
 
-def trust(shown: Iterable[Vote] | Showings, coverage: Coverage, *, human: bool = False, images: bool = True) -> Summary:
+def trust(
+    shown: Iterable[Vote] | Comparisons, coverage: Coverage, *, human: bool = False, images: bool = True
+) -> Summary:
     """How far the judge behind these verdicts can be relied on, as far as they alone can tell."""
     order = order_bias(shown)
     conclusion = _conclusion(order, coverage)
