@@ -5,7 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.format.printable import printable
-from evenhand.format.tables import unbroken
+from evenhand.format.words import unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -64,7 +64,8 @@ def command(benchmarks: tuple[str, ...], **flags: Any) -> None:
 def _print(told: "DescribedFile", form: Any) -> None:
     from evenhand.format.sheet import written
     from evenhand.format.sheet_table import print_sheet
-    from evenhand.format.tables import console, escape, unbroken
+    from evenhand.format.tables import console, escape
+    from evenhand.format.words import unbroken
     from evenhand.reports.description.sheets import long_sheet, sheets
 
     if form == "csv":

@@ -68,8 +68,8 @@ def _take_answers(
 ) -> "Json":
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.responses.importing import import_responses, read_answers
+    from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
-    from evenhand.stats.ratings.bradley_terry.notes import counted
 
     gaps = "allow" if flags["allow_partial"] else "note"
     read = read_answers(file, benchmark, variant=_variant(flags["variant"]), gaps=gaps)
@@ -86,8 +86,8 @@ def _take_judgements(
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.judgements.importing import import_judgements
     from evenhand.format.printable import printable
+    from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
-    from evenhand.stats.ratings.bradley_terry.notes import counted
 
     variant = _variant(flags["variant"]) or ""
     read = _judgements_in(file, benchmark, flags, variant)
@@ -104,7 +104,7 @@ def _take_judgements(
 
 def _raters(names: Sequence[str]) -> str:
     from evenhand.domain.rater import PEOPLE
-    from evenhand.stats.ratings.bradley_terry.notes import counted
+    from evenhand.format.words import counted
 
     if names and names[0] == PEOPLE:
         most = "" if len(names) == 1 else f", up to {len(names)} for one pair,"

@@ -71,7 +71,8 @@ def command(benchmark: str, **flags: Any) -> None:
     from evenhand.cli.read.ranking import print_audit_of
     from evenhand.format.sheet import written
     from evenhand.format.sheet_table import print_sheet
-    from evenhand.format.tables import console, escape, unbroken
+    from evenhand.format.tables import console, escape
+    from evenhand.format.words import unbroken
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.table import print_reliability
     from evenhand.reports.papers.paper import TableRequest

@@ -21,9 +21,9 @@ from evenhand.format.charts import (
     titled,
     whiskers,
 )
+from evenhand.format.words import counted
 from evenhand.reports.board.charts import ratings_chart, wins_chart
 from evenhand.reports.page.report import Report
-from evenhand.stats.ratings.bradley_terry.notes import counted
 
 if TYPE_CHECKING:
     import altair as alt

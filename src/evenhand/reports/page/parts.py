@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.audit.section import audit_section
 from evenhand.format.figure import figure
-from evenhand.format.tables import per_cent
+from evenhand.format.words import per_cent
 from evenhand.ledger.read.lookup import calls_on_record
 from evenhand.ledger.read.projection import judged
 from evenhand.reports.board.audit_on_record import audit_sentences
