@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.benchmarks.answers.checked import Checked, Doubled, Unknown, Unusable
-from evenhand.benchmarks.answers.responses_file import CUT, read_responses
+from evenhand.benchmarks.answers.collected import CUT
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.answers.submitted import UploadLimits, check_submitted
 from evenhand.benchmarks.data_error import Problems, ResponsesError
 from evenhand.benchmarks.files.rows import delimited

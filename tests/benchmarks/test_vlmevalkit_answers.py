@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.benchmarks.answers.responses_file import CUT, Gaps, ResponseSet, model_in_name, read_responses
+from evenhand.benchmarks.answers.collected import CUT
+from evenhand.benchmarks.answers.responses_file import Gaps, ResponseSet, model_in_name, read_responses
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import Problems, ResponsesError
 from evenhand.benchmarks.files.rows import read_rows

@@ -62,10 +62,12 @@ def test_every_case_can_be_opened_with_all_its_fields(ledger: Ledger, tmp_path: 
     orders = [[block["answers"][place]["model"] for place in one["shown"]] for one in case["showings"]]
     assert sorted(orders) == [["amber", "blue"], ["blue", "amber"]]
     for one, order in zip(case["showings"], orders, strict=True):
-        assert [block["answers"][place]["text"] for place in one["shown"]] == [f"{model} answers 1" for model in order]
-        assert one["replies"][0]["text"] == f"I looked at both. {order[0]} stood first."
-        assert one["means"] == "amber is better"
-        assert (one["cost"], one["reader"], one["protocol"], one["rater"]) == (0.25, "r1", "p", "openai/judge")
+        assert [block["answers"][place]["response"] for place in one["shown"]] == [
+            f"{model} answers 1" for model in order
+        ]
+        assert one["calls"][0]["reply"] == f"I looked at both. {order[0]} stood first."
+        assert one["by_name"] == "amber is better"
+        assert (one["cost_usd"], one["reader"], one["protocol"], one["judge"]) == (0.25, "r1", "p", "openai/judge")
 
 
 def test_judgements_of_answers_that_were_replaced_since_are_not_shown(ledger: Ledger, tmp_path: Path):
@@ -75,7 +77,7 @@ def test_judgements_of_answers_that_were_replaced_since_are_not_shown(ledger: Le
     page = page_of(ledger, tmp_path)
     (block,) = blocks_in(page)
     assert len(block["cases"][0]["showings"]) == 2
-    assert sorted(answer["text"] for answer in block["answers"]) == [
+    assert sorted(answer["response"] for answer in block["answers"]) == [
         "amber thought again about 0",
         "blue thought again about 0",
     ]
@@ -124,7 +126,7 @@ def test_words_that_others_wrote_are_text_wherever_they_stand(ledger: Ledger, tm
     assert len(re.findall(r"</script>", page)) == len(DATA.findall(page)) + 1
     (block,) = blocks_in(page)
     assert block["items"][0]["instruction"] == HOSTILE
-    assert block["cases"][0]["showings"][0]["replies"][0]["text"] == HOSTILE
+    assert block["cases"][0]["showings"][0]["calls"][0]["reply"] == HOSTILE
     assert "\x1b" not in page
     assert "&lt;script&gt;" in page
 
@@ -192,8 +194,8 @@ def test_people_are_numbers_in_a_report(ledger: Ledger, tmp_path: Path):
     scene.judged(ledger, amber_always)
     page = page_of(ledger, tmp_path)
     showing = blocks_in(page)[0]["cases"][0]["showings"][0]
-    assert showing["rater"] == "person 1"
-    assert showing["replies"] == []
+    assert showing["judge"] == "person 1"
+    assert showing["calls"] == []
     assert "No model was asked for these verdicts." in page
 
 

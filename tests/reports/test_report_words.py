@@ -128,7 +128,7 @@ def test_who_judged_alone_is_a_number_everywhere(ledger: Ledger, tmp_path: Path)
     found = report(ledger)
     page = page_of(ledger, tmp_path)
     assert "Judged by <strong>person 1</strong>" in page
-    assert blocks_in(page)[0]["cases"][0]["showings"][0]["rater"] == "person 1"
+    assert blocks_in(page)[0]["cases"][0]["showings"][0]["judge"] == "person 1"
     tables = [written(all_sheets(found), form, notes(found), opening=summary(found)) for form in ("md", "latex")]
     drawn = [json.dumps(chart.to_dict()) for charts in report_charts(found).values() for chart in charts]
     documents = [json.dumps(found.board.as_json()), *(json.dumps(one.as_json()) for one in found.scores)]

@@ -15,7 +15,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.steering import APART, NOT_KNOWN, steering_sentences
-from evenhand.reports.page.parts import sections
+from evenhand.reports.page.parts import page_values
 from evenhand.reports.page.words import summary
 from evenhand.reports.papers.scores.creation_choosing import CreationChoice, choose_creation
 from evenhand.reports.papers.scores.creation_score import creation_evidence, creation_score
@@ -206,4 +206,4 @@ def test_the_report_tells_it_first_and_under_its_board(ledger: Ledger):
     made = report_scene.report(ledger)
     told = "blue writes verdicts in 8 of 8 answers."
     assert told in summary(made)
-    assert told in sections(made)["notes"]
+    assert told in page_values(made)["notes"]

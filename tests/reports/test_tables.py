@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.format.tables import count, excerpt, fitted, per_cent, unbroken
+from evenhand.format.tables import excerpt, fitted
+from evenhand.format.words import count, per_cent, unbroken
 
 
 def test_no_line_ends_between_a_number_and_its_per_cent_sign():

@@ -13,6 +13,8 @@ from evenhand.format.charts import (
     LOSES,
     ChartError,
     Heading,
+    bars_with_numbers,
+    dashed,
     save,
     stacked,
     the_altair,
@@ -73,20 +75,14 @@ def _picks(counts: Sequence[int]) -> Any:
 
 def _bars(rows: Sequence[tuple[str, float]], fair: float, axis: str) -> Any:
     alt = the_altair()
-    base = alt.Chart(alt.Data(values=[{"place": name, "share": share} for name, share in rows]))
-    across = alt.X(
-        "share:Q",
+    bars, numbers = bars_with_numbers(
+        [{"name": name, "start": 0, "value": share} for name, share in rows],
+        form=".1%",
         title=axis,
         scale=alt.Scale(domain=[0, 1]),
         axis=alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1], labelFlush=False),
     )
-    place = alt.Y("place:N", title=None, sort=[name for name, _ in rows])
-    bars = base.mark_bar(color=ACCENT, height=18).encode(x=across, y=place)
-    numbers = base.mark_text(align="left", dx=6, color=INK, fontSize=11).encode(
-        x=across, y=place, text=alt.Text("share:Q", format=".1%")
-    )
-    line = alt.Chart(alt.Data(values=[{"share": fair}])).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
-    return alt.layer(bars, line.encode(x="share:Q"), numbers).properties(width=WIDE, height=alt.Step(30))
+    return alt.layer(bars, dashed(fair), numbers).properties(width=WIDE, height=alt.Step(26))
 
 
 def _swaps(table: Sequence[Sequence[int]]) -> Any:

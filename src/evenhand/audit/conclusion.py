@@ -8,7 +8,7 @@ from evenhand.audit.findings import Answer, answers
 from evenhand.audit.gate import GateRule, Ruling, judged
 from evenhand.audit.measures.catalog import find_measure
 from evenhand.audit.measures.record import Measure, MeasureOffer
-from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.format.words import counted
 
 _TWO_SIDED = 1.75
 """A finding is read off a two-sided interval, which takes 1.4 times the cases of a rule's one-sided bound, and on few

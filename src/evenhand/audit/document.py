@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Condition
-from evenhand.format.tables import per_cent
+from evenhand.format.words import per_cent
 
 REPORT_COMMAND = "audit report"
 """The command of the run whose outcome keeps a report."""

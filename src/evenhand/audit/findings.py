@@ -8,7 +8,7 @@ from evenhand.audit.gate import Ruling
 from evenhand.audit.measures.catalog import reading_of
 from evenhand.audit.measures.record import Found, Measure, MeasureOffer
 from evenhand.domain.estimate import Estimate
-from evenhand.format.tables import count
+from evenhand.format.words import count
 from evenhand.stats.intervals import Range
 
 _HEADS: Mapping[Found, str] = {"fault": PROBLEMS_FOUND, "fine": "No sign of trouble", "open": "Too few cases to tell"}

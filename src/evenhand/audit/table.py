@@ -5,7 +5,8 @@ from rich.console import Console
 from evenhand.audit.document import Unit, told
 from evenhand.audit.report_card import AuditReport
 from evenhand.domain.estimate import Estimate
-from evenhand.format.tables import count, escape, fitted, unbroken
+from evenhand.format.tables import escape, fitted
+from evenhand.format.words import count, unbroken
 
 _STYLES = {"met": "green", "not met": "bold red", "undecided": "bold yellow"}
 _VALUES = 41

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from evenhand.benchmarks.answers.responses_file import CUT
+from evenhand.benchmarks.answers.collected import CUT
 from evenhand.benchmarks.data_error import listed
 from evenhand.cli.saying import say
 from evenhand.domain.answer_flags import ASKED_WITH, REFUSED, TRUNCATED

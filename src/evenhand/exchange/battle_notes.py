@@ -8,6 +8,7 @@ import numpy as np
 from evenhand.exchange.battles.columns import Sides
 from evenhand.exchange.battles.layout import LENGTHS, BattleColumns, Layout
 from evenhand.exchange.peers.battles import InVain
+from evenhand.format.words import counted
 from evenhand.stats.ratings.comparisons import Comparisons
 
 # What other people's files call the thing that was asked.
@@ -193,7 +194,3 @@ def partner_notes(sides: Sides, layout: Layout, columns: BattleColumns) -> tuple
         return ()
     named = " and ".join(f"`{name}`" for name in layout.pair)
     return (f"No name stands in both {named}: do the two columns name the same models in the same way?",)
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,9 +1,9 @@
-"""Ratings with their intervals, and who beats whom, as pictures: SVG, PNG or one HTML file that needs no network."""
+"""Charts and what they are made of: axes, whiskers, bars, cells, colours; as SVG, PNG or HTML that needs no network."""
 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import unescape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +23,8 @@ MANY = 60
 _LEGIBLE = 20
 """Models up to which every cell of a matrix has room for its number."""
 
+PAGE, PHONE = 560, 190
+"""Pixels of an axis on a page, and on a phone's."""
 INK, MUTED, ACCENT = "#1f2933", "#7b8794", "#1f6f8b"
 CELL_INK = "#1f2932"
 """Of numbers on coloured cells, which stay as they are where the page is dark."""
@@ -68,6 +70,42 @@ class Heading:
     """Its lines one below the other."""
 
 
+def ticks(width: int, **more: Any) -> Any:
+    """An axis of numbers on so many pixels."""
+    return the_altair().Axis(tickCount=8 if width >= PAGE else 3, labelOverlap=True, labelFlush=False, **more)
+
+
+def whiskers(base: Any, **across: Any) -> Any:
+    """Lines from `lower` to `upper` of each row; `across` says what the axis is like."""
+    interval = the_altair().X("lower:Q", **across)
+    return base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=interval, x2="upper:Q")
+
+
+def dots(base: Any, **across: Any) -> Any:
+    """Points at the `value` of each row."""
+    at = the_altair().X("value:Q", **across)
+    return base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x=at)
+
+
+def dashed(at: float, channel: str = "x") -> Any:
+    """A line at a value that the others are compared with."""
+    alt = the_altair()
+    line = alt.Chart(alt.Data(values=[{"at": at}])).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
+    return line.encode(**{channel: "at:Q"})
+
+
+def bars_with_numbers(
+    rows: Sequence[Mapping[str, Any]], *, form: str, colour: str = ACCENT, **across: Any
+) -> tuple[Any, Any]:
+    """From `start` to `value` of each `name`, from the top down, with the value behind the bar."""
+    alt = the_altair()
+    names = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=alt.Axis(labelLimit=260))
+    base = alt.Chart(alt.Data(values=list(rows))).encode(y=names)
+    bars = base.mark_bar(color=colour, height={"band": 0.72}).encode(x=alt.X("start:Q", **across), x2="value:Q")
+    numbers = base.mark_text(align="left", dx=5, color=INK, fontSize=11)
+    return bars, numbers.encode(x=alt.X("value:Q", **across), text=alt.Text("value:Q", format=form))
+
+
 def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str, narrow: bool = False) -> "alt.LayerChart":
     """A point and an interval for each model, in the order given, from the top down. `narrow`: for a phone's page, long
     names in up to three lines."""
@@ -87,25 +125,15 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str, narrow
     names = alt.Axis(labelLimit=150 if narrow else 320, labelExpr=r"split(datum.label, '\n')")
     place = alt.Y("model:N", sort=[one.model for one in shown], title=None, axis=names)
     base = alt.Chart(alt.Data(values=rows)).encode(y=place)
-
-    def across(field: str) -> Any:
-        return alt.X(
-            field,
-            title=axis,
-            scale=alt.Scale(zero=False, nice=True),
-            axis=alt.Axis(labelFlush=False, tickCount=3 if narrow else 8, labelOverlap=True),
-        )
-
-    bars = base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q")
-    dots = alt.Chart(alt.Data(values=rated)).mark_point(filled=True, size=70, color=ACCENT, opacity=1)
+    width, step = (PHONE, 6 + 13 * max(one.model.count("\n") + 1 for one in shown)) if narrow else (PAGE, 19)
+    across = {"title": axis, "scale": alt.Scale(zero=False, nice=True), "axis": ticks(width)}
     ink = alt.condition("datum.hollow", alt.value("white"), alt.value(ACCENT))
-    points = dots.encode(y=place, x=across("value:Q"), fill=ink, stroke=alt.value(ACCENT))
+    points = dots(alt.Chart(alt.Data(values=rated)), **across).encode(y=place, fill=ink, stroke=alt.value(ACCENT))
     triangles = alt.Chart(alt.Data(values=arrows)).mark_point(
         shape="triangle", filled=True, size=60, color=ACCENT, opacity=1
     )
-    heads = triangles.encode(y=place, x=across("at:Q"), angle=alt.Angle("turn:Q", scale=None))
-    layers = alt.layer(bars, points, heads) if arrows else alt.layer(bars, points)
-    width, step = (190, 6 + 13 * max(one.model.count("\n") + 1 for one in shown)) if narrow else (560, 19)
+    heads = triangles.encode(y=place, x=alt.X("at:Q", **across), angle=alt.Angle("turn:Q", scale=None))
+    layers = alt.layer(whiskers(base, **across), points, *([heads] if arrows else []))
     return titled(layers.properties(width=width, height=alt.Step(step)), _cut(heading, len(marks)))
 
 
@@ -134,117 +162,131 @@ def _ends(mark: Mark, edges: tuple[float, float]) -> dict[str, float | None]:
     return {"lower": lower, "upper": upper}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colours:
+    """How numbers become the colours and the words of cells."""
+
+    stops: Mapping[float, str]
+    dark: float
+    """Farther than this from what is neither, a colour is so dark that its number is written in white."""
+    title: str
+    form: str | None = None
+    """Of the legend's numbers."""
+    times: float = 1.0
+    digits: int = 0
+    """In a cell stands so many times its number, with so many decimals."""
+
+    def cell(self, row: str, column: str, value: float) -> dict[str, Any]:
+        middle = next(at for at, colour in self.stops.items() if colour == EVEN)
+        text, strong = f"{self.times * value:.{self.digits}f}", abs(value - middle) > self.dark
+        return {"row": row, "column": column, "value": value, "text": text, "strong": strong}
+
+
+SHARE_WON = Colours(
+    stops={0.0: LOSES, 0.5: EVEN, 1.0: WINS}, dark=0.33, title="share won", form=".0%", times=100
+)  # fmt: skip
+_SCORE = Colours(stops={0.0: EVEN, 1.0: WINS}, dark=0.75, title="score", digits=3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """Names down and across, a coloured cell for each pair that has a value, and of what size."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Mapping[tuple[str, str], float]
+    """By row and column."""
+    colours: Colours
+    grey: Sequence[Mapping[str, str]] = ()
+    """Cells without a value, each with its `row`, `column` and `colour`."""
+    step: tuple[int, int]
+    """Pixels of a cell across and down."""
+    numbered: bool = True
+    upright: bool = False
+    """The names above stand upright, for want of room."""
+
+
+def heat_map(cells: Cells, heading: Heading) -> "alt.LayerChart":
+    alt = the_altair()
+    rows, columns = list(cells.rows), list(cells.columns)
+    above = alt.Axis(labelLimit=240, labelAngle=-90 if cells.upright else -45, orient="top")
+    places = {
+        "x": alt.X("column:N", sort=columns, title=None, scale=alt.Scale(domain=columns), axis=above),
+        "y": alt.Y("row:N", sort=rows, title=None, scale=alt.Scale(domain=rows), axis=alt.Axis(labelLimit=280)),
+    }
+    values = [cells.colours.cell(*place, value) for place, value in cells.values.items()]
+    base = alt.Chart(alt.Data(values=values)).encode(**places)
+    grey = alt.Chart(alt.Data(values=list(cells.grey))).mark_rect()
+    stops = cells.colours.stops
+    legend = alt.Legend(title=cells.colours.title, **({"format": cells.colours.form} if cells.colours.form else {}))
+    scale = alt.Scale(domain=list(stops), range=list(stops.values()))
+    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
+    layers = [
+        *([grey.encode(**places, fill=alt.Fill("colour:N", scale=None))] if cells.grey else []),
+        base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=legend)),
+        *([base.mark_text(fontSize=10).encode(text="text:N", color=ink)] if cells.numbered else []),
+    ]
+    across, down = map(alt.Step, cells.step)
+    return titled(alt.layer(*layers).properties(width=across, height=down), heading)
+
+
+def _square(
+    names: Sequence[str],
+    values: Mapping[tuple[str, str], float],
+    colours: Colours,
+    grey: Sequence[Mapping[str, str]] = (),
+) -> Cells:
+    few = len(names[:MANY]) <= _LEGIBLE
+    return Cells(
+        rows=names[:MANY], columns=names[:MANY], values=values, colours=colours, grey=grey,
+        step=(30, 30) if few else (16, 16), numbered=few, upright=not few,
+    )  # fmt: skip
+
+
+def _known(
+    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]]
+) -> dict[tuple[str, str], float]:
+    return {
+        (row, column): value
+        for row, line in zip(rows, values, strict=False)
+        for column, value in zip(columns, line, strict=False)
+        if value is not None
+    }
+
+
 def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]], heading: Heading) -> "alt.LayerChart":
     """How often the row's model beats the column's, from 0 to 1; pairs that never met are grey, the diagonal darker."""
-    cells = [
-        _Cell(row=row, column=column, value=share, text=f"{100 * share:.0f}", strong=abs(share - 0.5) > 0.33)
-        for row, line in zip(models[:MANY], shares, strict=False)
-        for column, share in zip(models[:MANY], line, strict=False)
-        if share is not None and row != column
-    ]
-    if not cells:
+    shown = models[:MANY]
+    found = {place: share for place, share in _known(shown, shown, shares).items() if place[0] != place[1]}
+    if not found:
         raise ChartError("There is nothing to draw: no two models met.")
-    colours = _Colours(stops={0.0: LOSES, 0.5: EVEN, 1.0: WINS}, title="share won", form=".0%")
     grey = [
         {"row": row, "column": column, "colour": _ITSELF if row == column else _UNKNOWN}
-        for row, line in zip(models[:MANY], shares, strict=False)
-        for column, share in zip(models[:MANY], line, strict=False)
-        if share is None or row == column
+        for row in shown
+        for column in shown
+        if (row, column) not in found
     ]
-    return titled(_matrix(models, cells, colours, grey=grey), _cut(heading, len(models)))
+    return heat_map(_square(models, found, SHARE_WON, grey), _cut(heading, len(models)))
 
 
 def correlation_chart(
     names: Sequence[str], values: Sequence[Sequence[float | None]], heading: Heading, *, lowest: float
 ) -> "alt.LayerChart":
     """A square of coefficients from `lowest`, -1 or 0, to 1; what could not be computed stays blank."""
-    cells = [
-        _Cell(row=row, column=column, value=value, text=f"{value:.2f}", strong=abs(value) > 0.75)
-        for row, line in zip(names[:MANY], values, strict=False)
-        for column, value in zip(names[:MANY], line, strict=False)
-        if value is not None
-    ]
     stops = {0.0: EVEN, 1.0: WINS} if lowest == 0 else {-1.0: LOSES, 0.0: EVEN, 1.0: WINS}
-    colours = _Colours(stops=stops, title="coefficient", form=".1f")
-    return titled(_matrix(names, cells, colours), _cut(heading, len(names), noun="benchmarks"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cell:
-    row: str
-    column: str
-    value: float
-    text: str
-    strong: bool
-    """So dark a colour that its number is written in white."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Colours:
-    stops: Mapping[float, str]
-    title: str
-    form: str
-
-
-def _matrix(
-    names: Sequence[str],
-    cells: Sequence[_Cell],
-    colours: _Colours,
-    *,
-    grey: Sequence[Mapping[str, str]] = (),
-) -> Any:
-    """`grey`: cells without a value, each with its `row`, `column` and `colour`."""
-    alt = the_altair()
-    shown = list(names[:MANY])
-    places = {
-        "x": alt.X(
-            "column:N", sort=shown, title=None, scale=alt.Scale(domain=shown),
-            axis=alt.Axis(labelLimit=240, labelAngle=-45 if len(shown) <= _LEGIBLE else -90, orient="top"),
-        ),
-        "y": alt.Y("row:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=shown)),
-    }  # fmt: skip
-    base = alt.Chart(alt.Data(values=[asdict(cell) for cell in cells])).encode(**places)
-    blank = alt.Chart(alt.Data(values=list(grey))).mark_rect().encode(**places, fill=alt.Fill("colour:N", scale=None))
-    rectangles = base.mark_rect().encode(
-        color=alt.Color(
-            "value:Q",
-            scale=alt.Scale(domain=list(colours.stops), range=list(colours.stops.values())),
-            legend=alt.Legend(title=colours.title, format=colours.form),
-        )
-    )
-    step = 30 if len(shown) <= _LEGIBLE else 16
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
-    numbers = base.mark_text(fontSize=10).encode(text="text:N", color=ink)
-    layers = alt.layer(*([blank] if grey else []), rectangles, *([numbers] if len(shown) <= _LEGIBLE else []))
-    return layers.properties(width=alt.Step(step), height=alt.Step(step))
+    colours = Colours(stops=stops, dark=0.75, title="coefficient", form=".1f", digits=2)
+    found = _known(names[:MANY], names[:MANY], values)
+    return heat_map(_square(names, found, colours), _cut(heading, len(names), noun="benchmarks"))
 
 
 def heat_chart(
     rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]], heading: Heading
 ) -> "alt.LayerChart":
     """A table of scores from 0 to 1 with its numbers; what has no score stays blank."""
-    alt = the_altair()
-    cells = [
-        {"row": row, "column": column, "score": score, "text": f"{score:.3f}", "strong": score > 0.75}
-        for row, line in zip(rows, values, strict=True)
-        for column, score in zip(columns, line, strict=True)
-        if score is not None
-    ]
-    if not cells:
+    found = _known(rows, columns, values)
+    if not found:
         raise ChartError("There is nothing to draw: no cell of the table has a score.")
-    base = alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X(
-            "column:N", sort=list(columns), title=None, scale=alt.Scale(domain=list(columns)),
-            axis=alt.Axis(labelLimit=240, labelAngle=-45, orient="top"),
-        ),
-        y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=240), scale=alt.Scale(domain=[*rows])),
-    )  # fmt: skip
-    colour = alt.Color("score:Q", scale=alt.Scale(domain=[0, 1], range=[EVEN, WINS]), legend=alt.Legend(title="score"))
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
-    layers = alt.layer(
-        base.mark_rect().encode(color=colour), base.mark_text(fontSize=10).encode(text="text:N", color=ink)
-    )
-    return titled(layers.properties(width=alt.Step(64), height=alt.Step(26)), heading)
+    return heat_map(Cells(rows=rows, columns=columns, values=found, colours=_SCORE, step=(64, 26)), heading)
 
 
 def save(chart: Any, path: Place) -> None:

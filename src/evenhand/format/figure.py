@@ -2,11 +2,14 @@
 
 import re
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.format.charts import ACCENT, EVEN, INK, LOSES, MUTED, svg
+from evenhand.format.html import rendered
 from evenhand.format.printable import printable
-from evenhand.format.tables import unbroken
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 # The page's own colours, so that a picture is as dark as the page; a white number on a full cell stays white.
 _COLOURS = {
@@ -24,15 +27,18 @@ _SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 _LARGER = 1.2
 
 
-def figure(chart: Any, words: str = "", *, kind: str = "", larger: float = _LARGER) -> str:
+def figure(chart: Any, words: str = "", *, kind: str = "", larger: float = _LARGER) -> "Markup":
     """`words`: what is told to those who do not see it; its heading by default."""
+    from markupsafe import Markup
+
     title, lines = chart.title.text, chart.title.subtitle
-    spans = "".join(f"<span>{escape(printable(unbroken(line)))}</span>" for line in lines if isinstance(lines, list))
-    picture = svg(chart.properties(title=""), padding=4)
-    named = f' class="{kind}"' if kind else ""
-    return (
-        f'<figure{named} tabindex="0"><figcaption>{escape(printable(title))}{spans}</figcaption>'
-        f"{_scaled(_told_as(in_page_colours(picture), words or title), larger)}</figure>"
+    picture = _told_as(in_page_colours(svg(chart.properties(title=""), padding=4)), words or title)
+    return rendered(
+        "format/figure.html",
+        kind=kind,
+        title=title,
+        lines=cast("list[str]", lines) if isinstance(lines, list) else [],
+        picture=Markup(_scaled(picture, larger)),  # noqa: S704  words are escaped where they are drawn
     )
 
 

@@ -3,11 +3,11 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
+from evenhand.format.html import rendered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,21 +75,17 @@ class Result(ABC):
     def _repr_html_(self) -> str:
         rows = self.rows()
         names = [name for name in self.shown if any(row.get(name) is not None for row in rows)]
-        head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_SHOWN])
         more = [f"{len(rows) - _SHOWN} more rows: to_polars() has them all."] if len(rows) > _SHOWN else []
-        below = "".join(f"<p>{escape(sentence)}</p>" for sentence in (*more, *self.sentences))
-        return (
-            f"<p><b>{escape(self.headline)}</b></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
-        )
+        cells = [[_cell(row.get(name)) for name in names] for row in rows[:_SHOWN]]
+        sentences = (*more, *self.sentences)
+        return rendered("format/result.html", headline=self.headline, names=names, rows=cells, sentences=sentences)
 
 
-def _cell(value: Json) -> str:
-    """Numbers to the right, with as many digits as one reads; nothing is never a number."""
-    if value is None:
-        return "<td>–</td>"
+def _cell(value: Json) -> tuple[str, bool]:
+    """Its words, with as many digits as one reads, and whether it is a number; nothing is never a number."""
+    if value is None or isinstance(value, str):
+        return "–" if value is None else value, False
     if isinstance(value, int | float) and not isinstance(value, bool):
         words = f"{value:,}" if isinstance(value, int) else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
-        return f'<td style="text-align: right">{words}</td>'
-    return f"<td>{escape(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}</td>"
+        return words, True
+    return json.dumps(value, ensure_ascii=False), False

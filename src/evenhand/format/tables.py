@@ -1,4 +1,4 @@
-"""Numbers, words and lists as text for a terminal; plain where the output is not one."""
+"""Words and lists as text for a terminal; plain where the output is not one."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape as escape_markup
 
 from evenhand.format.printable import printable
+from evenhand.format.words import unbroken
 
 
 def console() -> Console:
@@ -23,11 +24,6 @@ def console() -> Console:
 def escape(words: str) -> str:
     """Words that others wrote, shown as they are: neither markup nor steering the terminal."""
     return escape_markup(printable(words))
-
-
-def unbroken(sentence: str) -> str:
-    """With a no-break space before every per cent sign, so that no line ends between a number and it."""
-    return sentence.replace(" %", "\u00a0%")
 
 
 def fitted(line: str, width: int, *, margin: int = 0) -> str:
@@ -48,14 +44,6 @@ def excerpt(words: str, most: int) -> str:
     cut = line[: most - 2]
     whole = cut.rstrip() if line[most - 2] == " " else cut.rpartition(" ")[0]
     return f"{whole if 2 * len(whole) > most else cut} …"
-
-
-def per_cent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
-
-
-def count(number: float) -> str:
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
 
 
 def print_entries(entries: Iterable[tuple[str, Sequence[str]]], console: Console) -> None:

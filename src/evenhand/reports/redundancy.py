@@ -12,7 +12,7 @@ from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, correlation_chart, save, stacked
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
-from evenhand.format.tables import count
+from evenhand.format.words import count
 from evenhand.stats.reliability.correlation import ColumnPair, correlate
 
 

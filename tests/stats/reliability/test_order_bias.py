@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
-from evenhand.stats.reliability import OrderBias, Showings, order_bias
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.reliability import OrderBias, order_bias
 from tests.stats.reliability.judges import both_orders, judged, showing
 
 said = st.sampled_from([2, 1, 0, -1, -2])
@@ -188,8 +189,8 @@ def test_json_has_each_estimate_with_bounds_and_n():
 
 
 def test_rows_of_which_nobody_knows_the_order_count_nowhere():
-    known = Showings.of_votes(both_orders("1", 1, -1))
-    unknown = replace(known, first=np.zeros(2, dtype=np.int64))
+    known = Comparisons.of_votes(both_orders("1", 1, -1))
+    unknown = replace(known, first=np.zeros(2, dtype=np.int8))
     assert order_bias(known).swap_consistency.value == 1
     assert order_bias(unknown).swap_consistency.value is None
     assert order_bias(unknown).one_order_only == 0

@@ -18,7 +18,7 @@ from evenhand.audit.measures.record import (
 )
 from evenhand.audit.trials import Block, Purposeful, Sources
 from evenhand.domain.trial import Trial
-from evenhand.format.charts import ACCENT, INK, LOSES, Heading, the_altair, titled
+from evenhand.format.charts import ACCENT, INK, Heading, dashed, the_altair, titled
 from evenhand.stats.reliability.trial_effects import lean, length_slope
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _chart(document: Mapping[str, Any]) -> Any:
     layers = alt.layer(
         fitted.mark_area(color=ACCENT, opacity=0.14, clip=True).encode(y=up("lower:Q"), y2="upper:Q"),
         fitted.mark_line(color=ACCENT, clip=True).encode(y=up("value:Q")),
-        alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(y="zero:Q"),
+        dashed(0, "y"),
         seen.mark_rule(color=INK, strokeWidth=1.5).encode(y=up("lower:Q"), y2="upper:Q"),
         seen.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=up("value:Q")),
     ).properties(width=WIDE, height=190)

@@ -21,7 +21,7 @@ from evenhand.audit.trials import Block, Purposeful, Sources
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import draw
 from evenhand.domain.trial import Trial
-from evenhand.format.charts import ACCENT, LOSES, Heading, the_altair, titled
+from evenhand.format.charts import Heading, dashed, dots, the_altair, titled, whiskers
 from evenhand.stats.reliability.multiplicity import holm
 from evenhand.stats.reliability.trial_effects import lean, obeyed_by_chance
 
@@ -175,22 +175,17 @@ def _chart(document: Mapping[str, Any]) -> Any:
         return None
     alt = the_altair()
     kind = alt.Y("kind:N", sort=list(_KINDS.values()), title=None, axis=alt.Axis(labelLimit=240))
-
-    def across(field: str) -> Any:
-        return alt.X(
-            field,
-            title="verdicts as asked minus verdicts against",
-            scale=alt.Scale(domain=[-1, 1]),
-            axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelFlush=False),
-        )
-
+    across = {
+        "title": "verdicts as asked minus verdicts against",
+        "scale": alt.Scale(domain=[-1, 1]),
+        "axis": alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelFlush=False),
+    }
     base = alt.Chart(alt.Data(values=rows)).encode(y=kind)
-    layers = alt.layer(
-        alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=LOSES, strokeDash=[5, 4]).encode(x="zero:Q"),
-        base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=across("lower:Q"), x2="upper:Q"),
-        base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x=across("value:Q")),
-    ).properties(width=WIDE, height=alt.Step(26))
-    return titled(layers, Heading(title="How planted words pull", subtitle="95 % intervals; dashed: not at all"))
+    layers = alt.layer(dashed(0), whiskers(base, **across), dots(base, **across))
+    return titled(
+        layers.properties(width=WIDE, height=alt.Step(26)),
+        Heading(title="How planted words pull", subtitle="95 % intervals; dashed: not at all"),
+    )
 
 
 PLANTED_EFFECT = AuditMeasure(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from evenhand.benchmarks.answers.collected import ITEM
 from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.cells import is_nothing
@@ -10,14 +11,13 @@ from evenhand.benchmarks.files.rows import Row
 from evenhand.domain.reserved import reserved_for
 
 _ENDING = " prediction"
-_ITEM = ("item", "id", "index")
 
 
 def is_predictions(columns: Collection[str]) -> bool:
     """By the columns: items are named by their instruction, models by the columns' names."""
     return (
         "instruction" in columns
-        and not set(_ITEM) & set(columns)
+        and not set(ITEM) & set(columns)
         and any(model_of_column(name) is not None for name in columns)
     )
 

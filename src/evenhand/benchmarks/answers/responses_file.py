@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias, cast
 
-from evenhand.benchmarks.answers.failure_text import is_failure_text
+from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, Answer, CollectedAnswers, column_fault
 from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
 from evenhand.benchmarks.data_error import LISTED, FilePlace, Problems, ResponsesError, listed, near, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows
-from evenhand.benchmarks.files.sheet import CELL_LIMIT, is_cut
+from evenhand.benchmarks.files.sheet import CELL_LIMIT
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
@@ -58,19 +58,15 @@ def _letters(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
-_ITEM = ("item", "id", "index")
-_MODEL = ("model", "generator")
-
-
 def is_outputs(columns: Collection[str]) -> bool:
     """By the columns: items are named by their instruction, the answer is `output`."""
-    return {"instruction", "output"} <= set(columns) and not set(_ITEM) & set(columns)
+    return {"instruction", "output"} <= set(columns) and not set(ITEM) & set(columns)
 
 
 def matched_outputs(path: Path, rows: Sequence[Row], items: ItemsByContent, problems: Problems) -> Iterator[Row]:
     """The rows with their item's label in them; those that fit no item are left to `items`."""
-    if not any(name in row.fields for row in rows for name in _MODEL):
-        sentence = f"No column `{_MODEL[1]}` says whose outputs these are; add it with the model's name."
+    if not any(name in row.fields for row in rows for name in MODEL):
+        sentence = f"No column `{MODEL[1]}` says whose outputs these are; add it with the model's name."
         problems.add(FilePlace(path=path), sentence)
         return
     for row in rows:
@@ -79,14 +75,9 @@ def matched_outputs(path: Path, rows: Sequence[Row], items: ItemsByContent, prob
             yield Row(place=row.place, fields={**row.fields, "item": item.label})
 
 
-# The first name is ours; the others are VLMEvalKit's and AlpacaEval's.
-_COLUMNS = (("item", "id", "index"), ("model", "generator"), ("response", "output", "prediction"))
-
 Gaps: TypeAlias = Literal["note", "refuse", "allow"]
 """Items without an answer are noted, or refused with the whole file; `allow` takes what can be taken, and leaves out
 with a warning also the answers to unknown items and those of which an item has two."""
-CUT = "cut-cell"
-"""The flag of a response exactly as long as the longest text that a sheet's cell holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +160,7 @@ def read_responses(
     """
     problems = Problems(ResponsesError)
     collected = _Collected(benchmark, problems, gaps=gaps, needed=benchmark.items if needed is None else needed)
-    by_content = ItemsByContent(benchmark)
+    by_content = collected.by_content
     for path, rows in _sources(given, problems):
         columns = dict.fromkeys(name for row in rows for name in row.fields)
         if is_predictions(columns):
@@ -215,29 +206,16 @@ def reference_responses(benchmark: Benchmark) -> tuple[Response, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    item: Item
-    model: str
-    text: str
-    place: FilePlace
-
-
-class _Collected:
-    """The answers met so far, one for each item and model."""
+class _Collected(CollectedAnswers):
+    """With the notes and problems that a reader of several files is told."""
 
     def __init__(self, benchmark: Benchmark, problems: Problems, *, gaps: Gaps, needed: Sequence[Item]) -> None:
+        super().__init__(benchmark)
         self._benchmark = benchmark
         self._needed = [item.label for item in needed]
         self._problems = problems
         self._gaps: Gaps = gaps
-        self._items = {item.label: item for item in benchmark.items}
-        self._answers: dict[tuple[str, str], _Answer] = {}
-        self._unknown: dict[str, FilePlace] = {}
-        self._unknown_rows = 0
         self._unknown_columns: set[str] = set()
-        self._repeated: list[FilePlace] = []
-        self._contradicted: dict[tuple[str, str], None] = {}
         self._notes: list[str] = []
 
     def named_by_file(self, path: Path) -> str:
@@ -258,47 +236,36 @@ class _Collected:
 
     def add(self, row: Row) -> None:
         reader = FieldReader(row, self._problems)
-        label, model = reader.label(_COLUMNS[0]), reader.label(_COLUMNS[1])
-        text = reader.answer(_COLUMNS[2])
+        label, model, text = reader.label(ITEM), reader.label(MODEL), reader.answer(ANSWER)
         if (meaning := reserved_for(model)) is not None:
             reader.fault(f"The model name `{model}` is reserved for {meaning}; rename the model.")
         if reader.faulty:
             return
-        if label not in self._items:
-            self._unknown.setdefault(label, row.place)
-            self._unknown_rows += 1
-            self._unknown_columns.add(reader.given(_COLUMNS[0]) or "")
+        if label not in self.items:
+            self.unknown.setdefault(label, []).append(row.place)
+            self._unknown_columns.add(reader.given(ITEM) or "")
             return
-        self._keep(_Answer(item=self._items[label], model=model, text=text, place=row.place), reader)
-
-    def _keep(self, answer: _Answer, reader: FieldReader) -> None:
-        first = self._answers.setdefault((answer.item.label, answer.model), answer)
-        if first is answer:
-            return
-        if first.text == answer.text or not (first.text.strip() or answer.text.strip()):
-            self._repeated.append(answer.place)
-        elif self._gaps == "allow":
-            self._contradicted[answer.item.label, answer.model] = None
-        else:
+        first = self.keep(Answer(item=self.items[label], model=model, text=text, place=row.place))
+        if first is not None and self._gaps != "allow":
             reader.fault(
-                f"`{answer.model}` already answered item `{answer.item.label}` with another text "
-                f"({first.place.seen_from(answer.place)}); keep one of the two, or leave the item "
+                f"`{model}` already answered item `{label}` with another text "
+                f"({first.place.seen_from(row.place)}); keep one of the two, or leave the item "
                 "out for this model with --allow-partial."
             )
 
     def report_unknown(self) -> None:
-        if not self._unknown:
+        if not self.unknown:
             return
         shown: list[str] = []
-        first = next(iter(self._unknown.values()))
-        for label, place in list(self._unknown.items())[:LISTED]:
-            close = near(label, self._items)
+        first = next(iter(self.unknown.values()))[0]
+        for label, places in list(self.unknown.items())[:LISTED]:
+            close = near(label, self.items)
             hint = f"; near: {quoted(close)}" if close else ""
-            shown.append(f"`{label}` ({place.seen_from(first)}{hint})")
-        more = len(self._unknown) - len(shown)
+            shown.append(f"`{label}` ({places[0].seen_from(first)}{hint})")
+        more = len(self.unknown) - len(shown)
         sentence = (
             f"{self._benchmark.name} has no such item: {', '.join(shown)}{f' and {more} more' if more else ''}. "
-            f"Unknown items: {len(self._unknown)}, in {self._unknown_rows} rows, "
+            f"Unknown items: {len(self.unknown)}, in {sum(map(len, self.unknown.values()))} rows, "
             f"by the column {quoted(sorted(self._unknown_columns))}."
         )
         if self._gaps != "allow":
@@ -317,11 +284,11 @@ class _Collected:
 
     def report_missing(self) -> None:
         """A problem for each model with items unanswered, where that is refused."""
-        files = {one.model: one.place.path for one in reversed(self._answers.values())}
+        files = {one.model: one.place.path for one in reversed(self.answers.values())}
         for model, path in files.items() if self._gaps == "refuse" else ():
             if missing := self._missing(model, usable=True):
-                given = {label: self._answers.get((label, model)) for label in self._needed}
-                useless = [label for label, one in given.items() if one is not None and _useless(one)]
+                given = {label: self.answers.get((label, model)) for label in self._needed}
+                useless = [label for label, one in given.items() if one is not None and not one.usable]
                 also = f" Of these, empty or another tool's failure text: {len(useless)} ({listed(useless)})."
                 sentence = (
                     f"{missing}{also if useless else ''} Give them too, or judge what is there with --allow-partial."
@@ -330,32 +297,23 @@ class _Collected:
 
     def _missing(self, model: str, *, usable: bool = False) -> str | None:
         """A sentence, where items lack this model's answer; `usable`: or have one that cannot be judged."""
-        given = {
-            label for (label, other), one in self._answers.items() if other == model and not (usable and _useless(one))
-        }
+        given = {label for (label, other), one in self.answers.items() if other == model and (one.usable or not usable)}
         missing = [label for label in self._needed if label not in given]
         if not missing:
             return None
         return f"`{model}`: items without a response: {len(missing)} of {len(self._needed)} ({listed(missing)})."
 
     def response_set(self, variant: str) -> ResponseSet:
-        answered: list[Response] = []
-        empty: list[Unjudged] = []
-        failures: list[Unjudged] = []
-        for one in self._answers.values():
-            if (one.item.label, one.model) in self._contradicted:
-                continue
-            unjudged = Unjudged(item=one.item.label, model=one.model, text=one.text, place=one.place)
-            if not one.text.strip():
-                empty.append(unjudged)
-            elif is_failure_text(one.text):
-                failures.append(unjudged)
-            else:
-                answered.append(_response(one, variant))
-        models = dict.fromkeys(one.model for one in self._answers.values())
+        found = self.sorted_out()
+        answered = [one.response(model=one.model, variant=variant) for one in found.usable]
+        empty, failures = (
+            [Unjudged(item=one.item.label, model=one.model, text=one.text, place=one.place) for one in some]
+            for some in (found.empty, found.failure_texts)
+        )
+        models = dict.fromkeys(one.model for one in self.answers.values())
         return ResponseSet(
             responses=tuple(answered),
-            counts=_counts(models, len(self._items), answered, empty, failures),
+            counts=_counts(models, len(self.items), answered, empty, failures),
             empty=tuple(empty),
             failure_texts=tuple(failures),
             warnings=(*self._warnings(models, empty, failures),),
@@ -374,48 +332,29 @@ class _Collected:
             blank = [one.item for one in empty if one.model == model]
             if blank:
                 yield f"`{model}`: empty responses, not judged: {len(blank)} (items {listed(blank)})."
-            cut = [one.item.label for one in self._answers.values() if one.model == model and is_cut(one.text)]
+            cut = [one.item.label for one in self.answers.values() if one.model == model and one.cut]
             if cut:
                 yield (
                     f"`{model}`: responses of exactly {CELL_LIMIT} characters, where sheets cut a text: {len(cut)} "
                     f"(items {listed(cut)}); if they were cut, export them in another format."
                 )
-            twice = [label for label, other in self._contradicted if other == model]
+            twice = [label for label, other in self.contradicted if other == model]
             if twice:
                 yield f"`{model}`: items with two different responses, not judged: {len(twice)} ({listed(twice)})."
             if missing := self._missing(model):
                 yield missing
         yield from self._notes
-        if self._repeated:
-            first = self._repeated[0]
-            yield f"Rows that repeat an earlier row were dropped: {len(self._repeated)} (the first is {first})."
-
-
-def _useless(answer: _Answer) -> bool:
-    return not answer.text.strip() or is_failure_text(answer.text)
-
-
-def _response(answer: _Answer, variant: str) -> Response:
-    flags = (CUT,) if is_cut(answer.text) else ()
-    return Response(item=answer.item.digest, model=answer.model, text=answer.text, variant=variant, flags=flags)
+        if self.repeated:
+            first = self.repeated[0]
+            yield f"Rows that repeat an earlier row were dropped: {len(self.repeated)} (the first is {first})."
 
 
 def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
-    fits = True
-    for names in _COLUMNS:
-        given = [name for name in names if name in found]
-        if not given:
-            close = [close for name in names for close in near(name, found, cutoff=0.7)]
-            hint = f" Did you mean {quoted(dict.fromkeys(close))}?" if close else ""
-            sentence = f"No column `{names[0]}` (or {quoted(names[1:])}); found {quoted(found)}.{hint}"
-            problems.add(FilePlace(path=path), sentence)
-            fits = False
-        elif len(given) > 1 and names[0] not in given:
-            sentence = f"The columns {quoted(given)} could each be `{names[0]}`; rename the one meant to `{names[0]}`."
-            problems.add(FilePlace(path=path), sentence)
-            fits = False
-    return fits
+    faults = [fault for names in (ITEM, MODEL, ANSWER) if (fault := column_fault(found, names)) is not None]
+    for fault in faults:
+        problems.add(FilePlace(path=path), fault)
+    return not faults
 
 
 def _counts(

@@ -1,27 +1,21 @@
 """A submitted file of one model's answers, checked whole against its benchmark, whatever its bytes are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.benchmarks.answers.checked import Checked, Doubled, Unknown, Unreadable, Unusable, in_words
-from evenhand.benchmarks.answers.failure_text import is_failure_text
+from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, Answer, CollectedAnswers, column_fault
 from evenhand.benchmarks.answers.predictions import model_of_column
-from evenhand.benchmarks.answers.responses_file import CUT
 from evenhand.benchmarks.answers.upload import TooMuch, text_lines, why_misnamed, why_no_text
 from evenhand.benchmarks.data_error import FilePlace, Problems, ResponsesError, listed, near, quoted
-from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.cells import is_nothing
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, cell_rows, json_row
-from evenhand.benchmarks.files.sheet import CELL_LIMIT, is_cut
+from evenhand.benchmarks.files.sheet import CELL_LIMIT
 from evenhand.domain.item import Benchmark, Item
-from evenhand.domain.response import Response
 from evenhand.format.printable import is_formula
 
-_ITEM = ("item", "id", "index")
-_MODEL = ("model", "generator")
-_ANSWER = ("response", "output", "prediction")
 _NO_SUCH_ITEM = "has no such item"
 _EMPTY = "The file is empty; at least one row is needed."
 
@@ -68,27 +62,17 @@ class _Told(Problems):
             raise TooMuch(f"{self.count:,} rows could not be read.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    item: Item
-    text: str
-    row: int
+class _Collected(CollectedAnswers):
+    """Of one file, whose model goes by another name here: whatever the file calls it, it is one."""
 
-
-class _Collected:
     def __init__(self, benchmark: Benchmark, limits: UploadLimits, name: str) -> None:
+        super().__init__(benchmark)
         self._benchmark = benchmark
         self._limits = limits
         self._path = Path("".join(filter(str.isprintable, name.replace("\\", "/").rpartition("/")[2])) or "file")
-        self._items = {item.label: item for item in benchmark.items}
-        self._by_content = ItemsByContent(benchmark)
         self._problems = _Told()
         self._of_file: list[str] = []
         self._whole = False
-        self._answers: dict[str, _Answer] = {}
-        self._doubled: dict[str, list[int]] = {}
-        self._repeated: list[int] = []
-        self._unknown: dict[str, list[int]] = {}
         self._models: dict[str, int] = {}
 
     def read(self, data: bytes) -> None:
@@ -135,94 +119,82 @@ class _Collected:
             taken += 1
             if taken > self._limits.rows:
                 raise TooMuch(f"The file has more than {self._limits.rows:,} rows.")
-            self._add(FieldReader(row, self._problems), row.place.row or 0)
+            self._add(FieldReader(row, self._problems))
         if not taken and not self._problems.count:
             self._whole = False
             self._of_file.append(_EMPTY)
 
-    def _add(self, reader: FieldReader, number: int) -> None:
+    def _add(self, reader: FieldReader) -> None:
         if len(reader.row.fields) > _MOST_FIELDS:
             reader.fault(f"The row has more than {_MOST_FIELDS} fields; leave out those that are not needed.")
             return
         column = self._answer_column(reader)
         text = reader.answer([column]) if column else ""
-        if column not in _ANSWER and is_nothing(text):
+        if column not in ANSWER and is_nothing(text):
             text = ""  # VisIT-Bench's own form writes a missing answer as NaN
         model = self._model(reader, column)
         if reader.faulty:
             return
         if model:
-            self._models.setdefault(_shown(model, _LONGEST_NAME), number)
-        item = self._item(reader, number)
+            self._models.setdefault(_shown(model, _LONGEST_NAME), reader.row.place.row or 0)
+        item = self._item(reader)
         if item is not None:
-            self._keep(_Answer(item=item, text=text, row=number))
+            self.keep(Answer(item=item, model="", text=text, place=reader.row.place))
 
-    def _keep(self, answer: _Answer) -> None:
-        first = self._answers.setdefault(answer.item.label, answer)
-        if first is answer:
-            return
-        if first.text == answer.text or not (first.text.strip() or answer.text.strip()):
-            self._repeated.append(answer.row)
-        else:
-            self._doubled.setdefault(answer.item.label, [first.row]).append(answer.row)
-
-    def _item(self, reader: FieldReader, number: int) -> Item | None:
+    def _item(self, reader: FieldReader) -> Item | None:
         fields = reader.row.fields
-        if "instruction" in fields and not any(name in fields for name in _ITEM):
-            return self._by_content.find(reader.row)
-        column = _column(reader, _ITEM)
+        if "instruction" in fields and not any(name in fields for name in ITEM):
+            return self.by_content.find(reader.row)
+        column = _column(reader, ITEM)
         label = reader.label([column]) if column else ""
         if reader.faulty:
             return None
-        if label not in self._items:
-            self._unknown.setdefault(_shown(label, _LONGEST_NAME), []).append(number)
-        return self._items.get(label)
+        if label not in self.items:
+            self.unknown.setdefault(_shown(label, _LONGEST_NAME), []).append(reader.row.place)
+        return self.items.get(label)
 
     def _answer_column(self, reader: FieldReader) -> str | None:
         fields = reader.row.fields
-        if any(name in fields for name in _ANSWER):
-            return _column(reader, _ANSWER)
+        if any(name in fields for name in ANSWER):
+            return _column(reader, ANSWER)
         columns = [name for name in fields if model_of_column(name) is not None]
         if len(columns) > 1:
             reader.fault(f"The columns {quoted(columns)} hold the answers of several models; keep one model's.")
             return None
-        return columns[0] if columns else _column(reader, _ANSWER)
+        return columns[0] if columns else _column(reader, ANSWER)
 
     def _model(self, reader: FieldReader, column: str | None) -> str | None:
         """As the file calls it, where it does."""
-        name = reader.given(_MODEL)
+        name = reader.given(MODEL)
         called = reader.row.fields[name] if name else column and model_of_column(column)
         return None if is_nothing(called) else str(called).strip()
 
     def checked(self, *, label: str, missing_allowed: int) -> Checked:
-        clear = [one for one in self._answers.values() if one.item.label not in self._doubled]
-        empty = [one for one in clear if not one.text.strip()]
-        failed = [one for one in clear if is_failure_text(one.text)]
-        unusable = {one.item.label for one in (*empty, *failed)}
-        usable = [one for one in clear if one.item.label not in unusable]
+        found = self.sorted_out()
+        answered = {item for item, _ in self.answers}
         return Checked(
             benchmark=self._benchmark.name,
-            items=len(self._items),
+            items=len(self.items),
             missing_allowed=missing_allowed,
-            responses=tuple(_response(one, label) for one in usable),
-            missing=tuple(one for one in self._items if one not in self._answers) if self._whole else (),
-            empty=tuple(map(_unusable, empty)),
-            failure_texts=tuple(map(_unusable, failed)),
-            doubled=tuple(Doubled(item=item, rows=tuple(rows)) for item, rows in self._doubled.items()),
+            responses=tuple(one.response(model=label) for one in found.usable),
+            missing=tuple(one for one in self.items if one not in answered) if self._whole else (),
+            empty=tuple(map(_unusable, found.empty)),
+            failure_texts=tuple(map(_unusable, found.failure_texts)),
+            doubled=tuple(Doubled(item=item, rows=_rows(places)) for (item, _), places in self.contradicted.items()),
             unknown=tuple(self._unknown_items()),
             unreadable=tuple(self._unreadable()),
-            notes=tuple(self._notes(usable)),
+            notes=tuple(self._notes(found.usable)),
         )
 
     def _unknown_items(self) -> Iterator[Unknown]:
-        for number, (name, rows) in enumerate(self._unknown.items()):
-            close = near(name, self._items) if number < _HINTED else ()
-            yield Unknown(item=name, rows=tuple(rows), why=_NO_SUCH_ITEM, near=close)
-        unlike: dict[tuple[str, str], list[int]] = {}
-        for one in self._by_content.misfits:
-            unlike.setdefault((one.why, one.words), []).append(one.place.row or 0)
-        for (why, words), rows in unlike.items():
-            yield Unknown(item=_shown(words, _LONGEST_NAME), rows=tuple(rows), why=why)
+        for number, (name, places) in enumerate(self.unknown.items()):
+            close = near(name, self.items) if number < _HINTED else ()
+            yield Unknown(item=name, rows=_rows(places), why=_NO_SUCH_ITEM, near=close)
+        unlike: dict[tuple[str, str], list[FilePlace]] = {}
+        for one in self.by_content.misfits:
+            unlike.setdefault((one.why, one.words), []).append(one.place)
+        for (why, words), places in unlike.items():
+            yield Unknown(item=_shown(words, _LONGEST_NAME), rows=_rows(places), why=why)
 
     def _unreadable(self) -> Iterator[Unreadable]:
         for sentence in self._of_file:
@@ -239,15 +211,15 @@ class _Collected:
         for sentence, rows in alike.items():
             yield Unreadable(sentence=sentence, rows=tuple(rows))
 
-    def _notes(self, usable: list[_Answer]) -> Iterator[str]:
+    def _notes(self, usable: Sequence[Answer]) -> Iterator[str]:
         if not self._whole and self._problems.count and not self._of_file:
             yield "The file could not be read to its end; what comes after was not looked at."
         if len(self._models) == 1:
             yield f"The file calls the model {quoted(self._models)}; it stands under the name given for the submission."
-        if self._repeated:
+        if self.repeated:
             yield (
-                f"Rows that say the same again were passed over: {len(self._repeated)} "
-                f"({in_words('row', map(str, self._repeated))})."
+                f"Rows that say the same again were passed over: {len(self.repeated)} "
+                f"({in_words('row', map(str, _rows(self.repeated)))})."
             )
         formulas = [one.item.label for one in usable if is_formula(one.text)]
         if formulas:
@@ -256,37 +228,30 @@ class _Collected:
                 f"({in_words('item', formulas)}); "
                 "they are kept as the text they are."
             )
-        cut = [one.item.label for one in usable if is_cut(one.text)]
+        cut = [one.item.label for one in usable if one.cut]
         if cut:
             yield (
                 f"Answers of exactly {CELL_LIMIT:,} characters, where spreadsheets cut a text: {len(cut)} "
                 f"({in_words('item', cut)}); if they were cut, write the file without a spreadsheet."
             )
-        yield from (_shown(one, _LONGEST_SENTENCE) for one in self._by_content.miscalled())
+        yield from (_shown(one, _LONGEST_SENTENCE) for one in self.by_content.miscalled())
 
 
 def _column(reader: FieldReader, names: tuple[str, ...]) -> str | None:
     """The column that is meant; None and a fault where there is none, or more than one and not the first."""
     fields = reader.row.fields
-    given = [name for name in names if name in fields]
-    if not given:
-        close = dict.fromkeys(found for name in names for found in near(name, list(fields)[:_HINTED], cutoff=0.7))
-        hint = f" Did you mean {quoted(close)}?" if close else ""
-        reader.fault(f"There is no column `{names[0]}` (or {quoted(names[1:])}); found {quoted(fields)}.{hint}")
+    if fault := column_fault(fields, names, opening="There is no column", searched=_HINTED):
+        reader.fault(fault)
         return None
-    if len(given) > 1 and names[0] not in given:
-        reader.fault(f"The columns {quoted(given)} could each be `{names[0]}`; rename the one meant to `{names[0]}`.")
-        return None
-    return given[0]
+    return next(name for name in names if name in fields)
 
 
-def _response(answer: _Answer, label: str) -> Response:
-    flags = (CUT,) if is_cut(answer.text) else ()
-    return Response(item=answer.item.digest, model=label, text=answer.text, flags=flags)
+def _rows(places: Sequence[FilePlace]) -> tuple[int, ...]:
+    return tuple(place.row or 0 for place in places)
 
 
-def _unusable(answer: _Answer) -> Unusable:
-    return Unusable(item=answer.item.label, row=answer.row, text=_shown(answer.text.strip(), _LONGEST_NAME))
+def _unusable(answer: Answer) -> Unusable:
+    return Unusable(item=answer.item.label, row=answer.place.row or 0, text=_shown(answer.text.strip(), _LONGEST_NAME))
 
 
 def _shown(text: str, longest: int) -> str:

@@ -61,7 +61,8 @@ def command(_: click.Context, given: DescribeOptions) -> None:
 
 def _print(told: "DescribedFile", form: Format) -> None:
     from evenhand.format.sheet_table import print_sheet
-    from evenhand.format.tables import console, escape, unbroken
+    from evenhand.format.tables import console, escape
+    from evenhand.format.words import unbroken
     from evenhand.reports.description.sheets import long_sheet, sheets
 
     if form == "csv":

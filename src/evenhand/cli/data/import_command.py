@@ -82,8 +82,8 @@ def command(_: click.Context, given: ImportOptions) -> None:
 def _take_answers(benchmark: "Benchmark", given: ImportOptions, settings: Mapping[str, "Json"]) -> "Json":
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.responses.importing import import_responses, read_answers
+    from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
-    from evenhand.stats.ratings.bradley_terry.notes import counted
 
     gaps = "allow" if given.allow_partial else "note"
     read = read_answers(given.file, benchmark, variant=_variant(given.variant), gaps=gaps)
@@ -98,8 +98,8 @@ def _take_judgements(benchmark: "Benchmark", given: ImportOptions, settings: Map
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.judgements.importing import import_judgements
     from evenhand.format.printable import printable
+    from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
-    from evenhand.stats.ratings.bradley_terry.notes import counted
 
     variant = _variant(given.variant) or ""
     read = _judgements_in(benchmark, given, variant)
@@ -116,7 +116,7 @@ def _take_judgements(benchmark: "Benchmark", given: ImportOptions, settings: Map
 
 def _raters(names: Sequence[str]) -> str:
     from evenhand.domain.rater import PEOPLE
-    from evenhand.stats.ratings.bradley_terry.notes import counted
+    from evenhand.format.words import counted
 
     if names and names[0] == PEOPLE:
         most = "" if len(names) == 1 else f", up to {len(names)} for one pair,"

@@ -54,8 +54,8 @@ def command(_: click.Context, given: SampleOptions) -> None:
     from evenhand.benchmarks.catalog import load_benchmark
     from evenhand.cli.notes import say_notes
     from evenhand.engine.tasks.people_sample import ANYBODY, BY_EYE, people_sample
+    from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
-    from evenhand.stats.ratings.bradley_terry.notes import counted
 
     if given.out is not None:
         from evenhand.exchange.tables import check_format

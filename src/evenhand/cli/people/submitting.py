@@ -16,7 +16,7 @@ from evenhand.cli.sentences import FAILED, INCOMPLETE, WRONG_USE
 from evenhand.files.outputs import Target
 from evenhand.format.near_names import hint
 from evenhand.format.printable import printable
-from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.format.words import counted
 
 _SENTENCES_SHOWN = 30
 _UNREACHED_MOST = 10

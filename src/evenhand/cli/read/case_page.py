@@ -10,10 +10,8 @@ from evenhand.benchmarks.creation_mmbench.queries import assembled_query
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.read.showing import (
     PURPOSES,
-    by_name,
     indented,
     lacking,
-    lines_of,
     print_heading,
     print_lines,
     way_of_asking,
@@ -24,11 +22,11 @@ from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.tasks.text_only import is_description
 from evenhand.format.near_names import hint
 from evenhand.format.printable import printable
+from evenhand.format.verdict_words import by_name
 from evenhand.images import ImageError, inspect
-from evenhand.ledger.read.lookup import calls_on_record, responses_by_digest
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, benchmarks, items_of, judged, studies
-from evenhand.ledger.read.steering import said_to_judge
+from evenhand.ledger.read.projection import StudyOnRecord, benchmarks, items_of, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.case import CaseRecord, read_cases
 
 _PARTS = {"role": "Role", "background": "Background", "instruction": "Instruction", "requirement": "Requirements"}
 
@@ -37,20 +35,19 @@ def case_document(ledger: Ledger, benchmark: str | None, label: str, *, models: 
     """`models`: only these, and whom they met. Raises WrongUse where no item, or several, are meant."""
     found = _find(ledger, benchmark, label)
     item = found.item
-    results = [
-        one
-        for one in judged(ledger, found.studies, items=[item.digest])
-        if not models or not set(models).isdisjoint(one.models)
-    ]
-    shown = responses_by_digest(ledger, tuple({digest for one in results for digest in one.trial.responses}))
+    record = read_cases(
+        ledger,
+        found.studies,
+        items=[item.digest],
+        wanted=lambda one: not models or not set(models).isdisjoint(one.models),
+    )
     held = [
         one
         for one in ledger.responses_to([item.digest], variant=None)
         if not models or one.model in models or one.model == REFERENCE or is_description(one.variant)
     ]
-    said = sorted({one.digest: one for one in (*held, *shown.values())}.values(), key=_place)
+    said = sorted({one.digest: one for one in (*held, *record.answers.values())}.values(), key=_place)
     _refuse_unknown(models, said)
-    speaks = said_to_judge(results)
     return {
         "benchmark": found.benchmark,
         "data": found.data,
@@ -58,23 +55,13 @@ def case_document(ledger: Ledger, benchmark: str | None, label: str, *, models: 
         "item": item.label,
         "content": item.content(),
         "images": [_image(name, ledger) for name in item.images],
-        "answers": [
-            {
-                "model": one.model,
-                "response": one.text,
-                "variant": one.variant,
-                "flags": list(one.flags),
-                "says_to_judge": speaks.get(one.digest, []),
-            }
-            for one in said
-            if not is_description(one.variant)
-        ],
+        "answers": record.answer_documents([one for one in said if not is_description(one.variant)]),
         "descriptions": [
             {"model": one.model, "variant": one.variant, "text": one.text}
             for one in said
             if is_description(one.variant)
         ],
-        "trials": _trials(ledger, results, found.studies, shown),
+        "trials": _trials(record),
     }
 
 
@@ -144,26 +131,18 @@ def _image(name: str, ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _trials(
-    ledger: Ledger, results: Sequence[JudgedTrial], chosen: Sequence[StudyOnRecord], shown: Mapping[str, Response]
-) -> list[dict[str, Any]]:
-    calls = calls_on_record(ledger, dict.fromkeys(key for one in results for key in one.judgement.calls))
-    words = {one.key: one.call.reply.text for one in calls}
+def _trials(record: CaseRecord) -> list[dict[str, Any]]:
     return [
         {
-            **line,
-            "variant": max(shown[digest].variant for digest in one.trial.responses),
+            **record.line(one),
+            "variant": max(record.answers[digest].variant for digest in one.trial.responses),
             "replicate": one.trial.replicate,
-            "by_name": _by_name(one),
-            "replies": [words[key] for key in one.judgement.calls if key in words],
+            "by_name": None if isinstance(verdict, NoVerdict) else by_name(verdict, one.models),
+            "replies": [call.call.reply.text for call in record.replies(one)],
         }
-        for one, line in zip(results, lines_of(results, chosen), strict=True)
+        for one in record.showings
+        for verdict in [one.judgement.verdict]
     ]
-
-
-def _by_name(one: JudgedTrial) -> str | None:
-    verdict = one.judgement.verdict
-    return None if isinstance(verdict, NoVerdict) else by_name(verdict, one.models)
 
 
 def print_case(document: Mapping[str, Any]) -> None:

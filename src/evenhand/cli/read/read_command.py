@@ -20,9 +20,9 @@ class ReadOptions:
 def command(_: click.Context, given: ReadOptions) -> None:
     """Read the verdicts in FILE as PROTOCOL does (JSONL with item, reply, and optionally shown, options, token)."""
     from evenhand.api.reading import read_verdicts
-    from evenhand.cli.read.showing import in_words
     from evenhand.domain.verdict import NoVerdict
     from evenhand.format.tables import console, print_rows
+    from evenhand.format.verdict_words import by_position
 
     found = read_verdicts(given.file, protocol=given.protocol)
     if given.as_json:
@@ -31,7 +31,7 @@ def command(_: click.Context, given: ReadOptions) -> None:
     lines = [
         (one.item, "–", " ".join((f"{verdict.reason}.", verdict.detail)).strip())
         if isinstance(verdict, NoVerdict)
-        else (one.item, in_words(verdict), "")
+        else (one.item, by_position(verdict), "")
         for one, verdict in zip(found.replies, found.verdicts, strict=True)
     ]
     print_rows(("item", "verdict", "why there is none"), lines, console())

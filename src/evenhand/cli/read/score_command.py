@@ -101,7 +101,8 @@ def command(_: click.Context, given: ScoreOptions) -> None:
 def _print(found: "ScoredTable", store: str) -> None:
     from evenhand.cli.read.ranking import print_audit_of
     from evenhand.format.sheet_table import print_sheet
-    from evenhand.format.tables import console, escape, unbroken
+    from evenhand.format.tables import console, escape
+    from evenhand.format.words import unbroken
     from evenhand.reports.board.table import print_reliability
 
     terminal = console()

@@ -34,6 +34,7 @@ def command(_: click.Context, given: ShowOptions) -> None:
     from evenhand.ledger.read.lookup import find_trial
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.store.runs import find_run
+    from evenhand.reports.case import trial_document
 
     ledger = Ledger(given.store, create=False)
     document: dict[str, Any]
@@ -44,7 +45,7 @@ def command(_: click.Context, given: ShowOptions) -> None:
         document = case_page.case_document(ledger, given.benchmark, given.item, models=given.models)
         printed = case_page.print_case
     elif (trial := find_trial(ledger, what)) is not None:
-        document = showing.trial_document(trial)
+        document = trial_document(trial)
         printed = showing.print_trial
     else:
         document = showing.run_document(ledger, find_run(ledger, what))

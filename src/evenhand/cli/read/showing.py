@@ -10,13 +10,14 @@ from typing import Any, cast
 import click
 
 from evenhand.domain.study import Purpose
-from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdict, verdict_json
+from evenhand.domain.verdict import Preference
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.format.printable import printable
-from evenhand.ledger.read.lookup import CallOnRecord, TrialOnRecord
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
+from evenhand.format.verdict_words import POSITIONS, by_position
+from evenhand.ledger.read.projection import JudgedTrial, judged, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord
+from evenhand.reports.case import line_document
 
 PURPOSES: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
 _WHAT_DIFFERS = ("endpoint", "protocol", "readout", "see")
@@ -35,98 +36,6 @@ _OUTCOME_WORDS = {
 }
 _WIDEST = 120
 """Columns of text that a person can follow."""
-_PLACES = ("first", "second", "third", "fourth")
-
-
-def trial_document(one: TrialOnRecord) -> dict[str, Any]:
-    return {
-        "trial": one.trial.key,
-        "item": one.item.label,
-        "instruction": one.item.instruction,
-        "caption": one.item.caption,
-        "images": list(one.item.images),
-        "shown": [{"model": response.model, "response": response.text} for response in one.responses],
-        "rater": one.rater.name,
-        "rater_kind": one.rater.kind,
-        "endpoint": one.rater.endpoint,
-        "settings": one.rater.settings.as_json(),
-        "protocol": one.condition.protocol,
-        "readout": one.condition.readout,
-        "see": one.condition.see,
-        "fenced": one.condition.fenced,
-        "replicate": one.trial.replicate,
-        "attempt": one.trial.attempt,
-        "judgements": [
-            {
-                **_verdict(judgement.verdict, [response.model for response in one.responses]),
-                "reader": judgement.reader,
-                "run": judgement.run,
-                "at": judgement.at,
-                "cost_usd": judgement.cost_usd,
-                "notes": dict(judgement.notes),
-            }
-            for judgement in one.judgements
-        ],
-        "calls": [_call(call) for call in one.calls],
-    }
-
-
-def _call(one: CallOnRecord) -> dict[str, Any]:
-    reply = one.call.reply
-    return {
-        "key": one.key,
-        "messages": [{"role": role, "parts": parts} for role, parts in one.request["messages"]],
-        "offer": one.request["offer"],
-        "reply": reply.text,
-        "reasoning": reply.reasoning,
-        "finish": reply.finish,
-        "model": reply.model,
-        "tokens": {"input": reply.usage.input, "output": reply.usage.output},
-        "requests": reply.requests,
-        "seconds": reply.seconds,
-        "cost_usd": one.call.cost_usd,
-    }
-
-
-def _verdict(verdict: Verdict | NoVerdict, models: list[str]) -> dict[str, Any]:
-    if isinstance(verdict, NoVerdict):
-        return {"verdict": None, "reason": verdict.reason, "detail": verdict.detail, "means": "no verdict"}
-    return {"verdict": verdict_json(verdict), "reason": None, "detail": "", "means": _meaning(verdict, models)}
-
-
-def _meaning(verdict: Verdict, models: list[str]) -> str:
-    if not isinstance(verdict, Preference) or verdict.value == 0:
-        return by_name(verdict, models)
-    place = 0 if verdict.value > 0 else 1
-    return f"{models[place]}, shown {_PLACES[place]}, is {_much(verdict)}better"
-
-
-def by_name(verdict: Verdict, models: Sequence[str]) -> str:
-    """The same words whatever was shown first, where the verdict is the same."""
-    match verdict:
-        case Preference(value=value) if value:
-            return f"{models[0 if value > 0 else 1]} is {_much(verdict)}better"
-        case Grades(values=values):
-            return ", ".join(sorted(f"{model} {grade:g}" for model, grade in zip(models, values, strict=True)))
-        case _:
-            return in_words(verdict)
-
-
-def _much(verdict: Preference) -> str:
-    return "much " if abs(verdict.value) == 2 else ""
-
-
-def in_words(verdict: Verdict) -> str:
-    """Of answers that are known by their places alone."""
-    match verdict:
-        case Preference(value=0):
-            return "a tie"
-        case Preference(value=value):
-            return f"the {_PLACES[0 if value > 0 else 1]} shown is {_much(verdict)}better"
-        case Grades(values=values):
-            return f"grades {', '.join(f'{grade:g}' for grade in values)}, as shown"
-        case Choice(value=value):
-            return f"number {value + 1} of those shown"
 
 
 def way_of_asking(document: Mapping[str, Any]) -> str:
@@ -150,7 +59,7 @@ def print_trial(document: Mapping[str, Any]) -> None:
     _print_rater(document)
     if document["images"]:
         click.echo(f"images: {', '.join(name[:16] for name in document['images'])}")
-    for place, answer in zip(_PLACES, document["shown"], strict=False):
+    for place, answer in zip(POSITIONS, document["shown"], strict=False):
         print_heading(f"Shown {place}: {answer['model']}")
         click.echo(indented(answer["response"]))
     for call in document["calls"]:
@@ -192,6 +101,8 @@ def lacking(judgement: Mapping[str, Any]) -> str:
 
 def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
     chosen = [one for one in studies(ledger, purposes=PURPOSES, everything=True) if one.key == run.study]
+    raters = {one.rater.key: one.rater for one in chosen}
+    conditions = {one.condition.key: one.condition for one in chosen}
     results = judged(ledger, chosen)
     return {
         "run": run.id,
@@ -201,28 +112,9 @@ def run_document(ledger: Ledger, run: RunOnRecord) -> dict[str, Any]:
         "version": run.version,
         "settings": dict(run.settings),
         "outcome": run.outcome,
-        "trials": lines_of(results, chosen),
+        "trials": [line_document(one, raters[one.trial.rater], conditions[one.trial.condition]) for one in results],
         "flips": _flips(results),
     }
-
-
-def lines_of(results: Iterable[JudgedTrial], chosen: Sequence[StudyOnRecord]) -> list[dict[str, Any]]:
-    judges = {study.rater.key: study.rater for study in chosen}
-    conditions = {study.condition.key: study.condition for study in chosen}
-    return [
-        {
-            "trial": one.trial.key,
-            "item": one.label,
-            "models": list(one.models),
-            "judge": judges[one.trial.rater].name,
-            "endpoint": judges[one.trial.rater].endpoint,
-            "protocol": conditions[one.trial.condition].protocol,
-            "readout": conditions[one.trial.condition].readout,
-            "see": conditions[one.trial.condition].see,
-            **_verdict(one.judgement.verdict, list(one.models)),
-        }
-        for one in results
-    ]
 
 
 def _flips(results: Iterable[JudgedTrial]) -> list[dict[str, Any]]:
@@ -236,7 +128,7 @@ def _flips(results: Iterable[JudgedTrial]) -> list[dict[str, Any]]:
         {
             "item": showings[0].label,
             "trials": [one.trial.key for one in showings],
-            "means": [_meaning(cast(Preference, one.judgement.verdict), list(one.models)) for one in showings],
+            "means": [by_position(cast(Preference, one.judgement.verdict), one.models) for one in showings],
         }
         for showings in pairs.values()
         if len({_winner(one) for one in showings}) > 1

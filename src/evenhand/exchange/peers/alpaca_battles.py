@@ -8,6 +8,7 @@ from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import LENGTHS, BattleColumns
 from evenhand.exchange.peers.alpaca_preference import EXPECTED, AnnotatorPreference, read_leaning
 from evenhand.exchange.peers.battles import InVain, PeerBattles, made_over, name_in
+from evenhand.format.words import counted
 
 GENERATORS = ("generator_1", "generator_2")
 OUTPUTS = ("output_1", "output_2")
@@ -116,7 +117,7 @@ def _if_there(name: str, table: ColumnSource) -> str | None:
 def _divided_notes(divided: int) -> tuple[str, ...]:
     if not divided:
         return ()
-    many = "1 preference lies" if divided == 1 else f"{divided:,} preferences lie"
+    many = counted(divided, "preference lies", "preferences lie")
     return (
         f"{many} between 1 and 2: each such annotation is two rows, one for each output, whose weights are the "
         "annotator's own and add up to 1.",

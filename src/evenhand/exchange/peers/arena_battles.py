@@ -4,6 +4,7 @@ from evenhand.benchmarks.files.cells import read_truth
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import PAIRS, BattleColumns
 from evenhand.exchange.peers.battles import PeerBattles
+from evenhand.format.words import counted
 
 ANONYMOUS = "anony"
 _QUESTION = "question_id"
@@ -45,9 +46,9 @@ def _hidden(table: ColumnSource) -> tuple[ColumnSource, tuple[str, ...]]:
         names=table.names, file=table.file, take=lambda name: table.take(name).filter(hidden), places=places
     )
     seen = len(hidden) - len(places)
-    rows = "1 row" if seen == 1 else f"{seen:,} rows"
     return kept, (
-        f"{rows} with {ANONYMOUS} false, where the voter saw the models' names, left out as the Arena's board does.",
+        f"{counted(seen, 'row')} with {ANONYMOUS} false, where the voter saw the models' names, left out as the "
+        "Arena's board does.",
     )
 
 

@@ -10,6 +10,7 @@ from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
 from evenhand.exchange.peers.battles import BattleShowing, InVain, PeerBattles, column_of, name_in, of_showings
+from evenhand.format.words import counted
 
 _MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
 # What Parquet makes of no verdict where other rows hold one.
@@ -55,7 +56,7 @@ def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles
         for row, (pair, kept) in enumerate(zip(pairs, voted, strict=True), start=1)
         if not kept
     )
-    some = "1 battle has no vote and moves" if len(in_vain) == 1 else f"{len(in_vain):,} battles have no vote and move"
+    some = counted(len(in_vain), "battle has no vote and moves", "battles have no vote and move")
     told = pl.Series(voted)
     return PeerBattles(
         table=ColumnSource(

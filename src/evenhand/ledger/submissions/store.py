@@ -32,6 +32,7 @@ from evenhand.domain.submission import (
     label,
     standing,
 )
+from evenhand.format.words import counted
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.budgets import cut_off
 from evenhand.ledger.store.record import Ledger, chunks
@@ -158,7 +159,7 @@ def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: i
         )
         if len(connection.execute(recent).all()) >= terms.per_team:
             raise TooMany(
-                f"A team may confirm {terms.per_team} {'submission' if terms.per_team == 1 else 'submissions'} in "
+                f"A team may confirm {counted(terms.per_team, 'submission')} in "
                 f"{'one day' if terms.days == 1 else f'{terms.days} days'} here, and yours has; "
                 "this one stays a draft, and can be confirmed later."
             )

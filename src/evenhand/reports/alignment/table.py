@@ -7,7 +7,8 @@ from rich.console import Console
 from evenhand.domain.estimate import Estimate
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
-from evenhand.format.tables import count, escape, excerpt, per_cent, unbroken
+from evenhand.format.tables import escape, excerpt
+from evenhand.format.words import count, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
 from evenhand.stats.reliability.agreement.alignment import AlignmentFigures
 from evenhand.stats.reliability.agreement.jury import Jury

@@ -19,7 +19,8 @@ from evenhand.audit.document import (
 from evenhand.benchmarks.data_error import listed
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
-from evenhand.format.tables import escape, unbroken
+from evenhand.format.tables import escape
+from evenhand.format.words import unbroken
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.reports.board.audit_hint import audit_command

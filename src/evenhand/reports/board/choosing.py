@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.rater import PEOPLE
 from evenhand.format.near_names import hint
+from evenhand.format.words import counted
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import find_run
@@ -58,8 +59,7 @@ def choose_of_run(
     chosen = choose(studies(ledger) if among is None else among, replace(choice, study=study), undecided=undecided)
     if study is None or len(chosen) < 2:
         return ChosenStudies(studies=chosen)
-    more = len(chosen) - 1
-    others = "1 other study" if more == 1 else f"{more} other studies"
+    others = counted(len(chosen) - 1, "other study")
     note = f"On one board with run {run}: {others} on the same data, judged and shown alike."
     return ChosenStudies(studies=chosen, notes=(note,))
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.near_names import hint
+from evenhand.format.words import counted
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
-from evenhand.stats.ratings.bradley_terry.notes import counted
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
 from evenhand.stats.ratings.effects.effect import NO_INTERVAL
 from evenhand.stats.ratings.win_rate import win_rates_against

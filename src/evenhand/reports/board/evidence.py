@@ -12,6 +12,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Choice, Grades, Reason
+from evenhand.format.words import counted
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.rank_bounds import Missing
@@ -123,7 +124,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
 def _waiting_notes(battles: int) -> tuple[str, ...]:
     if not battles:
         return ()
-    who = "1 battle waits for its" if battles == 1 else f"{battles} battles wait for their"
+    who = counted(battles, "battle waits for its", "battles wait for their")
     return (f"{who} other order: what was read of it counts as votes, and makes no battle.",)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.response import REFERENCE
+from evenhand.format.words import counted
 from evenhand.ledger.read.results import Results
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
-from evenhand.stats.ratings.bradley_terry.notes import counted
 
 FEWEST = 5
 """Items."""

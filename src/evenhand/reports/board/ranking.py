@@ -25,7 +25,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
 from evenhand.stats.ratings.win_rate import WinRate, win_rates
-from evenhand.stats.reliability import Showings, Summary, trust
+from evenhand.stats.reliability import Summary, trust
 
 if TYPE_CHECKING:
     from evenhand.benchmarks.files.rows import Frame
@@ -240,28 +240,13 @@ def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[
 
 
 def _reliability(evidence: Evidence) -> Summary | None:
-    showings = showings_of(evidence.shown)
-    if showings is None:
+    if not evidence.shown.knows_order:
         return None
-    summary = trust(showings, evidence.coverage, human=evidence.origin.human, images=evidence.origin.source is None)
+    summary = trust(
+        evidence.shown, evidence.coverage, human=evidence.origin.human, images=evidence.origin.source is None
+    )
     in_both_orders = summary.order.swap_consistency.n > 0
     return summary if in_both_orders or evidence.origin.source is None else None
-
-
-def showings_of(shown: Comparisons) -> Showings | None:
-    """None where items or the order of the answers are not known."""
-    if shown.item is None or shown.first is None:
-        return None
-    rows = len(shown)
-    return Showings(
-        item=shown.item,
-        model_a=shown.model_a,
-        model_b=shown.model_b,
-        rater=np.zeros(rows, dtype=np.int32) if shown.rater is None else shown.rater,
-        first=shown.first,
-        sign=shown.sign,
-        weight=np.ones(rows) if shown.weight is None else shown.weight,
-    )
 
 
 def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[BoardRow, ...]:

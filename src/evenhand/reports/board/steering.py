@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evenhand.domain.identity import Json
-from evenhand.stats.ratings.bradley_terry.notes import listed
+from evenhand.format.words import counted, listed
 
 if TYPE_CHECKING:
     # The board of a file, which has nothing of this, is printed without loading the ledger.
@@ -51,15 +51,11 @@ def _doing(alone: str, several: str, counts: Mapping[str, tuple[int, int]]) -> t
     done = {model: (number, of) for model, (number, of) in counts.items() if number}
     if len(done) == 1:
         ((model, (number, of)),) = done.items()
-        return (f"{model} {alone} in {number:,} of {_answers(of)}.",)
+        return (f"{model} {alone} in {number:,} of {counted(of, 'answer')}.",)
     ordered = sorted(done, key=lambda model: (-done[model][0] / done[model][1], model))
     first, *more = [(f"{model} in {done[model][0]:,} of ", done[model][1]) for model in ordered] or [("", 0)]
-    told = [f"{first[0]}{_answers(first[1])}", *(f"{words}{of:,}" for words, of in more)]
+    told = [f"{first[0]}{counted(first[1], 'answer')}", *(f"{words}{of:,}" for words, of in more)]
     return (f"{several} {listed(told, most=_NAMED)}.",) if done else ()
-
-
-def _answers(number: int) -> str:
-    return f"{number:,} answer{'' if number == 1 else 's'}"
 
 
 def _losing(found: "Mapping[str, Steering]") -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from rich.console import Console
 from evenhand.domain.estimate import Estimate
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
-from evenhand.format.tables import count, escape, per_cent, unbroken
+from evenhand.format.tables import escape
+from evenhand.format.words import count, counted, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, span
 
 if TYPE_CHECKING:
@@ -76,19 +77,15 @@ def _print_heading(board: "Board", console: Console) -> None:
             f"judged by {escape(origin.judge)} under {escape(origin.protocol or '')}, {origin.readout} readout",
             style="dim",
         )
-    models = _number(len(board.models), "models")
+    models = counted(len(board.models), "model")
     console.print(f"{board.rated_by.title} from {counted_units(board)}, {models}", style="dim")
     console.print()
 
 
 def counted_units(board: "Board") -> str:
     """`8,931 rows on 2,139 items`."""
-    rated = _number(board.battles if board.unit == "battles" else board.votes, board.unit)
-    return rated if board.items is None else f"{rated} on {_number(board.items, 'items')}"
-
-
-def _number(number: int, nouns: str) -> str:
-    return f"{number:,} {nouns.removesuffix('s') if number == 1 else nouns}"
+    rated = counted(board.battles if board.unit == "battles" else board.votes, board.unit.removesuffix("s"))
+    return rated if board.items is None else f"{rated} on {counted(board.items, 'item')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,19 +249,19 @@ def print_reliability(board: "Board", console: Console) -> None:
     order = summary.order
     style = _TRUST.get(summary.conclusion, "bold yellow")
     rows: list[tuple[str, Estimate, str]] = [
-        ("swap consistency", order.swap_consistency, "pairs"),
-        ("first-position share", order.first_position_share, "verdicts"),
+        ("swap consistency", order.swap_consistency, "pair"),
+        ("first-position share", order.first_position_share, "verdict"),
     ]
     if order.first_position_share_without_ties.n != order.first_position_share.n:
-        rows.insert(1, ("  without ties", order.swap_consistency_without_ties, "pairs"))
-        rows.append(("  without ties", order.first_position_share_without_ties, "verdicts"))
+        rows.insert(1, ("  without ties", order.swap_consistency_without_ties, "pair"))
+        rows.append(("  without ties", order.first_position_share_without_ties, "verdict"))
     values = [per_cent(share.value) for _, share, _ in rows]
     bounds = ["" if one.value is None else f"{per_cent(one.lower)} to {per_cent(one.upper)}" for _, one, _ in rows]
     for (name, share, noun), value, bound in zip(rows, values, bounds, strict=True):
         place = f"{name:20}  {value:{max(map(len, values))}}  {bound:{max(map(len, bounds))}}"
         # Several showings of a pair in one order make parts of pairs.
         about = "" if share.n == int(share.n) else "about "
-        console.out(f"{place}  {about}{_number(round(share.n), noun)}", highlight=False)
+        console.out(f"{place}  {about}{counted(round(share.n), noun)}", highlight=False)
     console.print()
     first, *rest = summary.reading
     console.print(unbroken(escape(first)), style=style)
@@ -278,16 +275,15 @@ def reliability_sentences(board: "Board") -> tuple[str, ...]:
     if summary is None or summary.order.swap_consistency.value is None:
         return (f"Can this judge be trusted? {_unknown(board)}",)
     consistency, first = summary.order.swap_consistency, summary.order.first_position_share
-    shares = (f"swap consistency {_share(consistency, 'pairs')}", f"first-position share {_share(first, 'verdicts')}")
+    shares = (f"swap consistency {_share(consistency, 'pair')}", f"first-position share {_share(first, 'verdict')}")
     return f"The judge's {', '.join(shares)}.", summary.reading[0]
 
 
-def _share(share: Estimate, nouns: str) -> str:
+def _share(share: Estimate, noun: str) -> str:
     if share.value is None:
         return MISSING
     return (
-        f"{per_cent(share.value)} ({per_cent(share.lower)} to {per_cent(share.upper)}, "
-        f"{_number(round(share.n), nouns)})"
+        f"{per_cent(share.value)} ({per_cent(share.lower)} to {per_cent(share.upper)}, {counted(round(share.n), noun)})"
     )
 
 

@@ -6,7 +6,19 @@ from typing import Any
 from evenhand.describe.description import TEXTS, Description
 from evenhand.describe.lengths import EDGES, ESTIMATED, LONG
 from evenhand.files.outputs import Place
-from evenhand.format.charts import ACCENT, INK, MANY, MUTED, ChartError, Heading, save, stacked, the_altair, titled
+from evenhand.format.charts import (
+    ACCENT,
+    INK,
+    MANY,
+    MUTED,
+    ChartError,
+    Heading,
+    bars_with_numbers,
+    save,
+    stacked,
+    the_altair,
+    titled,
+)
 from evenhand.reports.description.sheets import TEXT_WORDS
 from evenhand.reports.description.sunburst import sunburst
 
@@ -102,19 +114,12 @@ def _bars(counted: Sequence[tuple[str, int]], heading: Heading, axis: str, colou
     alt = the_altair()
     # A bar on a log scale needs a beginning that is not 0; half an object leaves one object a bar.
     start = 0.5 if log else 0
-    rows = [{"name": name, "start": start, "count": number} for name, number in counted[:MANY]]
+    rows = [{"name": name, "start": start, "value": number} for name, number in counted[:MANY]]
     most = max(number for _, number in counted)
     scale = alt.Scale(type="log", domain=[start, most * 1.6], nice=False) if log else alt.Scale(domain=[0, most * 1.08])
-    across = alt.X(
-        "start:Q", title=axis, scale=scale, axis=alt.Axis(tickCount=_TICKS, format=",d", **_ticks(most, log=log))
-    )
-    down = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=alt.Axis(labelLimit=260))
-    base = alt.Chart(alt.Data(values=rows)).encode(y=down)
-    bars = base.mark_bar(color=colour, height={"band": 0.72}).encode(x=across, x2="count:Q")
-    numbers = base.mark_text(align="left", dx=5, color=INK, fontSize=10).encode(
-        x=alt.X("count:Q", scale=scale), text=alt.Text("count:Q", format=",d")
-    )
-    return _headed(alt.layer(bars, numbers).properties(width=_WIDE, height=alt.Step(17)), heading)
+    steps = alt.Axis(tickCount=_TICKS, format=",d", **_ticks(most, log=log))
+    drawn = alt.layer(*bars_with_numbers(rows, form=",d", colour=colour, title=axis, scale=scale, axis=steps))
+    return _headed(drawn.properties(width=_WIDE, height=alt.Step(17)), heading)
 
 
 def _ticks(most: int, *, log: bool) -> dict[str, Any]:

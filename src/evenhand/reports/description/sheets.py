@@ -7,7 +7,7 @@ from evenhand.describe.description import TEXTS, Description
 from evenhand.describe.lengths import LONG, Lengths
 from evenhand.describe.pictures import UNSTATED, Counted
 from evenhand.format.sheet import MISSING, Sheet
-from evenhand.format.tables import count, per_cent
+from evenhand.format.words import count, per_cent
 
 SHOWN = 20
 """Rows of a table of verbs, roles or objects; the others are counted."""

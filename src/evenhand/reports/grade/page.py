@@ -9,7 +9,8 @@ from rich.table import Table
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.trial import Readout
 from evenhand.format.sheet_table import print_sheet
-from evenhand.format.tables import escape, per_cent, unbroken
+from evenhand.format.tables import escape
+from evenhand.format.words import per_cent, unbroken
 from evenhand.reports.grade.claims import HOW_TESTED, Claim
 from evenhand.reports.grade.report import GradeCell, GradeReport
 from evenhand.reports.grade.sheets import row_words, tables

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from evenhand.format.words import listed
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import interval
 
@@ -22,7 +23,7 @@ def leaders(board: Board) -> list[str]:
         "different components cannot be compared."
     )
     told = [
-        f"Component {part[0].component} ({_listed([one.model for one in part])}): {_leader(board, part)}"
+        f"Component {part[0].component} ({listed([one.model for one in part], most=_NAMED)}): {_leader(board, part)}"
         for part in parts[:_NAMED]
     ]
     more = len(parts) - _NAMED
@@ -41,7 +42,7 @@ def _leader(board: Board, part: Sequence[BoardRow]) -> str:
     if len(first) == len(part):
         return f"All {len(part)} models are level with {value}."
     if len(first) > 1:
-        return f"{_listed([one.model for one in first])} share the lead with {value}{_lead(first, part)}."
+        return f"{listed([one.model for one in first], most=_NAMED)} share the lead with {value}{_lead(first, part)}."
     why = f" {first[0].note}" if first[0].rating.value is None and first[0].note else ""
     return f"{first[0].model} leads with {value}{_lead(first, part)}.{why}"
 
@@ -70,14 +71,8 @@ def _lead(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:
             else ", but no two models are separated at 95 %"
         )
     if others:
-        return f"; no model is separated above {_listed(others)} at 95 % either"
+        return f"; no model is separated above {listed(others, most=_NAMED)} at 95 % either"
     if not top:
         return ""
     sure = all(one.rank_upper == len(first) for one in first)
     return f", {'' if sure else 'but not '}separated from {rest} at 95 %"
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

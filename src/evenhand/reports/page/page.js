@@ -139,33 +139,32 @@
   const answer = (one) => element("section", { class: "panel" }, element("h3", { class: "name" }, one.model),
     one.variant || one.flags.length ? element("p", { class: "soft" }, [one.variant, ...one.flags].filter(Boolean).join(", ")) : "",
     one.says_to_judge.length ? element("p", { class: "pills" }, one.says_to_judge.map((words) => pill(words, "unsure"))) : "",
-    written(one.text));
+    written(one.response));
 
   const showing = (one, answers) => {
     const order = one.shown.map((place) => answers[place].model);
-    const replies = one.replies.map((reply, place) => [
+    const replies = one.calls.map((reply, place) => [
       place ? element("h4", {}, "The extractor") : "",
-      written(reply.text, "said"),
+      written(reply.reply, "said"),
       reply.reasoning ? folded("Its reasoning, which is never read as a verdict", written(reply.reasoning)) : "",
       reply.adapted.map((words) => element("p", { class: "soft" }, words)),
     ]);
-    const last = one.replies[one.replies.length - 1] || {};
-    const [tokensIn, tokensOut] = last.tokens || [];
+    const last = one.calls[one.calls.length - 1] || {};
     return element("section", { class: "panel" },
       element("h3", {}, element("span", { class: "place" }, "1"), order[0], element("span", { class: "place" }, "2"), order[1]),
-      element("p", {}, pill(one.means, one.verdict ? "" : "unsure")),
+      element("p", {}, pill(one.by_name, one.verdict ? "" : "unsure")),
       one.detail ? element("p", { class: "soft" }, one.detail) : "",
       replies.length ? replies : element("p", { class: "soft" }, "No reply is on record."),
-      folded("All fields", facts([["judge", one.rater], ["trial", one.trial], ["run", one.run],
+      folded("All fields", facts([["judge", one.judge], ["trial", one.trial], ["run", one.run],
         ["when", new Date(one.at * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC"], ["replicate", one.replicate + 1],
-        ["asked again", one.attempt || ""], ["reader", one.reader], ["verdict", one.verdict ? JSON.stringify(one.verdict) : one.reason],
-        ["model that answered", last.model], ["ended", last.finish], ["tokens in", tokensIn], ["tokens out", tokensOut],
-        ["seconds", last.seconds], ["requests", last.requests], ["cost in dollars", one.cost],
+        ["asked again", one.attempt || ""], ["reader", one.reader.slice(0, 12)], ["verdict", one.verdict ? JSON.stringify(one.verdict) : one.reason],
+        ["model that answered", last.model], ["ended", last.finish], ["tokens in", last.tokens?.input], ["tokens out", last.tokens?.output],
+        ["seconds", last.seconds?.toFixed(2)], ["requests", last.requests], ["cost in dollars", one.cost_usd],
         ...Object.entries(one.notes).map(([name, value]) => [named(name), typeof value === "object" ? JSON.stringify(value) : value])])));
   };
 
   const judged = (protocol, showings, answers) => element("section", { class: "protocol" },
-    element("h2", {}, `Judged under ${protocol}`, element("span", { class: "soft" }, ` by ${[...new Set(showings.map((one) => one.rater))].join(", ")}`)),
+    element("h2", {}, `Judged under ${protocol}`, element("span", { class: "soft" }, ` by ${[...new Set(showings.map((one) => one.judge))].join(", ")}`)),
     element("div", { class: "side" }, showings.map((one) => showing(one, answers))));
 
   const drawCase = async (number) => {

@@ -23,7 +23,7 @@ from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.ledger.upkeep.chain import Head, head
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.ranking import rank, showings_of
+from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.win_rates_by import by_category
 from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.studies import ReportStudies
@@ -76,8 +76,8 @@ class Report:
     @cached_property
     def swapped(self) -> Swapped | None:
         """None where nobody knows which answer was shown first."""
-        showings = showings_of(self.board.findings.shown)
-        return None if showings is None else swapped(showings)
+        shown = self.board.findings.shown
+        return swapped(shown) if shown.knows_order else None
 
     @property
     def replicates(self) -> int:

@@ -9,7 +9,7 @@ from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Reason
 from evenhand.format.sheet import MISSING, Sheet
-from evenhand.format.tables import count, per_cent
+from evenhand.format.words import count, per_cent
 from evenhand.ledger.read.spending import Spent
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord

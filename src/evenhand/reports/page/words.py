@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from evenhand.audit.document import AUDIT_COMMAND
+from evenhand.format.words import counted
 from evenhand.reports.board.columns import order_corrected
 from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
@@ -60,8 +61,8 @@ def _what(report: Report) -> str:
     covered = [one.coverage for one in judgings(report)]
     read, wanted = sum(one.with_verdict for one in covered), sum(one.wanted for one in covered)
     return (
-        f"{_counted(len(board.models), 'model')} met in {counted_units(board)} of {board.origin.benchmark}, judged by "
-        f"{board.origin.judge} under {' and '.join(protocols)}; {read:,} of {_counted(wanted, 'showing')} "
+        f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {board.origin.benchmark}, judged by "
+        f"{board.origin.judge} under {' and '.join(protocols)}; {read:,} of {counted(wanted, 'showing')} "
         f"{'has' if wanted == 1 else 'have'} a verdict."
     )
 
@@ -73,7 +74,7 @@ def _repeated(report: Report) -> list[str]:
     decided = sum(int(np.count_nonzero(one.results.decided)) for one in judgings(report))
     return [
         f"Each showing was asked {report.replicates} times: {decided:,} of "
-        f"{_counted(report.cases.judgements, 'judgement')} have a verdict. The votes of one showing share its weight, "
+        f"{counted(report.cases.judgements, 'judgement')} have a verdict. The votes of one showing share its weight, "
         "so n counts showings, and a showing has a verdict where one of its judgements has."
     ]
 
@@ -89,7 +90,7 @@ def _contradictions(report: Report) -> str:
     have = "has" if cases.failing == 1 else "have"
     what = "showing" if report.replicates < 2 else "judgement"
     return (
-        f"Of {_counted(cases.pairs, 'pair')} of answers {cases.disagreeing:,} got verdicts that disagree, and "
+        f"Of {counted(cases.pairs, 'pair')} of answers {cases.disagreeing:,} got verdicts that disagree, and "
         f"{cases.failing:,} {have} a {what} without a verdict."
     )
 
@@ -98,16 +99,16 @@ def _cost(report: Report) -> list[str]:
     spent = report.spent.values()
     replies, unpriced = sum(one.replies for one in spent), sum(one.unpriced for one in spent)
     known = sum((Counter(one.known) for one in report.sources.values()), Counter[str]())
-    before = f"{_counted(known.total(), 'reply', 'replies')} {'was' if known.total() == 1 else 'were'} known before"
+    before = f"{counted(known.total(), 'reply')} {'was' if known.total() == 1 else 'were'} known before"
     if not replies and not known:
         return ["No model was asked for these verdicts."]
     if not replies:
         return [f"No model was asked anew: {before}, from {_where(known)}, whose price is not told here."]
     dollars = sum(one.cost_usd for one in spent)
     price = "its price is unknown" if unpriced == replies else f"it cost ${dollars:,.2f}"
-    lacking = f", and the price of {_counted(unpriced, 'reply is', 'replies is')} unknown" if unpriced else ""
+    lacking = f", and the price of {counted(unpriced, 'reply is', 'replies is')} unknown" if unpriced else ""
     more = [f"Besides, {before}, from {_where(known)}; their price is not in that."] if known else []
-    return [f"It took {_counted(replies, 'reply', 'replies')}; {price}{lacking if unpriced < replies else ''}.", *more]
+    return [f"It took {counted(replies, 'reply')}; {price}{lacking if unpriced < replies else ''}.", *more]
 
 
 def _where(known: Mapping[str, int]) -> str:
@@ -116,7 +117,3 @@ def _where(known: Mapping[str, int]) -> str:
     if audit and other:
         return f"an audit of the judge ({audit:,}) and other runs ({other:,})"
     return "an audit of the judge" if audit else "other runs"
-
-
-def _counted(number: int, one: str, several: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"

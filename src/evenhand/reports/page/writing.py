@@ -12,19 +12,20 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
+from markupsafe import Markup
+
 from evenhand import __version__
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.files.outputs import Place, path_of, replacing
 from evenhand.format.charts import ChartError
+from evenhand.format.html import rendered
 from evenhand.format.printable import printable
 from evenhand.format.tables import excerpt
 from evenhand.ledger.upkeep.published import MARK
-from evenhand.prompts import Template
 from evenhand.reports.page.case_texts import TOGETHER, CaseTexts, people_among
 from evenhand.reports.page.packing import PackedImages, packed
-from evenhand.reports.page.parts import sections, shown
+from evenhand.reports.page.parts import page_values
 from evenhand.reports.page.report import Report
-from evenhand.reports.page.words import sampling
 
 _EXCERPT = 140
 """Characters of an instruction in the list."""
@@ -87,37 +88,22 @@ def _part(name: str) -> str:
 
 def _page(report: Report) -> str:
     """Up to the list of judgements."""
-    origin, left_out = report.board.origin, sampling(report)
-    made = datetime.now(UTC)
-    template = Template.parse(_part("page.html"), source="page.html")
-    body = template.fill(
-        {
-            "title": shown(f"{origin.benchmark}, judged by {origin.judge}"),
-            "benchmark": shown(origin.benchmark or ""),
-            "judge": shown(origin.judge or ""),
-            "sample": '<span class="badge">sample</span>' if origin.sample else "",
-            "made": made.strftime("%-d %B %Y, %H:%M UTC"),
-            "version": __version__,
-            "left_out": "" if left_out is None else f'<p class="notice">{shown(left_out)}</p>',
-            "judgements": f"{report.cases.listed:,}",
-            "pairs": f"{len(report.cases.cases):,}",
-            **sections(report),
-        }
-    )
-    style = f"<style>{_part('page.css')}</style>"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style + body)}">\n'
-        f"{style}\n{body}"
+    values, style = page_values(report), _part("page.css")
+    styles = [style, *(text for section in values["audits"] for text in _STYLE.findall(section))]
+    return rendered(
+        "reports/page/page.html",
+        policy=Markup(_policy(styles)),  # noqa: S704  hashes
+        css=Markup(style),  # noqa: S704  a file of ours
+        made=datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"),
+        version=__version__,
+        **values,
     )
 
 
-def _policy(html: str) -> str:
+def _policy(styles: Sequence[str]) -> str:
     """Nothing from anywhere; of what is in the page only our own script and styles run."""
-    styles = " ".join(_source(text) for text in dict.fromkeys(_STYLE.findall(html)))
-    script = _source(_part("page.js"))
-    allowed = f"script-src {script}; style-src {styles}; img-src data:"
-    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    allowed = f"script-src {_source(_part('page.js'))}; style-src {' '.join(map(_source, dict.fromkeys(styles)))}"
+    return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _source(text: str) -> str:

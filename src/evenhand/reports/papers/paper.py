@@ -10,7 +10,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.vote import Joining
 from evenhand.format.axis import Axis
 from evenhand.format.sheet import Sheet
-from evenhand.format.tables import per_cent
+from evenhand.format.words import per_cent
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger

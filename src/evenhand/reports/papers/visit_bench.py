@@ -6,6 +6,7 @@ from typing import cast
 from evenhand.domain.response import REFERENCE
 from evenhand.format.axis import SHARES
 from evenhand.format.sheet import Sheet
+from evenhand.format.words import counted
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
@@ -41,7 +42,6 @@ from evenhand.reports.papers.scores.visit_bench import (
     visit_score,
 )
 from evenhand.reports.papers.scores.visit_sheets import By, board_sheets, breakdown_sheet, long_breakdown, wide_sheet
-from evenhand.stats.ratings.bradley_terry.notes import counted
 
 _NAME = "visit-bench"
 _TITLE = "Elo and wins against the reference"

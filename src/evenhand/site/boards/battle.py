@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.item import Item
-from evenhand.domain.verdict import Choice as Chosen
-from evenhand.domain.verdict import Grades, NoVerdict, Preference, Verdict
+from evenhand.domain.verdict import NoVerdict
+from evenhand.format.verdict_words import verdict_words
 from evenhand.ledger.read.item_names import public_names
-from evenhand.ledger.read.lookup import calls_on_record, find_item, responses_by_digest
-from evenhand.ledger.read.projection import JudgedTrial, judged
+from evenhand.ledger.read.lookup import find_item
+from evenhand.ledger.read.projection import JudgedTrial
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.case import CaseRecord, read_cases
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.http.visibility import Sight
 
@@ -60,22 +61,23 @@ def find_battle(
     digest = _digest(ledger, on_record.data, item, sight)
     if digest is None or not sight.battle(models):
         return None
-    met = [
-        one
-        for one in judged(ledger, on_record.studies, items={digest})
-        if one.stands and sorted(one.models) == sorted(models)
-    ]
-    if not met:
+    record = read_cases(
+        ledger,
+        on_record.studies,
+        items={digest},
+        wanted=lambda one: one.stands and sorted(one.models) == sorted(models),
+        replies=sight.words_of_judges,
+    )
+    if not record.showings:
         return None
-    digests = dict(zip(met[0].models, met[0].trial.responses, strict=True))
-    texts = responses_by_digest(ledger, tuple(digests.values()))
+    digests = dict(zip(record.showings[0].models, record.showings[0].trial.responses, strict=True))
     found = find_item(ledger, digest)
-    seen = [one for one in met if sight.verdicts(human=on_record.human)]
+    seen = [one for one in record.showings if sight.verdicts(human=on_record.human)]
     return BattleOnRecord(
         item=sight.item(found),
         pictures=pictures_of(ledger, found),
-        answers=tuple((model, texts[digests[model]].text) for model in models),
-        showings=tuple(_said(ledger, on_record, one, seen, sight) for one in seen),
+        answers=tuple((model, record.answers[digests[model]].text) for model in models),
+        showings=tuple(_said(record, on_record, one, seen) for one in seen),
         withheld=not sight.everything,
     )
 
@@ -97,38 +99,17 @@ def pictures_of(ledger: Ledger, item: Item) -> tuple[BattlePicture, ...]:
     return tuple(found)
 
 
-def _said(
-    ledger: Ledger, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial], sight: Sight
-) -> ShownVerdict:
+def _said(record: CaseRecord, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial]) -> ShownVerdict:
     judgement = one.judgement
-    winner, words = outcome(judgement.verdict, one.models)
-    calls = calls_on_record(ledger, dict.fromkeys(judgement.calls)) if sight.words_of_judges else ()
+    said = verdict_words(judgement.verdict, one.models)
     persons = list(dict.fromkeys(other.trial.rater for other in among))
     return ShownVerdict(
         models=one.models,
         rater=f"person {persons.index(one.trial.rater) + 1}" if on_record.human else on_record.judge,
-        winner=winner,
-        words=words,
+        winner=None if said.winner is None else one.models[said.winner],
+        words=said.words,
         decided=not isinstance(judgement.verdict, NoVerdict),
-        replies=tuple(call.call.reply.text for call in calls),
+        replies=tuple(call.call.reply.text for call in record.replies(one)),
         replicate=one.trial.replicate,
         at=judgement.at,
     )
-
-
-_STRENGTH = {(2, 5): "is much better", (1, 5): "is better"}
-
-
-def outcome(verdict: Verdict | NoVerdict, models: Sequence[str]) -> tuple[str | None, str]:
-    """The winner, if any, and the verdict as a sentence without its subject."""
-    match verdict:
-        case NoVerdict(reason=reason):
-            return None, f"no verdict: {reason}"
-        case Preference(value=0):
-            return None, "a tie"
-        case Preference(value=value, levels=levels):
-            return models[0 if value > 0 else 1], _STRENGTH.get((abs(value), levels), "is better")
-        case Grades(values=values):
-            return None, "grades " + ", ".join(f"{value:g}" for value in values)
-        case Chosen(value=value):
-            return models[value], "was chosen"

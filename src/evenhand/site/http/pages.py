@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from evenhand.domain.estimate import Estimate
 from evenhand.format.axis import SHARES
-from evenhand.format.tables import count, per_cent
+from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
 from evenhand.reports.board.methods.catalog import usable_methods
 from evenhand.site.http.bars import bar, chart
@@ -55,8 +55,8 @@ class Pages:
             points=_points,
             per_cent=per_cent,
             count=count,
-            thousands=_thousands,
-            times=_times,
+            thousands=count,
+            times=counted,
             commands=_commands,
         )
 
@@ -180,15 +180,3 @@ def _points(rating: Estimate, share: bool) -> str:
     if rating.value is None:
         return "–"
     return per_cent(rating.value) if share else f"{rating.value:.0f}"
-
-
-def _thousands(number: float) -> str:
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
-
-
-def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
-
-
-def _times(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else _plural(noun)}"

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
 
+from evenhand.format.words import counted
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.audit_log import LogEvent, write_down
 from evenhand.site.http.buckets import Buckets
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.http.visitor import Visitor
-from evenhand.stats.ratings.bradley_terry.notes import counted
 
 
 class RateLimits:

@@ -20,7 +20,7 @@ from evenhand.domain.submission import (
     Uploaded,
     Withdrawn,
 )
-from evenhand.stats.ratings.bradley_terry.notes import counted
+from evenhand.format.words import counted
 
 STAGES: Mapping[Stage, str] = {
     "draft": "draft",

@@ -77,6 +77,11 @@ class Comparisons:
         """The sum of the weights."""
         return float(len(self)) if self.weight is None else float(self.weight.sum())
 
+    @property
+    def knows_order(self) -> bool:
+        """Whether it is known of some row which item it is of, and which answer was shown first."""
+        return self.item is not None and self.first is not None
+
     def rows(self, kept: npt.NDArray[np.bool_]) -> "Comparisons":
         return replace(self, **{name: column[kept] for name, column in self._columns().items()})
 
@@ -96,7 +101,13 @@ class Comparisons:
 
     @classmethod
     def of_votes(cls, votes: Sequence[Vote], *, models: Iterable[str] = ()) -> "Comparisons":
-        """One row per vote, in their order. `models` adds names that no vote mentions."""
+        """One row per vote, in their order. `models` adds names that no vote mentions.
+
+        Raises ValueError where the one shown first is neither of the two.
+        """
+        for vote in votes:
+            if vote.first not in (vote.model_a, vote.model_b):
+                raise ValueError(f"{vote.first} was not one of the two models, {vote.model_a} and {vote.model_b}.")
         named = sorted({*models, *(v.model_a for v in votes), *(v.model_b for v in votes)})
         model_code = {name: code for code, name in enumerate(named)}
         item_code: dict[str, int] = {}

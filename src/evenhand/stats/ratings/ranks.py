@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.domain.identity import Json
+from evenhand.format.words import counted
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, closure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
-from evenhand.stats.ratings.bradley_terry.notes import counted
 from evenhand.stats.ratings.bradley_terry.placement import placement
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
 from evenhand.stats.ratings.comparisons import Comparisons

@@ -2,7 +2,6 @@
 
 from evenhand.stats.reliability.coverage import Coverage
 from evenhand.stats.reliability.order_bias import OrderBias, order_bias
-from evenhand.stats.reliability.showings import Showings
 from evenhand.stats.reliability.summary import Conclusion, Summary, trust
 
-__all__ = ["Conclusion", "Coverage", "OrderBias", "Showings", "Summary", "order_bias", "trust"]
+__all__ = ["Conclusion", "Coverage", "OrderBias", "Summary", "order_bias", "trust"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +11,10 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
 from evenhand.stats.intervals import clustered_share
-from evenhand.stats.reliability.showings import Codes, Showings
+from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.comparisons import Comparisons
 
+_Integers: TypeAlias = npt.NDArray[np.int64]
 _WIDEST = 2**62
 
 
@@ -75,7 +78,7 @@ class _Pairs:
         return self.first[:, 0] * self.second[:, 1] + self.second[:, 0] * self.first[:, 1]
 
 
-def swapped(shown: Showings) -> Swapped:
+def swapped(shown: Comparisons) -> Swapped:
     """The same pairs and weights as `order_bias`: the first two parts are its swap consistency."""
     pairs = _pairs(shown)
     tie = pairs.tie
@@ -88,7 +91,7 @@ def swapped(shown: Showings) -> Swapped:
     )
 
 
-def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
+def order_bias(shown: Iterable[Vote] | Comparisons) -> OrderBias:
     """A pair counts once in consistency and as two verdicts, one per order, in the first-position share.
 
     Replicates: no repetition of one order is the twin of one of the other, so every verdict of the one meets every
@@ -96,7 +99,7 @@ def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
     turn at the first place could outweigh the other's and pass for a bias. Rows of which nobody knows the order count
     nowhere.
     """
-    pairs = _pairs(shown if isinstance(shown, Showings) else Showings.of_votes(shown))
+    pairs = _pairs(shown if isinstance(shown, Comparisons) else Comparisons.of_votes(list(shown)))
     kept = pairs.same_winner
     decided = pairs.first + pairs.second
     twice = np.repeat(pairs.item, 2)
@@ -109,15 +112,20 @@ def order_bias(shown: Iterable[Vote] | Showings) -> OrderBias:
     )
 
 
-def _pairs(shown: Showings) -> _Pairs:
-    counted = (shown.weight > 0) & (shown.first != 0)
-    item, rater, first = shown.item[counted], shown.rater[counted], shown.first[counted].astype(np.int64)
+def _pairs(shown: Comparisons) -> _Pairs:
+    nobody_knows = np.zeros(len(shown), dtype=np.int32)
+    weight = np.ones(len(shown)) if shown.weight is None else shown.weight
+    shown_first = nobody_knows if shown.first is None else shown.first
+    counted = (weight > 0) & (shown_first != 0)
+    item = (np.arange(len(shown), dtype=np.int32) if shown.item is None else shown.item)[counted]
+    rater = (nobody_knows if shown.rater is None else shown.rater)[counted]
+    first = shown_first[counted].astype(np.int64)
     a, b = shown.model_a[counted].astype(np.int64), shown.model_b[counted].astype(np.int64)
     low, high = np.minimum(a, b), np.maximum(a, b)
     _, one_row, pair = np.unique(_keys(item, rater, low, high), return_index=True, return_inverse=True)
     low_first = (np.where(first > 0, a, b) == low).astype(np.int64)
     cell = (pair * 2 + low_first) * 3 + 1 - shown.sign[counted] * first
-    tally = np.bincount(cell, weights=shown.weight[counted], minlength=6 * len(one_row)).reshape(-1, 2, 3)
+    tally = np.bincount(cell, weights=weight[counted], minlength=6 * len(one_row)).reshape(-1, 2, 3)
     total = tally.sum(axis=2)
     both = (total > 0).all(axis=1)
     share = tally[both] / total[both][:, :, None]
@@ -130,7 +138,7 @@ def _pairs(shown: Showings) -> _Pairs:
     )
 
 
-def _keys(item: Codes, rater: Codes, low: Codes, high: Codes) -> npt.NDArray[np.int64]:
+def _keys(item: Codes, rater: Codes, low: _Integers, high: _Integers) -> npt.NDArray[np.int64]:
     """One number for each item, rater and pair of models."""
     raters, models = int(rater.max(initial=0)) + 1, int(high.max(initial=0)) + 1
     seen = item.astype(np.int64) * raters + rater

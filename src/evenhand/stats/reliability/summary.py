@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
+from evenhand.format.words import counted
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL
+from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.reliability.coverage import Coverage
 from evenhand.stats.reliability.order_bias import OrderBias, order_bias
-from evenhand.stats.reliability.showings import Showings
 
 Conclusion: TypeAlias = Literal[
     "not to be trusted", "undecided", "a small leaning to one place", "no sign of trouble in what was measured"
@@ -63,7 +64,9 @@ class Summary:
         }
 
 
-def trust(shown: Iterable[Vote] | Showings, coverage: Coverage, *, human: bool = False, images: bool = True) -> Summary:
+def trust(
+    shown: Iterable[Vote] | Comparisons, coverage: Coverage, *, human: bool = False, images: bool = True
+) -> Summary:
     """How far the judge behind these verdicts can be relied on, as far as they alone can tell."""
     order = order_bias(shown)
     conclusion = _conclusion(order, coverage)
@@ -144,7 +147,7 @@ def _why_undecided(order: OrderBias) -> str:
                 f"at least {100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers swap "
                 f"positions. "
                 f"It kept {_count(share.value * share.n)} of {_count(share.n)}{apart}, and with "
-                f"{_counted(share.clusters, 'item')} that can mean anything from {_bounds(share)}."
+                f"{counted(share.clusters, 'item')} that can mean anything from {_bounds(share)}."
             )
     if order.swap_consistency.value is None:
         return "no pair of answers has a verdict in both orders, so nothing tells whether its verdicts would stay."
@@ -218,7 +221,7 @@ def _basis_sentences(order: OrderBias) -> list[str]:
     if 0 < items < FEW_CLUSTERS:
         sentences.append(f"{_items(items)} behind these intervals, so they are wide (Student's t, clustered by item).")
     if order.one_order_only:
-        sentences.append(f"Left out: {_counted(order.one_order_only, 'pair')} read in one order only.")
+        sentences.append(f"Left out: {counted(order.one_order_only, 'pair')} read in one order only.")
     return sentences
 
 
@@ -229,15 +232,11 @@ def _coverage_sentence(coverage: Coverage) -> str:
     if coverage.not_asked:
         missing.append(f"{coverage.not_asked:,} not asked")
     why = f" ({', '.join(missing)})" if missing else ""
-    return f"{coverage.with_verdict:,} of {_counted(coverage.wanted, 'trial')} have a verdict{why}."
+    return f"{coverage.with_verdict:,} of {counted(coverage.wanted, 'trial')} have a verdict{why}."
 
 
 def _items(count: int) -> str:
     return "Only one item stands" if count == 1 else f"Only {count} items stand"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _share_of(share: Estimate, noun: str) -> str:

@@ -1,6 +1,7 @@
 """Bradley-Terry: strengths that explain all verdicts best, whatever their order."""
 
 from evenhand.format.near_names import hint
+from evenhand.format.words import counted
 from evenhand.reports.board.methods.record import RatingMethod, Ratings, Scoring
 from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
@@ -31,7 +32,7 @@ def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
     level, clusters = f"Intervals of {100 * fitted.level:g} %", int(fitted.spread.clusters.max(initial=0))
     if comparisons.item is None:
         return f"{level}, every row taken for independent of every other (robust sandwich, times G/(G-1))."
-    items = "1 item" if clusters == 1 else f"{clusters:,} items"
+    items = counted(clusters, "item")
     return (
         f"{level}, clustered by {items}: verdicts on one item are not taken for independent "
         "(cluster-robust sandwich, times G/(G-1))."

@@ -1,19 +1,16 @@
 """Recomputed tables as one page, Markdown or HTML: published, computed, difference, and what was printed wrongly."""
 
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 
 from evenhand.domain.errors import EvenhandError
 from evenhand.files.outputs import Place
 from evenhand.format.charts import write_out
+from evenhand.format.html import rendered
 from evenhand.format.sheet import written
-from evenhand.format.sheet_html import html_table, html_text
-from evenhand.prompts import Template
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.reproduce.reproduction import Reproduction
 from evenhand.reports.papers.reproduce.row_by_row import sheet
 
-_FILE = "page.html"
 TITLE = "The papers' printed figures, recomputed"
 
 
@@ -42,21 +39,8 @@ def markdown_page(found: Sequence[Reproduction]) -> str:
 
 
 def html_page(found: Sequence[Reproduction]) -> str:
-    written = files("evenhand.reports.description").joinpath(_FILE).read_text(encoding="utf-8")
-    template = Template.parse(written, source=_FILE)
-    tables: list[str] = []
-    for one in found:
-        tables.append(f"<h2>{html_text(one.paper)}</h2>")
-        for table in one.tables:
-            sentences = "".join(f"<p>{html_text(sentence)}</p>" for sentence in (table.what, *table.findings))
-            tables.append(f"<h3>{html_text(_name(table))}</h3>{sentences}{html_table(sheet(table), level=4)}")
-    return template.fill(
-        {
-            "title": html_text(TITLE),
-            "notes": "\n".join(f"<li>{html_text(sentence)}</li>" for sentence in summary(found)),
-            "pictures": "",
-            "tables": "\n".join(tables),
-        }
+    return rendered(
+        "reports/papers/reproduce/page.html", title=TITLE, notes=summary(found), found=found, name=_name, sheet=sheet
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from evenhand.format.words import counted
 from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, number, rounded
 
 COMPLETE = ("2023-08 single", "2023-08 multi")
@@ -87,7 +88,7 @@ def tie_table(boards: Sequence[Printed], sums: Sequence[Printed]) -> PrintedTabl
             "The sum falls short of the matches: n leaves the ties out, so the rate is wins / (wins + losses).",
             _ONLY_SUMS,
         ),
-        expected=[row.note for row in rows] == [f"{ties} {'tie' if ties == 1 else 'ties'} left out" for ties in _TIES],
+        expected=[row.note for row in rows] == [f"{counted(ties, 'tie')} left out" for ties in _TIES],
     )
 
 
@@ -98,7 +99,7 @@ def _tie_row(board: str, matches: int, decided: int) -> PrintedRow:
         published={"matches": matches},
         computed={"sum_of_n": decided},
         ok=decided < matches,
-        note=f"{ties} {'tie' if ties == 1 else 'ties'} left out",
+        note=f"{counted(ties, 'tie')} left out",
     )
 
 

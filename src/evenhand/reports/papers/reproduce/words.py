@@ -6,7 +6,8 @@ from rich.console import Console
 
 from evenhand.format.sheet import Sheet
 from evenhand.format.sheet_table import print_sheet
-from evenhand.format.tables import escape, unbroken
+from evenhand.format.tables import escape
+from evenhand.format.words import unbroken
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.reproduce.reproduction import Reproduction
 from evenhand.reports.papers.reproduce.row_by_row import sheet

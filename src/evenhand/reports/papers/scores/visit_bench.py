@@ -11,6 +11,7 @@ from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
+from evenhand.format.words import listed
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.vote_columns import Votes
 from evenhand.ledger.read.votes import JudgedBattles
@@ -20,7 +21,6 @@ from evenhand.reports.board.methods.elo import BY_MEDIAN
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.reports.papers.scores.visit_showings import played
 from evenhand.stats.ratings.battle_rules import joined
-from evenhand.stats.ratings.bradley_terry.notes import listed
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.notes import PROVISIONAL

@@ -7,6 +7,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.words import counted
 from evenhand.reports.papers.scores.raw_sheet import flat, raw_sheet
 from evenhand.reports.papers.scores.visit_bench import PART_WORDS, ItemGroup, VisitRow, VisitScore
 
@@ -71,7 +72,7 @@ def _cells(part: ItemGroup, models: Sequence[str], *, referenced: bool) -> list[
 def _board(score: VisitScore, part: ItemGroup) -> Sheet:
     columns = [column for column in (_column(name, part) for name in _COLUMNS) if column is not None]
     return Sheet(
-        title=f"{score.benchmark}, {PART_WORDS[part.name]} ({part.items:,} {'item' if part.items == 1 else 'items'})",
+        title=f"{score.benchmark}, {PART_WORDS[part.name]} ({counted(part.items, 'item')})",
         headings=("model", *(heading for heading, _ in columns)),
         rows=tuple((one.model, *(cells[place] for _, cells in columns)) for place, one in enumerate(part.standings)),
     )

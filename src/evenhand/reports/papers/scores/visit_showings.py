@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.vote import Joining
+from evenhand.format.words import counted
 from evenhand.ledger.read.results import Results
 from evenhand.ledger.read.vote_columns import Votes, ties, together
 from evenhand.ledger.read.votes import JudgedBattles
@@ -57,9 +58,9 @@ class Played:
         if not self.undecided:
             return []
         one = self.undecided == 1
-        showings = "1 showing has" if one else f"{self.undecided} showings have"
+        showings = counted(self.undecided, "showing has", "showings have")
         if self.dropped:
-            battles = "1 battle is" if self.dropped == 1 else f"{self.dropped} battles are"
+            battles = counted(self.dropped, "battle is", "battles are")
             return [f"{showings} no decision; by mt-bench's rule {battles} left out for it."]
         return [
             f"{showings} no decision and {'counts as a tie' if one else 'count as ties'} here, as published; "

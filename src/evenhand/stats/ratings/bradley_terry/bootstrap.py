@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, davidson_is_finite, linked_resamples
 from evenhand.stats.ratings.bradley_terry.covariance import spread
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties, centred_inverse, fit
-from evenhand.stats.ratings.bradley_terry.notes import counted, notes_on
+from evenhand.stats.ratings.bradley_terry.notes import notes_on
 from evenhand.stats.ratings.bradley_terry.placement import placement
 from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, board
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve

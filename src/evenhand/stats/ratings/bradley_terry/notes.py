@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evenhand.format.words import counted, listed
 from evenhand.stats.intervals import FEW_CLUSTERS
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
@@ -12,7 +13,6 @@ from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN
 
 NO_ITEMS = "No items are named: every row is taken for independent of every other."
-_NAMED = 5
 _RARELY = 0.25
 """Of the median model's battles: fewer are few."""
 _NARROWER = 0.8
@@ -164,14 +164,3 @@ def _anchor_notes(solution: Solution, scale: Scale) -> list[str]:
 
 def _all(battles: float) -> str:
     return "its only battle" if battles == 1 else f"all of its {battles:,.6g} battles"
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def listed(names: list[str], *, most: int = _NAMED) -> str:
-    """The first so many, and how many more there are."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -6,6 +6,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
+from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.bradley_terry.covariance import spread
@@ -116,7 +117,7 @@ def _left_out(known: BoolArray) -> tuple[str, ...]:
     missing = len(known) - int(np.count_nonzero(known))
     if missing in (0, len(known)):
         return ()
-    return (f"{missing} row{' does' if missing == 1 else 's do'} not say how long the answers are: left out.",)
+    return (f"{counted(missing, 'row does', 'rows do')} not say how long the answers are: left out.",)
 
 
 def _order_notes(after: BradleyTerry | None, untold: str | None) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
+from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.bradley_terry.covariance import spread
@@ -165,7 +166,7 @@ def _notes(of: Orders, overall: Effect) -> tuple[str, ...]:
     unknown = int(np.count_nonzero(of.first == 0))
     if unknown and of.first.any():
         notes.append(
-            f"{unknown} row{' does' if unknown == 1 else 's do'} not say which answer was shown first: used for the "
+            f"{counted(unknown, 'row does', 'rows do')} not say which answer was shown first: used for the "
             "ratings, not for the order effect."
         )
     return (*notes, *effect_notes(overall, "The order effect"))

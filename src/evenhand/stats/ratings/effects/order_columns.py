@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.format.words import counted
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -117,7 +118,7 @@ def _items_by_rater(plain: Solution, rater: npt.NDArray[np.integer], rows: BoolA
 def _why_shared(items: int) -> str:
     if not items:
         return "It saw no pair of models in both orders."
-    return f"It judged pairs in both orders on {items} item{'' if items == 1 else 's'}, fewer than {LEAST_ITEMS}."
+    return f"It judged pairs in both orders on {counted(items, 'item')}, fewer than {LEAST_ITEMS}."
 
 
 def _why_too_many(plain: Solution, own: int) -> str | None:

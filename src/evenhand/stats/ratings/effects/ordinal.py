@@ -6,6 +6,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
+from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_board
@@ -153,7 +154,7 @@ def _order_notes(seen: Comparisons, fit: OrdinalFit | None) -> tuple[str, ...]:
     unknown = 0 if seen.first is None else int(np.count_nonzero(seen.first == 0))
     if not unknown:
         return ()
-    return (f"{unknown} row{' does' if unknown == 1 else 's do'} not say which answer was shown first.",)
+    return (f"{counted(unknown, 'row does', 'rows do')} not say which answer was shown first.",)
 
 
 def _collapsed_notes(found: OrdinalSolution | str) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from evenhand.format.words import counted, listed
 from evenhand.stats.intervals import FEW_CLUSTERS
-from evenhand.stats.ratings.bradley_terry.notes import counted, listed
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import played_and_items
 from evenhand.stats.ratings.resampling import Unit

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
+from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
-from evenhand.stats.ratings.bradley_terry.notes import counted
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.notes import few_item_notes, outside_notes, provisional_notes
 from evenhand.stats.ratings.item_blocks import played_and_items
