@@ -15,6 +15,7 @@ from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.format.printable import printable
 from evenhand.ledger.read.lookup import CallOnRecord, TrialOnRecord
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
+from evenhand.ledger.read.steering import said_in_notes
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord
 
@@ -39,13 +40,17 @@ _PLACES = ("first", "second", "third", "fourth")
 
 
 def trial_document(one: TrialOnRecord) -> dict[str, Any]:
+    speaks = said_in_notes((one.trial.responses, judgement.notes) for judgement in one.judgements)
     return {
         "trial": one.trial.key,
         "item": one.item.label,
         "instruction": one.item.instruction,
         "caption": one.item.caption,
         "images": list(one.item.images),
-        "shown": [{"model": response.model, "response": response.text} for response in one.responses],
+        "shown": [
+            {"model": response.model, "response": response.text, "says_to_judge": speaks.get(response.digest, [])}
+            for response in one.responses
+        ],
         "rater": one.rater.name,
         "rater_kind": one.rater.kind,
         "endpoint": one.rater.endpoint,
@@ -151,7 +156,8 @@ def print_trial(document: Mapping[str, Any]) -> None:
     if document["images"]:
         click.echo(f"images: {', '.join(name[:16] for name in document['images'])}")
     for place, answer in zip(_PLACES, document["shown"], strict=False):
-        print_heading(f"Shown {place}: {answer['model']}")
+        said = f" ({', '.join(answer['says_to_judge'])})" if answer["says_to_judge"] else ""
+        print_heading(f"Shown {place}: {answer['model']}{said}")
         click.echo(indented(answer["response"]))
     for call in document["calls"]:
         for message in call["messages"]:

@@ -9,6 +9,7 @@ from evenhand.domain.verdict import Grades, NoVerdict, Preference, Verdict
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.lookup import calls_on_record, find_item, responses_by_digest
 from evenhand.ledger.read.projection import JudgedTrial, judged
+from evenhand.ledger.read.steering import said_to_judge
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.http.visibility import Sight
@@ -45,6 +46,8 @@ class BattleOnRecord:
     pictures: tuple[BattlePicture, ...]
     answers: tuple[tuple[str, str], ...]
     """Model and text, in the order of the models asked for."""
+    says_to_judge: tuple[tuple[str, ...], ...]
+    """In words, of each of the answers: that it writes a verdict, that it gives the judge an order."""
     showings: tuple[ShownVerdict, ...]
     withheld: bool
     """Whether something is hidden from this visitor."""
@@ -69,12 +72,14 @@ def find_battle(
         return None
     digests = dict(zip(met[0].models, met[0].trial.responses, strict=True))
     texts = responses_by_digest(ledger, tuple(digests.values()))
+    speaks = said_to_judge(met)
     found = find_item(ledger, digest)
     seen = [one for one in met if sight.verdicts(human=on_record.human)]
     return BattleOnRecord(
         item=sight.item(found),
         pictures=pictures_of(ledger, found),
         answers=tuple((model, texts[digests[model]].text) for model in models),
+        says_to_judge=tuple(tuple(speaks.get(digests[model], ())) for model in models),
         showings=tuple(_said(ledger, on_record, one, seen, sight) for one in seen),
         withheld=not sight.everything,
     )
