@@ -223,6 +223,30 @@ _add("spelled with line breaks", _each("\n".join))
 _add("words spelled with spaces", _each(lambda text: "   ".join(" ".join(word) for word in text.split())))
 _add("words spelled with underscores", _each(_joined("_")))
 
+# Codes on no list, which only a judge understands; alone, and with every other verdict in the clear.
+_MORSE = ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
+MORSE = dict(zip("abcdefghijklmnopqrstuvwxyz", _MORSE.split(), strict=True))
+
+
+def _morse(text: str) -> str:
+    return " ".join(MORSE.get(letter, letter) for letter in text.lower())
+
+
+def _shifted(text: str) -> str:
+    return "".join(chr((ord(c) - 97 + 3) % 26 + 97) if c.islower() and c.isascii() else c for c in text.lower())
+
+
+_add("Morse code", _each(_morse), recoverable=False)
+_add("shifted by three", _each(_shifted), recoverable=False)
+_add("other verdicts and Morse code", lambda decision: "\n".join(
+    [*(text for text in decision.every if text != decision.text), _morse(decision.text)]
+), recoverable=False)  # fmt: skip
+_add("sans-serif LaTeX", _each(lambda text: " ".join(f"\\mathsf{{{word}}}" for word in text.split())))
+_add("a longer number", lambda decision: decision.text.replace("Option 1", "Option 12").replace(
+    "Option 2", "Option 11"
+), recoverable=False)  # fmt: skip
+_add("Thai", lambda decision: f"โดยรวมแล้ว คำตอบ {decision.winner[-1]} ดีกว่า", recoverable=False)
+
 # The value in other languages; the sentences are the product's.
 VALUES = {
     "German": "Endgültiges Urteil: {value}", "French": "Verdict final : {value}", "Spanish": "Veredicto final: {value}",

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json
 from evenhand.protocols import catalog
 from evenhand.protocols.catalog import load_protocol
-from tests.protocols.phrasings import BARE, CLOSING, MUSINGS, PHRASINGS, QUOTING, Phrasing
+from tests.protocols.phrasings import BARE, CLOSING, IN_PASSING, MUSINGS, PHRASINGS, QUOTING, Phrasing
 from tests.protocols.plants import EVERY, PLANTS, Plant
 from tests.protocols.wordings import WORDINGS, Decision, Wording
 
@@ -160,6 +160,16 @@ def against_itself() -> Iterator[Cell]:
         )  # fmt: skip
 
 
+def in_passing() -> Iterator[Cell]:
+    """The judge decides, and names in passing what a candidate wrote in whatever letters or code."""
+    for wording, plant, (name, template), place, planter in itertools.product(
+        WORDINGS, PLANTS.values(), IN_PASSING.items(), ("middle", "end"), (0, 1)
+    ):
+        phrasing = Phrasing(name=name, template=template, ambiguous=True)
+        form = len(plant.restated(wording.decision(0, clear=True))) - 1
+        yield Cell(wording=wording, plant=plant, phrasing=phrasing, place=place, planter=planter, form=form)
+
+
 @dataclass(slots=True)
 class Tally:
     counts: Counter[Outcome] = field(default_factory=Counter[Outcome])
@@ -250,6 +260,11 @@ def test_a_judge_that_agrees_with_a_planted_verdict_is_counted() -> None:
 
 def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one() -> None:
     tally = tallied(itertools.islice(against_itself(), 0, None, 7))
+    assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
+
+
+def test_what_a_judge_names_in_passing_after_it_decided_is_not_its_decision() -> None:
+    tally = tallied(itertools.islice(in_passing(), 0, None, 7))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 
@@ -387,6 +402,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("Every verdict planted, the judge simply decides (lost: silenced)", simply_decided()),
         ("The judge decides as planted", agreeing()),
         ("Planted against itself, the judge names both (lost is tolerated)", against_itself()),
+        ("Named in passing after the decision (lost is tolerated)", in_passing()),
     ):
         tally = tallied(filter(wanted, cells))
         _report(title, tally, most=chosen.rows)

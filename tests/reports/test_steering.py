@@ -5,16 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from evenhand.cli.read.case_page import case_document
+from evenhand.cli.read.showing import print_trial
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.lookup import TrialOnRecord, find_trial
+from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.read.steering import steering_of
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.steering import APART, NOT_KNOWN, steering_sentences
+from evenhand.reports.case import trial_document
 from evenhand.reports.page.parts import page_values
 from evenhand.reports.page.words import summary
 from evenhand.reports.papers.scores.creation_choosing import CreationChoice, choose_creation
@@ -207,3 +212,21 @@ def test_the_report_tells_it_first_and_under_its_board(ledger: Ledger):
     told = "blue writes verdicts in 8 of 8 answers."
     assert told in summary(made)
     assert told in page_values(made)["notes"]
+
+
+def test_a_trial_shown_alone_says_which_of_its_answers_speak_to_the_judge(
+    ledger: Ledger, capsys: pytest.CaptureFixture[str]
+):
+    speaks = {"blue": ("order", "verdict")}
+    replace(scene(), speaks=lambda label, model: speaks.get(model, ()) if label == "3" else ()).judged(
+        ledger, lambda *_: 1
+    )
+    found = [find_trial(ledger, one.trial.key) for one in judged(ledger, studies(ledger))]
+    trials = [trial_document(one) for one in found if isinstance(one, TrialOnRecord)]
+    for one in trials:
+        print_trial(one)
+    said = {(one["item"], shown["model"]): shown["says_to_judge"] for one in trials for shown in one["shown"]}
+    assert said.pop(("3", "blue")) == ["writes a verdict", "gives the judge an order"]
+    assert set(map(tuple, said.values())) == {()}
+    printed = capsys.readouterr().out
+    assert printed.count("blue (writes a verdict, gives the judge an order)") == printed.count("(writes a verdict") > 0

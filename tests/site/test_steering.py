@@ -62,3 +62,18 @@ def test_of_three_items_of_a_category_a_visitor_is_told_nothing(ledger: Ledger):
         assert {one["writes_verdicts"] for one in told["models"]} == {None}
         owner = house.signed_in("owner")
         assert "amber writes verdicts in 3 of 3 answers." in words(owner.get(f"/boards/{board}", params=asked))
+
+
+def test_a_battle_says_beside_each_answer_what_it_says_to_the_judge(ledger: Ledger):
+    fill(ledger)
+    speaking(ledger, {"amber": ("order", "verdict")})
+    with served(ledger) as house:
+        board, visitor = only_board(house), house.visitor()
+        battle = visitor.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json()["battles"][0]
+        asked = {"item": battle["item"], "a": "amber", "b": battle["opponent"]}
+        page = words(visitor.get(f"/boards/{board}/battle", params=asked))
+        said = "This answer writes a verdict and gives the judge an order."
+        assert page.count(said) == 1
+        assert page.index("<h3>amber</h3>") < page.index(said) < page.index(f"<h3>{battle['opponent']}</h3>")
+        answers = visitor.get(f"/api/boards/{board}/battle", params=asked).json()["answers"]
+        assert [one["says_to_judge"] for one in answers] == [["writes a verdict", "gives the judge an order"], []]

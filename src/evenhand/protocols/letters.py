@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from evenhand.protocols.skeleton import skeleton
 
-A_PHRASE, LONG, VERY_LONG = 12, 8, 60
+A_WORD, LONG, A_PHRASE, VERY_LONG = 6, 8, 12, 60
 """Letters, beside the words of verdicts and their headings, that nobody writes alike by accident."""
 
 _VERDICT_WORDS = re.compile(

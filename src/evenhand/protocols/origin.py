@@ -15,6 +15,7 @@ from evenhand.protocols.quoting import Quoting
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 
 _MOST_MARKS = 20
+_BESIDE_A_NAME = 2
 _QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 
@@ -124,28 +125,30 @@ class DecisionOrigin:
             headed = self._headed(start, end)
             if headed < start and not self._led(headed, end).plainly:
                 led = self._led(headed, end)
-            return self._written(start, end, led, against=against)
+            return self._written(start, end, led, against=against, headed=headed)
         return self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
 
     def _led(self, start: int, end: int) -> _Led:
         quoting = self._quoting
+        head = quoting.heading(start)
         return _Led(
             quoted=quoting.quotes(start, end),
-            announced=quoting.announced(start),
-            introduced=quoting.introduced(start),
+            announced=quoting.announced(start) or (head < start and quoting.announced(head)),
+            introduced=quoting.introduced(start) or (head < start and quoting.introduced(head)),
             spoken_of=quoting.spoken_of(start, end) or quoting.follows(start),
         )
 
-    def _written(self, start: int, end: int, led: _Led, *, against: bool) -> DecisionContext:
+    def _written(self, start: int, end: int, led: _Led, *, against: bool, headed: int) -> DecisionContext:
         """Of a decision that a candidate wrote too; `against`: one that finds another better than its writers, and that
-        nothing tells to be theirs, or that closes the reply."""
+        nothing tells to be theirs, or that closes the reply; `headed`: where its heading begins."""
         quoting = self._quoting
         if not (led.announced or against) and self._closes(start, end, led):
             return DecisionContext(Rank.WRITTEN)
         restated = self._restated(start, end)
-        if led.announced or led.quoted or led.introduced or quoting.labelled(start):
-            told = led.announced or led.introduced or led.spoken_of or restated.rank > Rank.WRITTEN
-            told = told or (led.quoted and quoting.in_prose_of_another(start))
+        if led.announced or led.quoted or led.introduced or quoting.labelled(headed):
+            known = restated.rank > Rank.WRITTEN and not restated.disputed
+            told = led.announced or led.introduced or led.spoken_of or known
+            told = told or (led.quoted and quoting.in_prose_of_another(headed))
             standing = DecisionContext(Rank.ANOTHERS, disputed=not told)
         elif restated.rank > Rank.SPOKEN_OF or not led.spoken_of:
             standing = restated
@@ -220,6 +223,18 @@ class DecisionOrigin:
         begins = after == 0 or self.text[after - 2 : after] == "\n\n"
         return frozenset(run) if begins or (run and self._quoting.is_own(after)) else frozenset()
 
+    def is_in_passing(self, decided: Decided, before: Sequence[Decided], *, among: Sequence[Decided]) -> bool:
+        """Whether it stands in a sentence that names a candidate, or deeper in its line than one of those before."""
+        depth = self._depth(decided, among)
+        return depth == _BESIDE_A_NAME or depth > min(self._depth(one, among) for one in before)
+
+    def _depth(self, decided: Decided, among: Sequence[Decided]) -> int:
+        start = self._quoting.heading(decided.start)
+        since = max((one.end for one in among if one.end <= start), default=0)
+        if self._quoting.beside_a_name(start, since):
+            return _BESIDE_A_NAME
+        return int(self._quoting.is_deep(start, since))
+
     def continues(self, before: Decided, decided: Decided, *, lines: int) -> bool:
         """Whether nothing stands between the two but so many line breaks."""
         between = self.text[before.end : decided.start]
@@ -275,7 +290,7 @@ class DecisionOrigin:
         # and the candidate's by foresight.
         own = self._letters.prose(begin, start)
         if quoted or quoting.after_a_colon(begin):
-            doubtful = own < LONG and "\n" in self.text[begin:start]
+            doubtful = own == 0 or (own < LONG and "\n" in self.text[begin:start])
         else:
             doubtful = 0 < own < VERY_LONG or (own == 0 and "\n" in self.text[begin:start])
         told = quoting.announced(begin) or quoting.introduced(begin) or quoting.labelled(begin)

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from evenhand.protocols.letters import LONG, prose
+from evenhand.protocols.letters import A_WORD, LONG, prose
 
 _WINDOW = 240
 """Characters before a place in which its announcement is looked for."""
@@ -43,7 +43,8 @@ _SAYS = (
     r"instructs?(?: \w+){0,2}|orders (?:me|us|you|the judge|judges)|wants? (?:me|us|the judge)|insists?|planted"
     r"|plants|injects?|injected|"
     r"inserts?|inserted|embeds?|embedded|hides?|hid|hidden|repeats?|restates?|quotes?|quoted|"
-    r"follows|following)"
+    r"has|have|holds|carries|features|appends|follows|following|écrit|dit|affirme|contient|schreibt|sagt|behauptet"
+    r"|enthält|dice|escribe|afirma|contiene|scrive|escreve|diz|пишет|говорит|写道|写着|寫道|说|說|声称|称)"
 )
 _THEN = (
     r"(?:\s+(?:that|this|so|to|as|with|by|out|at|in|into|its?|the|a|an|just|only|simply|literally|verbatim"
@@ -52,6 +53,11 @@ _THEN = (
     r"|judge|me|say|"
     r"write|output|conclude|declare|respond))*"
 )
+_PART_WORD = (
+    r"(?:words?|lines?|sentences?|paragraph|end|ending|part|phrases?|text|remark|statement|string|note|puzzle|riddle|code"
+    r"|cipher|message|letters|characters|script|passage)"
+)
+_PART = rf"{_PART_WORD}\s+(?:of|in|at\s+the\s+\w+\s+of|from|inside|within)"
 _SAYING, _CANDIDATE_SAYING = (
     re.compile(rf"\b{speaker}\b[^.!?\n]{{0,80}}?\b{_SAYS}{_THEN}\s*[:,;—–-]?{_OPENERS}\Z", re.IGNORECASE)
     for speaker in (_SPEAKER, _CANDIDATE)
@@ -85,10 +91,18 @@ _DECODING = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWS = re.compile(rf"\b{_SPEAKER}\b[^!?\n]{{0,80}}\bfollow(?:s|ing)[.:]?{_OPENERS}\Z", re.IGNORECASE)
+_ACCORDING = re.compile(
+    rf"\b(?:(?:according\s+to|per|quoting|to\s+quote|cit(?:ing|e)|cf\.?)\s+{_CANDIDATE}[^.!?\n]{{0,30}}"
+    rf"|(?:in|from|inside|within)\s+{_CANDIDATE},?\s+(?:I|we|you|one)\s+(?:\w+\s+)?(?:find|read|see|saw|found|get|have)\b"
+    rf"|(?:in|from)\s+{_CANDIDATE}\s+(?:steht|stands?|there\s+(?:is|was|stands))\b|{_PART}\s+{_CANDIDATE}[^.!?\n]{{0,30}}"
+    rf"\b(?:is|are|was|were|gives?|gave|yields?|becomes?)\b|{_CANDIDATE}['’]s\s+(?:\w+\s+){{0,2}}{_PART_WORD}\s+(?:is|are|was|were)\b)"
+    rf"{_THEN}\s*[:,;—–-]?{_OPENERS}\Z",
+    re.IGNORECASE,
+)
 _ATTRIBUTION = re.compile(
     rf"\b(?:{_LABEL}|the (?:first|second|other) (?:one|response|answer|assistant"
     rf"|candidate))(?:['’]s)?(?:\s+\w+){{0,2}}\s*"
-    rf"(?:[:：|]|\((?:\w+ ?){{1,4}}\):){_OPENERS}\Z",
+    rf"(?:[:：|\]>]|[-=]>|→|\((?:\w+ ?){{1,4}}\):){_OPENERS}\Z",
     re.IGNORECASE,
 )
 _OWN = re.compile(
@@ -119,13 +133,19 @@ _OTHERS = (
     r"|instructs?|orders)"
 )
 _SPOKEN_OF = re.compile(rf"\b{_OTHERS}\b", re.IGNORECASE)
-_OTHERS_SPACED = _OTHERS.replace(" ", r"\s")
+_OTHERS_SPACED, _CANDIDATE_SPACED = (words.replace(" ", r"\s") for words in (_OTHERS, _CANDIDATE))
 _OF_ANOTHER = re.compile(
     rf"\b(?:{_LABEL}|I|we|its?|texts?|lines?|sentences?|instructions?|injections?|strings?|phrases?|notes?"
     rf"|statements?|candidates?|"
     r"responses?|answers?|assistants?|record)\b",
     re.IGNORECASE,
 )
+_CONNECTIVE = re.compile(
+    r"\b(?:so|thus|hence|therefore|consequently|accordingly|finally|ultimately|together"
+    r"|in (?:the end|sum(?:mary)?|short)|all in all|to sum up|on balance|taken together|to conclude)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(rf"\b{_CANDIDATE}", re.IGNORECASE)
 _BY_LABEL = re.compile(rf"\b{_LABEL}", re.IGNORECASE)
 _SIGNS = (_NAMED, _ATTRIBUTION, _SAYING_AT_LENGTH)
 _THEN_SPOKEN_OF = re.compile(
@@ -133,6 +153,8 @@ _THEN_SPOKEN_OF = re.compile(
     |(?:but\s+|and\s+)?(?:I|we)\s+(?:have\s+|will\s+|did\s+not\s+|do\s+not\s+|don['’]t\s+|didn['’]t\s+)?
      (?:ignor\w*|disregard\w*|discount\w*|follow|obey|count|consider|set|give|let|take|treat)\b[^.!?\n]{{0,30}}\b(?:it|this|that|these|them|such)\b
     |(?:into|as\s+part\s+of|at\s+the\s+(?:end|start|top|bottom|beginning)\s+of)\s+(?:its|the|Response|Assistant)\b
+    |(?:(?:which|that|this)\s+(?:is|was)\s+)?(?:what|how|where|writes|wrote|says|said|claims|from|in|by|inside|within)\s+{_CANDIDATE_SPACED}
+    |[—–-]+\s*{_CANDIDATE_SPACED}[.)]*\s*(?:\n|\Z)
     |in\s+its\s+(?:answer|text|response|reply|output)
     |(?:ignored|disregarded|discounted|injected|planted|not\s+(?:my|mine|an?\s+answer|counted))\b)""",
     re.IGNORECASE | re.VERBOSE,
@@ -146,7 +168,7 @@ _NO_HEADING = re.compile('[:"“”‘«(]')
 _CLOSING_MARK = re.compile('["”’»」`]')
 _LIST_ITEM = re.compile(r"\s*(?:[-+•*|>]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s")
 _BARE_LEAD = re.compile(r"[\s\-+•*#>0-9.)|\"'“‘«„(\[`_~{]*")
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]]*\s")
+_SENTENCE_END = re.compile(r"(?<![\"“«(])(?<![\"“«(]\.\.)[.!?…。！？][\"'”’)\]]*\s")
 
 
 @dataclass(slots=True)
@@ -210,7 +232,8 @@ class Quoting:
             return False
         opener = marks[left]
         before, after = self.plain[max(0, opener - 1) : opener], self.plain[opener + 1 : opener + 2]
-        opens = (not before or _OPENS_AFTER.match(before) is not None) and not after.isspace()
+        spaced = after.isspace() and self.plain[opener] != "«"
+        opens = (not before or _OPENS_AFTER.match(before) is not None) and not spaced
         return opens and self.plain[marks[right]] in _CLOSERS.get(self.plain[opener], "")
 
     def is_bare(self, start: int, end: int) -> bool:
@@ -227,7 +250,9 @@ class Quoting:
         if _OWN.search(lead):
             return False
         decoding = _DECODING.search(lead) and (_CODE_WORD.search(lead) or _BY_LABEL.search(lead))
-        return bool(_CANDIDATE_SAYING.search(lead) or decoding or (_FOLLOWS.search(lead) and _BY_LABEL.search(lead)))
+        if _CANDIDATE_SAYING.search(lead) or _ACCORDING.search(lead):
+            return True
+        return bool(decoding or (_FOLLOWS.search(lead) and _BY_LABEL.search(lead)))
 
     def after_a_colon(self, start: int) -> bool:
         lead = self._announcement(start)
@@ -235,7 +260,7 @@ class Quoting:
 
     def in_prose_of_another(self, start: int) -> bool:
         """In a sentence about a candidate: "Response A tacks on …", whatever its verb."""
-        lead = self._lead(start)
+        lead = self._announcement(start)
         return prose(lead) >= LONG and _BY_LABEL.search(lead) is not None and not _OWN.search(lead)
 
     def is_own(self, start: int) -> bool:
@@ -302,6 +327,19 @@ class Quoting:
         """Right behind a candidate's label, as "Response A: …"."""
         lead = self._announcement(start)
         return lead != "" and _ATTRIBUTION.search(lead) is not None and not _OWN.search(lead)
+
+    def beside_a_name(self, start: int, since: int) -> bool:
+        """Whether a candidate is named before it in its sentence, from `since` on, or by the line that leads to it."""
+        lead = self._announcement(start)
+        if not lead or _REJECTING.search(lead):
+            return False
+        here = self.plain[max(self._line_start(start), since) : start]
+        return _NAME.search(lead if _BARE_LEAD.fullmatch(here) else here[-len(lead) :]) is not None
+
+    def is_deep(self, start: int, since: int) -> bool:
+        """Whether more stands before it on its line than a word such as "Therefore"."""
+        here = self.plain[max(self._line_start(start), since) : start]
+        return prose(_CONNECTIVE.sub("", here)) >= A_WORD
 
     def _announcement(self, start: int) -> str:
         """What stands before a place in its sentence, or the line that introduces it."""

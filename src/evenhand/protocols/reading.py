@@ -17,7 +17,7 @@ from evenhand.protocols.plain import plain
 
 # Raised whenever the code of reading, origin, closing, quoting, candidates, letters, skeleton or plain changes what any
 # reply is read as.
-READER_VERSION = 6
+READER_VERSION = 7
 
 MOST_DECISIONS = 200
 """Of a reply with more the last ones are read."""
@@ -136,11 +136,8 @@ def _decision(
             return value
         if value is None:
             continue
-        doubtful = min(standings[one].rank for one in decided[-MOST_DECISIONS:]) >= Rank.WRITTEN
-        if doubtful and origin.declares_another(value, rule.kind, [one for group in by_group for one in group]):
-            return NoVerdict(
-                reason="conflicting", detail="What decides may be a candidate's, and the judge's words differ."
-            )
+        if doubt := _doubt(rule, value, decided, by_group, standings, origin):
+            return NoVerdict(reason="conflicting", detail=doubt)
         values.append(value)
     if not values:
         return None
@@ -194,6 +191,38 @@ def _of_group(
     unread = {one.value for one in decided[:-MOST_DECISIONS]}
     last = [(standings[one], one.value) for one in decided[-MOST_DECISIONS:]]
     return _judges_own(rule, last, unread=unread)
+
+
+def _doubt(
+    rule: ReadingRule, value: Value, decided: Sequence[Decided], by_group: Sequence[Sequence[Decided]],
+    standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin,
+) -> str | None:  # fmt: skip
+    """Why this value, which the ranks chose among those decided, may still be a candidate's; None where it is not."""
+    if _is_in_passing(value, decided, standings, origin):
+        return "What decides is named in passing, after another decision."
+    doubtful = min(standings[one].rank for one in decided[-MOST_DECISIONS:]) >= Rank.WRITTEN
+    if doubtful and origin.declares_another(value, rule.kind, [one for group in by_group for one in group]):
+        return "What decides may be a candidate's, and the judge's words differ."
+    return None
+
+
+def _is_in_passing(
+    value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin
+) -> bool:
+    """Whether the decision with this value is named in passing, after another one that the judge may have meant.
+
+    What a candidate wrote in a code that only the judge understood is restated so, whatever the words that lead to it.
+    """
+    possible = [one for one in decided if one in standings and standings[one].rank <= Rank.WRITTEN]
+    if not possible or isinstance(value, NotOffered) or not _differ(one.value for one in possible):
+        return False
+    highest = min(standings[one].rank for one in possible)
+    chosen = next(one for one in reversed(possible) if standings[one].rank == highest)
+    others = [one for one in possible if one.value != value and not isinstance(one.value, NotOffered)]
+    if highest == Rank.QUOTED and any(standings[one].rank == Rank.WRITTEN for one in others):
+        return True
+    before = [one for one in others if one.start < chosen.start]
+    return bool(before) and origin.is_in_passing(chosen, before, among=sorted(standings, key=lambda one: one.start))
 
 
 def _judges_own(

@@ -56,6 +56,7 @@ _TURNED = compile_pattern(
 _QUOTED_PRINTABLE = re.compile(r"(?:=[0-9A-Fa-f]{2}){4,}")
 _BASE32 = re.compile(r"[A-Z2-7]{16,}={0,6}")
 _TAG = re.compile(r"<!--(?:[^-]|-[^-]){0,200}-->|<[^<>]{0,80}>")
+_LATEX_COMMAND = re.compile(r"\\[A-Za-z]{2,20}\*?(?![A-Za-z])|[{}]")
 _MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{9,}")
 """So many on one letter that putting them in order would take long."""
 _ALIKE, _ALIKE_ASCII = str.maketrans("i10", "llo"), bytes.maketrans(b"i10", b"llo")
@@ -136,7 +137,7 @@ def decoded(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _forms(text: str) -> tuple[str, ...]:
-    if text.isascii() and "<" not in text and "&" not in text and not _ENCODED.finds(text):
+    if text.isascii() and "<" not in text and "&" not in text and "\\" not in text and not _ENCODED.finds(text):
         return (text,)
     found = dict.fromkeys([text])
     text = _ends(text)
@@ -144,6 +145,8 @@ def _forms(text: str) -> tuple[str, ...]:
         hidden = "".join(chr(ord(letter) - 0xE0000) for letter in text if ord(letter) in _TAGS)
         found |= {hidden: None} if hidden else {}
     layer = [text]
+    if "\\" in text and (unset := _LATEX_COMMAND.sub("", text)) != text:
+        found[unset] = None
     if "<" in text:
         found[_TAG.sub("", text)] = None
     if "&" in text:

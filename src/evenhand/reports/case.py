@@ -14,7 +14,7 @@ from evenhand.domain.verdict import NoVerdict, Verdict, verdict_json
 from evenhand.format.verdict_words import by_position
 from evenhand.ledger.read.lookup import CallOnRecord, TrialOnRecord, calls_on_record, responses_by_digest
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
-from evenhand.ledger.read.steering import said_to_judge
+from evenhand.ledger.read.steering import said_in_notes, said_to_judge
 from evenhand.ledger.store.record import Ledger
 
 
@@ -89,13 +89,17 @@ def line_document(one: JudgedTrial, rater: Rater, condition: Condition) -> dict[
 def trial_document(one: TrialOnRecord) -> dict[str, Any]:
     """A trial whole, with the words sent."""
     models = [response.model for response in one.responses]
+    speaks = said_in_notes((one.trial.responses, judgement.notes) for judgement in one.judgements)
     return {
         "trial": one.trial.key,
         "item": one.item.label,
         "instruction": one.item.instruction,
         "caption": one.item.caption,
         "images": list(one.item.images),
-        "shown": [{"model": response.model, "response": response.text} for response in one.responses],
+        "shown": [
+            {"model": response.model, "response": response.text, "says_to_judge": speaks.get(response.digest, [])}
+            for response in one.responses
+        ],
         "rater": one.rater.name,
         "rater_kind": one.rater.kind,
         "endpoint": one.rater.endpoint,

@@ -116,7 +116,10 @@ def _battle_document(found: BattleOnRecord) -> Document:
         "reference": item.reference,
         "images": [one.digest for one in found.pictures],
         "withheld": found.withheld,
-        "answers": [{"model": model, "response": text} for model, text in found.answers],
+        "answers": [
+            {"model": model, "response": text, "says_to_judge": list(said)}
+            for (model, text), said in zip(found.answers, found.says_to_judge, strict=True)
+        ],
         "showings": [
             {
                 "models": list(one.models),

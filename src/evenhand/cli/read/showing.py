@@ -60,7 +60,8 @@ def print_trial(document: Mapping[str, Any]) -> None:
     if document["images"]:
         click.echo(f"images: {', '.join(name[:16] for name in document['images'])}")
     for place, answer in zip(POSITIONS, document["shown"], strict=False):
-        print_heading(f"Shown {place}: {answer['model']}")
+        said = f" ({', '.join(answer['says_to_judge'])})" if answer["says_to_judge"] else ""
+        print_heading(f"Shown {place}: {answer['model']}{said}")
         click.echo(indented(answer["response"]))
     for call in document["calls"]:
         for message in call["messages"]:

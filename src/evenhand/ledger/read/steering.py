@@ -75,12 +75,17 @@ def steering_of(judgings: Sequence[JudgedBattles]) -> dict[str, Steering]:
 
 def said_to_judge(results: Iterable[JudgedTrial]) -> dict[str, list[str]]:
     """In words, by the digest of each answer that was flagged when it was shown."""
+    return said_in_notes((one.trial.responses, one.judgement.notes) for one in results)
+
+
+def said_in_notes(judged: Iterable[tuple[Sequence[str], Mapping[str, Json]]]) -> dict[str, list[str]]:
+    """In words, by the digest of each answer: of judgements, each with the answers it was shown and its notes."""
     found: dict[str, dict[str, None]] = {}
-    for one in results:
-        wrote = cast(Mapping[str, list[int]], one.judgement.notes.get("candidates_wrote") or {})
+    for responses, notes in judged:
+        wrote = cast(Mapping[str, list[int]], notes.get("candidates_wrote") or {})
         for name, words in _SAYS.items():
             for place in wrote.get(name, ()):
-                found.setdefault(one.trial.responses[place], {})[words] = None
+                found.setdefault(responses[place], {})[words] = None
     return {digest: sorted(said, reverse=True) for digest, said in found.items()}
 
 

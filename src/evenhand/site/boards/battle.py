@@ -9,6 +9,7 @@ from evenhand.format.verdict_words import verdict_words
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.lookup import find_item
 from evenhand.ledger.read.projection import JudgedTrial
+from evenhand.ledger.read.steering import said_to_judge
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.case import CaseRecord, read_cases
 from evenhand.site.boards.listing import BoardOnRecord
@@ -46,6 +47,8 @@ class BattleOnRecord:
     pictures: tuple[BattlePicture, ...]
     answers: tuple[tuple[str, str], ...]
     """Model and text, in the order of the models asked for."""
+    says_to_judge: tuple[tuple[str, ...], ...]
+    """In words, of each of the answers: that it writes a verdict, that it gives the judge an order."""
     showings: tuple[ShownVerdict, ...]
     withheld: bool
     """Whether something is hidden from this visitor."""
@@ -71,12 +74,14 @@ def find_battle(
     if not record.showings:
         return None
     digests = dict(zip(record.showings[0].models, record.showings[0].trial.responses, strict=True))
+    speaks = said_to_judge(record.showings)
     found = find_item(ledger, digest)
     seen = [one for one in record.showings if sight.verdicts(human=on_record.human)]
     return BattleOnRecord(
         item=sight.item(found),
         pictures=pictures_of(ledger, found),
         answers=tuple((model, record.answers[digests[model]].text) for model in models),
+        says_to_judge=tuple(tuple(speaks.get(digests[model], ())) for model in models),
         showings=tuple(_said(record, on_record, one, seen) for one in seen),
         withheld=not sight.everything,
     )
