@@ -15,6 +15,7 @@ from tests.docs.pages import ROOT, commands_of, shell_lines_of, text_of
 from tests.scripted_server import server_process
 
 README = text_of("README.md")
+KEY = "a-key-for-the-test"
 BATTLES = ("model_a,model_b,winner,prompt,worker", "gpt-4o,Y,gpt-4o,1,ann", "gpt-4o,Y,tie,1,bo", "Y,gpt-4o,Y,2,ann")
 
 
@@ -89,7 +90,7 @@ class Installation:
         with server_process("--judge", "prefers-longer") as base_url:
             for command in commands:
                 arguments = shlex.split(command, comments=True)[1:]
-                self.run(*arguments, EVENHAND_JUDGE_BASE_URL=base_url, EVENHAND_BASE_URL=base_url, **_KEY)
+                self.run(*arguments, OPENAI_API_KEY=KEY, EVENHAND_JUDGE_BASE_URL=base_url, EVENHAND_BASE_URL=base_url)
 
     def python_of_the_readme(self) -> str:
         (self.folder / "battles.csv").write_text("\n".join(BATTLES) + "\n", encoding="utf-8")
@@ -97,7 +98,7 @@ class Installation:
         with server_process("--judge", "prefers-longer") as base_url:
             # A ledger of its own: this server is another endpoint than that of the commands.
             store = "sqlite:///of_python/ledger.db"
-            return self.python(program, OPENAI_BASE_URL=base_url, EVENHAND_STORE=store, **_KEY)
+            return self.python(program, OPENAI_BASE_URL=base_url, EVENHAND_STORE=store, OPENAI_API_KEY=KEY)
 
     def _run(self, *command: str, expect: int, **variables: str) -> str:
         done = subprocess.run(
@@ -106,9 +107,6 @@ class Installation:
         )  # fmt: skip
         assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
-
-
-_KEY = {"OPENAI_API_KEY": "a-key-for-the-test"}
 
 
 def _environment() -> dict[str, str]:

@@ -73,7 +73,7 @@ async def test_a_document_is_sent_as_its_route_made_it() -> None:
     router = DocumentRouter()
 
     @router.get("/told")
-    async def told() -> Told:  # pyright: ignore[reportUnusedFunction]
+    async def told() -> Told:
         return {"more": None, "share": 1, "schema": 1}  # pyright: ignore[reportReturnType]
 
     app = Described()
