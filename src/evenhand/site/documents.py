@@ -48,7 +48,7 @@ class BoardModel(TypedDict):
     wins: float
     losses: float
     ties: float
-    component: int
+    component: int | None
     provisional: bool
     note: str | None
     mean_win_rate: float | None
@@ -106,6 +106,7 @@ class BoardDocument(Versioned):
     coverage: dict[str, Any] | None
     reliability: dict[str, Any] | None
     notes: list[str]
+    audit: NotRequired[dict[str, Any] | None]
 
 
 class BattleListed(TypedDict):
