@@ -128,7 +128,7 @@ class BattleAnswer(TypedDict):
     response: str
 
 
-class BattleShowing(TypedDict):
+class ShowingListed(TypedDict):
     models: list[str]
     rater: str
     winner: str | None
@@ -147,7 +147,7 @@ class BattleDocument(Versioned):
     images: list[str | None]
     withheld: bool
     answers: list[BattleAnswer]
-    showings: list[BattleShowing]
+    showings: list[ShowingListed]
 
 
 class PersonListed(TypedDict):
