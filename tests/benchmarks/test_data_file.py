@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -91,13 +92,33 @@ def test_an_interrupted_download_goes_on_where_it_stopped(host: Host, tmp_path: 
     message = refusal(host.file(), tmp_path)
     assert "What came is kept and will be continued." in message
     assert not (tmp_path / "data.tsv").exists()
-    kept = (tmp_path / "data.tsv.part").stat().st_size
+    (part,) = tmp_path.iterdir()
+    kept = part.stat().st_size
     assert 0 < kept <= 3_000_000
     host.cut = None
     done = download(host.file(), tmp_path)
     assert done.path.read_bytes() == DATA
     assert done.came == len(DATA) - kept
     assert host.asked == [None, f"bytes={kept}-"]
+    assert [path.name for path in tmp_path.iterdir()] == ["data.tsv"]
+
+
+def test_two_downloads_of_one_file_at_once_do_not_write_into_each_other(host: Host, tmp_path: Path):
+    begun, other_done = threading.Event(), threading.Event()
+
+    def told(_came: int, _of: int | None) -> None:
+        begun.set()
+        assert other_done.wait(60)
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(download, host.file(), tmp_path, told=told)
+        assert begun.wait(60)
+        second = download(host.file(), tmp_path)
+        other_done.set()
+        assert first.result(60).came == second.came == len(DATA)
+    assert second.path.read_bytes() == DATA
+    assert [path.name for path in tmp_path.iterdir()] == ["data.tsv"]
+    assert host.asked == [None, None]
 
 
 def test_a_server_that_knows_no_ranges_sends_all_of_it_again(host: Host, tmp_path: Path):

@@ -123,7 +123,7 @@ def test_what_a_command_wrote_it_writes_over_until_somebody_changes_it(
     assert desk.run(*arguments, name, "--force").returncode == 0
     assert not path.is_symlink(), "the link is replaced, and what it leads to stays"
     assert desk.precious.read_text() == "mine"
-    assert not list(desk.folder.glob(".*.part"))
+    assert not list(desk.folder.glob(".evenhand-*"))
 
 
 def test_the_state_folder_is_the_users_alone_whatever_the_umask(desk: Victim) -> None:

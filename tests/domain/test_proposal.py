@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.domain.event import Event
 from evenhand.site.living.events import (
     FIRST_WAIT,
     TRIES,
@@ -44,7 +45,7 @@ class Story:
         self.events: list[ProposalEvent] = []
 
     def say(self, person: str | None, said: Said, *, at: float = 0.0) -> ProposalState:
-        self.events.append(ProposalEvent(seq=len(self.events) + 1, at=at, person=person, said=said))
+        self.events.append(Event(seq=len(self.events) + 1, at=at, person=person, said=said))
         return self.now
 
     @property
@@ -337,7 +338,7 @@ def histories(draw: st.DrawFn) -> tuple[Rules, list[ProposalEvent]]:
         said = _offered(draw, now, person, rules)
         if said is not None:
             by = None if isinstance(said, Answer | AnswerFailed | ImageCame | ImageFailed) else person
-            events.append(ProposalEvent(seq=seq, at=float(seq), person=by, said=said))
+            events.append(Event(seq=seq, at=float(seq), person=by, said=said))
     return rules, events
 
 

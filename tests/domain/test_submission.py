@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.domain.event import Event
 from evenhand.domain.submission import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -21,7 +22,6 @@ from evenhand.domain.submission import (
     Refused,
     Said,
     Stopped,
-    SubmissionEvent,
     SubmissionState,
     SubmittedModel,
     Uploaded,
@@ -52,7 +52,7 @@ ENTERED = Entered(model="Parrot", version="2", team="Birds")
 
 
 def told(*said: Said, at: float = 0.0) -> SubmissionState:
-    return standing(SubmissionEvent(seq=n, at=at, person=None, said=one) for n, one in enumerate(said, start=1))
+    return standing(Event(seq=n, at=at, person=None, said=one) for n, one in enumerate(said, start=1))
 
 
 CONFIRMED = (GOOD, Confirmed(about=1))
@@ -170,7 +170,7 @@ def test_whatever_is_said_nothing_is_judged_that_was_not_confirmed_and_approved(
     found = SubmissionState()
     for number, one in enumerate(said, start=1):
         before = found
-        found = after(before, SubmissionEvent(seq=number, at=0.0, person=None, said=one))
+        found = after(before, Event(seq=number, at=0.0, person=None, said=one))
         if found.judged is not None:
             assert found.approved is not None
             assert found.upload is not None

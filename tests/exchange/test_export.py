@@ -184,7 +184,7 @@ def test_a_file_stays_as_it_was_when_the_export_fails(tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8") == "mine"
     assert export(tmp_path, "--judgements", "--force", out=out).code == 0
     assert out.read_text(encoding="utf-8").startswith("item,models,")
-    assert [one.name for one in tmp_path.iterdir() if one.name.endswith(".part")] == []
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".evenhand-")] == []
 
 
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:

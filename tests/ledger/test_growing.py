@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.ledger.read.projection import benchmarks, items_of
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import charged_to
 from evenhand.ledger.store.worker_notes import leave_note, worker_notes
@@ -47,7 +48,6 @@ from evenhand.site.living.settings import (
     versions,
 )
 from evenhand.site.living.store import (
-    TooLate,
     events_since,
     find_proposal,
     lease,

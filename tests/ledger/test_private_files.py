@@ -54,7 +54,7 @@ def test_what_is_kept_is_the_owners_alone_whatever_the_umask(tmp_path: Path, uma
     for copy in ("safe/today", "again"):
         names = ("ledger.db", "images", "images/addresses.jsonl", "images/originals.jsonl", "submitted")
         assert {copy, *(f"{copy}/{name}" for name in names)} <= set(found)
-    assert not any(".evenhand-" in name or name.endswith(".part") for name in found)
+    assert not any(".evenhand-" in name or name.endswith(".unfinished") for name in found)
     modes = {name: ("0o700" if (tmp_path / name).is_dir() else "0o600") for name in found}
     assert found == modes
 

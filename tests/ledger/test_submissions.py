@@ -25,6 +25,7 @@ from evenhand.domain.submission import (
     Withdrawn,
     label,
 )
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import submission_events
 from evenhand.ledger.submissions.intakes import (
@@ -39,7 +40,6 @@ from evenhand.ledger.submissions.intakes import (
 )
 from evenhand.ledger.submissions.store import (
     Submission,
-    TooLate,
     TooMany,
     begin_submission,
     confirm,

@@ -26,6 +26,7 @@ from evenhand.site.accounts.store import Invite, Role, invite
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.settings import Site, VisitorLimits, site_at
 from evenhand.site.serving import server_config
+from tests.site.described import as_described
 
 SCRIPT = "<script>alert('x')</script>"
 SECRETS = ("caption-9f1c", "reference-9f1c", "truth-9f1c", "criterion-9f1c")
@@ -48,7 +49,9 @@ class House:
     """Closes the visitors when the house does."""
 
     def visitor(self, **headers: str) -> httpx.Client:
-        client = httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False)
+        client = httpx.Client(
+            base_url=self.url, headers=headers, timeout=60, trust_env=False, event_hooks={"response": [as_described]}
+        )
         return self.leaving.enter_context(client)
 
     def link(self, role: Role, *, uses: int = 1, lasts: float = 3600.0) -> str:

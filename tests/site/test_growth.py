@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.domain.event import Event
 from evenhand.site.living.cache import KnownProposals
 from evenhand.site.living.events import (
     Answer,
     Caption,
     Instruction,
-    ProposalEvent,
     Rules,
     Said,
     Verification,
@@ -43,7 +43,7 @@ def played(wanted: list[tuple[str, str, str]], verifiers: int) -> KnownProposals
     for seq, (one, person, move) in enumerate(wanted, start=1):
         said = next_said(known, one, move, verifiers)
         by = None if isinstance(said, Answer) else person
-        known = known.after([(one, ProposalEvent(seq=seq, at=0.0, person=by, said=said))])
+        known = known.after([(one, Event(seq=seq, at=0.0, person=by, said=said))])
     return known
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from evenhand.domain.rater import Rater
 from evenhand.domain.submission import Estimated, Judged, Stopped, Uploaded
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.submissions.intakes import intakes_on_record
-from evenhand.ledger.submissions.store import Submission, TooLate, begin_submission, find_submission, tell
+from evenhand.ledger.submissions.store import Submission, begin_submission, find_submission, tell
 from evenhand.ledger.submissions.store import confirm as confirm_upload
 from evenhand.site.accounts.requests import ask_to_join
 from evenhand.site.accounts.store import people

@@ -9,6 +9,7 @@ from pathlib import Path
 import evenhand
 from evenhand.cli.sentences import exit_code_of
 from evenhand.domain.errors import CALL_CODES, DISTINCT, UNEXPECTED, EvenhandError
+from evenhand.files.outputs import write_whole
 from evenhand.site.http.refusal import STATUS_CODES
 
 _HEAD = """# Error codes
@@ -77,4 +78,4 @@ def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) 
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(errors_reference(), encoding="utf-8")
+    write_whole(Path(sys.argv[1]), errors_reference().encode())

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.cli.main import COMMANDS, evenhand
+from evenhand.files.outputs import write_whole
 
 
 def reference() -> str:
@@ -51,4 +52,4 @@ def _row(option: click.Option) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(reference(), encoding="utf-8")
+    write_whole(Path(sys.argv[1]), reference().encode())

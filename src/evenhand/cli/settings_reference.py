@@ -11,6 +11,7 @@ import click
 
 from evenhand.cli.folder import MAY_SET
 from evenhand.cli.main import COMMANDS, evenhand
+from evenhand.files.outputs import write_whole
 from evenhand.models.provider import providers
 
 HEAD = """\
@@ -193,4 +194,4 @@ def _providers() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(settings_reference(), encoding="utf-8")
+    write_whole(Path(sys.argv[1]), settings_reference().encode())

@@ -6,8 +6,10 @@ model by a label that says nothing, so that it is anonymous until its team publi
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Literal, TypeAlias
 
+from evenhand.domain.event import Event
 from evenhand.domain.identity import Json
 
 Stage: TypeAlias = Literal["draft", "confirmed", "approved", "stopped", "judged", "refused", "withdrawn"]
@@ -157,13 +159,7 @@ Said: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionEvent:
-    seq: int
-    at: float
-    person: str | None
-    """Who; None for the worker."""
-    said: Said
+SubmissionEvent: TypeAlias = Event[Said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,10 +207,7 @@ class SubmissionState:
 
 def standing(events: Iterable[SubmissionEvent]) -> SubmissionState:
     """Of one submission's events in their order; those that do not fit are passed over."""
-    found = SubmissionState()
-    for event in events:
-        found = after(found, event)
-    return found
+    return reduce(after, events, SubmissionState())
 
 
 def after(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:

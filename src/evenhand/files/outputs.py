@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from evenhand.domain.errors import EvenhandError
 from evenhand.files.private_files import make_folder
+from evenhand.files.whole import appearing
 
 _STREAM = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
 _REMEMBERED = 2000
@@ -118,21 +118,15 @@ def replacing(place: Place) -> Generator[BinaryIO]:
             with path.open("ab") as file:
                 yield file
             return
-    part = path.with_name(f".evenhand-{secrets.token_hex(8)}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    digest = ""
+    with appearing(path) as file:
+        yield file
         if isinstance(place, Target):
             place.check()  # something may have come there while we wrote
-        digest = _digest(part)
-        part.replace(path)
-        if isinstance(place, Target):
-            _remember(place.command, path, digest)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+            file.flush()
+            digest = _digest(Path(file.name))
+    if isinstance(place, Target):
+        _remember(place.command, path, digest)
 
 
 def write_whole(place: Place, content: bytes) -> None:
@@ -155,9 +149,8 @@ def _remember(command: str, path: Path, digest: str) -> None:
     # Without a note the file is written all the same; to write over it then takes --force.
     with contextlib.suppress(OSError):
         make_folder(note.parent)
-        part = note.with_name(f"{note.name}.{secrets.token_hex(4)}")
-        part.write_text(json.dumps(noted), encoding="utf-8")
-        part.replace(note)
+        with appearing(note) as file:
+            file.write(json.dumps(noted).encode())
         _forget_oldest(note.parent)
 
 

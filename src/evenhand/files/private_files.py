@@ -3,21 +3,16 @@ wider, and only where it is ours."""
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from evenhand.domain.errors import EvenhandError
+from evenhand.files.whole import appearing
 
 FOLDER, FILE = 0o700, 0o600
-UNFINISHED = ".unfinished"
-"""How the name of a file ends that is being written."""
-
 _OTHERS = 0o077
 
 
@@ -75,33 +70,19 @@ def make_empty(path: Path) -> None:
 def write_whole(path: Path, data: bytes, *, within: Path) -> None:
     """All of the file or none of it, even when the plug is pulled or another process writes the same. Raises WayOut."""
     stay_within(path, within)
-    with _appearing(path) as file:
+    make_folder(path.parent)
+    with appearing(path, rights=FILE) as file:
         file.write(data)
+    make_durable(path.parent)
 
 
 def copy(source: Path, target: Path, *, within: Path) -> None:
     """The bytes, not the rights; in the place of what is there, all of it or none. Raises WayOut."""
     stay_within(target, within)
-    with source.open("rb") as data, _appearing(target) as file:
+    make_folder(target.parent)
+    with source.open("rb") as data, appearing(target, rights=FILE) as file:
         shutil.copyfileobj(data, file, 1 << 20)
-
-
-@contextmanager
-def _appearing(path: Path) -> Generator[BinaryIO]:
-    make_folder(path.parent)
-    unfinished = path.parent / f"{path.name}.{secrets.token_hex(8)}{UNFINISHED}"
-    try:
-        make_empty(unfinished)
-        with unfinished.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
-    make_durable(path.parent)
+    make_durable(target.parent)
 
 
 def append_line(path: Path, line: bytes, *, within: Path) -> None:

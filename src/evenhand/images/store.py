@@ -9,7 +9,8 @@ from threading import Lock
 
 import pybase64
 
-from evenhand.files.private_files import UNFINISHED, WayOut, stay_within, write_whole
+from evenhand.files.private_files import WayOut, stay_within, write_whole
+from evenhand.files.whole import UNFINISHED
 from evenhand.images import addresses, originals
 from evenhand.images.inspection import ImageInfo, inspect
 from evenhand.images.inspection import digest as digest_of

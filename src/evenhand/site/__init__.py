@@ -22,6 +22,8 @@ To add pages:
 - Whatever shows an item, an answer or a judge's words asks `visibility.sight` first and shows what it lets through.
 - A path that takes uploads is named in `Limits.uploads` with its bytes. Its forms name `Known` before `SentForm`, so
   that nobody passing by makes the server read so much.
+- A route of the API is made by a `DocumentRouter` (`openapi.py`) and returns a TypedDict that names the fields of its
+  document: /openapi.json shows it, and the tests hold every answer against it (tests/site/described.py).
 - A script or style is a file in static/, named `{{ static["name.js"] }}`: the policy allows nothing else, nor `style=`.
 - Work tables are in `ledger/store/schema.py` (`tables.py` says what a change of them takes); SQL stays in `ledger/`.
 - What takes long to work out goes through `Computed`, keyed by the state of the record (`ledger.newest`); what takes

@@ -2,15 +2,13 @@
 
 import json
 import time
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from evenhand.domain.identity import Json
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.site.accounts.pages import ended
@@ -28,15 +26,33 @@ from evenhand.site.accounts.store import (
 )
 from evenhand.site.boards.battle import BattleOnRecord, find_battle
 from evenhand.site.boards.pages import Name, Page, View, listed_battles, sight_of
+from evenhand.site.documents import (
+    BattleDocument,
+    BattlesDocument,
+    BenchmarkListed,
+    BenchmarksDocument,
+    BoardDocument,
+    BoardListed,
+    BoardsDocument,
+    InvitationDocument,
+    InvitationListed,
+    InvitationsDocument,
+    KeysDocument,
+    LinkDocument,
+    LogDocument,
+    PeopleDocument,
+    PersonDocument,
+    PersonListed,
+    TokenDocument,
+)
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.refusal import not_found
 from evenhand.site.http.service import Changing, Owner, Serving, Visiting
-from evenhand.site.openapi import PUBLIC
+from evenhand.site.openapi import PUBLIC, DocumentRouter
 from evenhand.site.owner.pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name, made_link_back, signed_out, sound
 
-routes = APIRouter(prefix="/api", tags=["Evenhand"])
+routes = DocumentRouter(prefix="/api", tags=["Evenhand"])
 
-Document = dict[str, Any]
 BoardId = Annotated[str, Path(max_length=64, description="A board's id, as /api/boards lists it.")]
 Id = Annotated[str, Path(max_length=100)]
 
@@ -57,8 +73,8 @@ class Opening(BaseModel):
 
 
 @routes.get("/boards", summary="The boards there are", openapi_extra=PUBLIC)
-async def list_boards(serving: Serving, visiting: Visiting) -> Document:
-    found = [
+async def list_boards(serving: Serving, visiting: Visiting) -> BoardsDocument:
+    found: list[BoardListed] = [
         {
             "board": one.id,
             "benchmark": one.benchmark,
@@ -76,27 +92,35 @@ async def list_boards(serving: Serving, visiting: Visiting) -> Document:
 
 
 @routes.get("/boards/{board}", summary="One board, as `evenhand rank --json` prints it", openapi_extra=PUBLIC)
-async def get_board(serving: Serving, board: BoardId, asked: View) -> Document:  # noqa: ARG001
+async def get_board(serving: Serving, board: BoardId, asked: View) -> BoardDocument:  # noqa: ARG001
     return json.loads(await serving.document(asked))
 
 
 @routes.get(
     "/boards/{board}/battles", summary="The battles of one model, as far as they may be seen", openapi_extra=PUBLIC
 )
-async def list_battles(serving: Serving, visiting: Visiting, asked: View, model: Name, page: Page = 1) -> Document:
+async def list_battles(
+    serving: Serving, visiting: Visiting, asked: View, model: Name, page: Page = 1
+) -> BattlesDocument:
     found = await serving.standings(asked.whole)
     if found.of(model) is None:
         raise not_found("such model on this board")
     seen = await sight_of(serving, visiting, found.on_record)
     played = await run_in_threadpool(listed_battles, serving, found, model, seen, page)
-    shown = [
-        {"item": one.item, "label": one.label, "opponent": one.opponent, "result": one.result} for one in played.battles
-    ]
-    return {"schema": 1, "model": model, "total": played.total, "page": page, "battles": shown}
+    return {
+        "schema": 1,
+        "model": model,
+        "total": played.total,
+        "page": page,
+        "battles": [
+            {"item": one.item, "label": one.label, "opponent": one.opponent, "result": one.result}
+            for one in played.battles
+        ],
+    }
 
 
 @routes.get("/boards/{board}/battle", summary="One battle whole, as far as it may be seen", openapi_extra=PUBLIC)
-async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name) -> Document:
+async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name) -> BattleDocument:
     on_record = await serving.board(asked)
     seen = await sight_of(serving, visiting, on_record)
     found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
@@ -105,7 +129,7 @@ async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Na
     return _battle_document(found)
 
 
-def _battle_document(found: BattleOnRecord) -> Document:
+def _battle_document(found: BattleOnRecord) -> BattleDocument:
     item = found.item
     return {
         "schema": 1,
@@ -136,12 +160,12 @@ def _battle_document(found: BattleOnRecord) -> Document:
 
 
 @routes.get("/me", summary="Who I am")
-async def me(visiting: Visiting) -> Document:
+async def me(visiting: Visiting) -> PersonDocument:
     return {"schema": 1, **_person(visiting.must_be("owner", "annotator", "team"))}
 
 
 @routes.post("/tokens", summary="A token for scripts; it is shown once", status_code=201)
-async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> Document:
+async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> TokenDocument:
     person = changing.must_be("owner", "annotator", "team")
     granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=asked.note)
     await serving.watch.note(changing, "made a token", granted.id)
@@ -149,7 +173,7 @@ async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> Do
 
 
 @routes.get("/keys", summary="My sessions and tokens")
-async def list_keys(serving: Serving, visiting: Visiting) -> Document:
+async def list_keys(serving: Serving, visiting: Visiting) -> KeysDocument:
     person = visiting.must_be("owner", "annotator", "team")
     found = await run_in_threadpool(access_keys, serving.ledger, person.id)
     return {
@@ -165,9 +189,9 @@ async def delete_key(serving: Serving, changing: Changing, key: Id) -> Response:
 
 
 @routes.get("/invitations", summary="All invitations (owner)")
-async def list_invitations(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+async def list_invitations(serving: Serving, owner: Owner) -> InvitationsDocument:  # noqa: ARG001
     now = time.time()
-    found = [
+    found: list[InvitationListed] = [
         {
             "id": one.id,
             "invitation": one.id,
@@ -183,7 +207,9 @@ async def list_invitations(serving: Serving, owner: Owner) -> Document:  # noqa:
 
 
 @routes.post("/invitations", summary="Invite somebody (owner); the link is shown once", status_code=201)
-async def new_invitation(serving: Serving, owner: Owner, changing: Changing, asked: NewInvitation) -> Document:
+async def new_invitation(
+    serving: Serving, owner: Owner, changing: Changing, asked: NewInvitation
+) -> InvitationDocument:
     made_by = owner.must_be("owner").id
     wanted = sound(Invite(role=asked.role, note=asked.note, uses=asked.uses, lasts=asked.days * DAY, made_by=made_by))
     granted = await run_in_threadpool(invite, serving.ledger, wanted)
@@ -201,7 +227,7 @@ async def delete_invitation(serving: Serving, owner: Owner, changing: Changing, 
 
 
 @routes.get("/people", summary="All people (owner)")
-async def list_people(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+async def list_people(serving: Serving, owner: Owner) -> PeopleDocument:  # noqa: ARG001
     found = await run_in_threadpool(people, serving.ledger)
     return {"schema": 1, "people": [_person(one) for one in found]}
 
@@ -220,19 +246,19 @@ async def delete_keys(serving: Serving, owner: Owner, changing: Changing, person
 
 
 @routes.post("/people/{person}/link", summary="A link back for a person (owner); it is shown once", status_code=201)
-async def post_link(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Document:  # noqa: ARG001
+async def post_link(serving: Serving, owner: Owner, changing: Changing, person: Id) -> LinkDocument:  # noqa: ARG001
     made = await made_link_back(serving, owner, person)
     return {"schema": 1, "link": made.address, "expires": made.expires}
 
 
-def _person(person: Person) -> Mapping[str, Json]:
+def _person(person: Person) -> PersonListed:
     return {"person": person.id, "role": person.role, "name": person.name or None, "at": person.at}
 
 
 @routes.get("/benchmarks", summary="The benchmarks on record, and whether all of each may be seen (owner)")
-async def list_benchmarks(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+async def list_benchmarks(serving: Serving, owner: Owner) -> BenchmarksDocument:  # noqa: ARG001
     opened = await run_in_threadpool(opened_benchmarks, serving.ledger)
-    found = [
+    found: list[BenchmarkListed] = [
         {"benchmark": one.name, "data": one.data, "open": one.data in opened}
         for one in await run_in_threadpool(benchmarks, serving.ledger)
     ]
@@ -256,17 +282,19 @@ async def list_events(
     serving: Serving,
     owner: Owner,  # noqa: ARG001
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
-) -> Document:
+) -> LogDocument:
     found = await run_in_threadpool(events, serving.ledger, before=before)
-    shown = [
-        {
-            "seq": one.seq,
-            "at": one.at,
-            "what": one.what,
-            "person": one.person,
-            "address": one.address,
-            "detail": one.detail,
-        }
-        for one in found
-    ]
-    return {"schema": 1, "events": shown}
+    return {
+        "schema": 1,
+        "events": [
+            {
+                "seq": one.seq,
+                "at": one.at,
+                "what": one.what,
+                "person": one.person,
+                "address": one.address,
+                "detail": one.detail,
+            }
+            for one in found
+        ],
+    }

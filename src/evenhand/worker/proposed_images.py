@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from evenhand.images.fetching import Fetched, FetchLimits, Outcome, Problem, fetch_images
 from evenhand.images.sniffing import PROPOSED_LIMITS
 from evenhand.ledger.store.claims import claim_calls, holder_name, release_all
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.opening import explained
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.audit_log import LogEvent, write_down
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import ImageCame, ImageFailed, next_try
 from evenhand.site.living.settings import growing_benchmarks
-from evenhand.site.living.store import TooLate, find_proposal, say
+from evenhand.site.living.store import find_proposal, say
 from evenhand.worker.loop import Stopping
 
 LIMITS = FetchLimits(

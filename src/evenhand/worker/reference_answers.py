@@ -20,11 +20,12 @@ from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
 from evenhand.engine.session import run_task
 from evenhand.engine.tasks.item_task import Addressee, nothing_said
 from evenhand.ledger.store.claims import Claimed, claim_calls, held_now
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import Answer, AnswerFailed, next_try
 from evenhand.site.living.settings import GrowingBenchmark, growing_benchmarks
-from evenhand.site.living.store import TooLate, say
+from evenhand.site.living.store import say
 from evenhand.worker.loop import InPart, Stopping
 
 SAMPLED = Settings(max_tokens=2048)

@@ -16,12 +16,12 @@ from evenhand.engine.session import Ended, register, run_study
 from evenhand.engine.tasks.joining import JoinedBoard
 from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.claims import renew
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
 from evenhand.ledger.submissions.store import (
     Submission,
-    TooLate,
     find_submission,
     run_command,
     spent,

@@ -16,12 +16,12 @@ from evenhand.engine.tasks.joining import Draw, JoinedBoard, joined_board, placi
 from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.images import ImageError
 from evenhand.ledger.store.claims import claim_one, held_now, holder_name, release_all
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake, intakes_on_record
 from evenhand.ledger.submissions.placements import studies_count
 from evenhand.ledger.submissions.store import (
     Submission,
-    TooLate,
     last_change_of_sight,
     queue,
     tell,

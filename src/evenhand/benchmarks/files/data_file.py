@@ -9,13 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
 from evenhand.benchmarks.data_error import BenchmarkError, DownloadError
+from evenhand.files.whole import continued
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
+
+Told: TypeAlias = Callable[[int, int | None], None]
+"""Hears the bytes that are here and, where the server says it, how many there will be."""
 
 _CHUNK_BYTES = 1 << 20
 _SILENT_SECONDS = 60
@@ -56,34 +60,32 @@ def data_files(info: BenchmarkInfo) -> tuple[DataFile, ...]:
     )
 
 
-def download(
-    file: DataFile, folder: Path, *, told: Callable[[int, int | None], None] = lambda _came, _of: None
-) -> Downloaded:
+def download(file: DataFile, folder: Path, *, told: Told = lambda _came, _of: None) -> Downloaded:
     """The file in the folder, its MD5 checked. What came before an interruption is kept, and the rest is asked for.
 
-    `told` hears the bytes that are here and, where the server says it, how many there will be. It runs an event loop of
-    its own. Raises BenchmarkError; DownloadError where the network does not give it.
+    It runs an event loop of its own. Raises BenchmarkError; DownloadError where the network does not give it.
     """
-    target, part = folder / file.name, folder / f"{file.name}.part"
+    target = folder / file.name
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if target.exists():
             _refuse_other(file, target)
             return Downloaded(path=target, bytes=target.stat().st_size, came=0)
-        came = asyncio.run(_fetch(file, part, told))
-        if md5_of(part) != file.md5:
-            part.unlink()
-            raise DownloadError(
-                f"What came from {file.url} has not the MD5 {file.md5}: it was damaged on the way or has changed. "
-                f"It was deleted; run the same command again, or {file.by_hand}"
-            )
-        part.replace(target)
+        with continued(target) as part:
+            came = asyncio.run(_fetch(file, part, told))
+            part.flush()
+            if md5_of(Path(part.name)) != file.md5:
+                part.truncate(0)
+                raise DownloadError(
+                    f"What came from {file.url} has not the MD5 {file.md5}: it was damaged on the way or has changed. "
+                    f"It was deleted; run the same command again, or {file.by_hand}"
+                )
     except OSError as error:
         raise BenchmarkError(f"{folder}: {file.name} cannot be kept here ({error.strerror or error}).") from error
     return Downloaded(path=target, bytes=target.stat().st_size, came=came)
 
 
-async def _fetch(file: DataFile, part: Path, told: Callable[[int, int | None], None]) -> int:
+async def _fetch(file: DataFile, part: BinaryIO, told: Told) -> int:
     """Bytes that came into the part. Raises DownloadError where the network does not give it."""
     from aiohttp import ClientError, ClientSession, ClientTimeout
 
@@ -102,7 +104,7 @@ async def _fetch(file: DataFile, part: Path, told: Callable[[int, int | None], N
         ) from error
 
 
-async def _keep(response: "ClientResponse", file: DataFile, part: Path, told: Callable[[int, int | None], None]) -> int:
+async def _keep(response: "ClientResponse", file: DataFile, part: BinaryIO, told: Told) -> int:
     here = _length(part)
     if response.status == 416 and here:
         # All of it is here already, or more than there is; the MD5 tells which.
@@ -112,22 +114,22 @@ async def _keep(response: "ClientResponse", file: DataFile, part: Path, told: Ca
     start = here if response.status == 206 else 0
     rest = response.content_length
     whole = None if rest is None else start + rest
-    free = shutil.disk_usage(part.parent).free
+    folder = Path(part.name).parent
+    free = shutil.disk_usage(folder).free
     if rest is not None and rest > free:
-        raise BenchmarkError(f"{part.parent} has {free} bytes free and {file.name} needs {rest} more; make room.")
+        raise BenchmarkError(f"{folder} has {free} bytes free and {file.name} needs {rest} more; make room.")
+    part.truncate(start)
     came = 0
-    # Never through a link: a folder of somebody else's could have one of that name.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_APPEND if start else os.O_TRUNC)
-    with os.fdopen(os.open(part, flags, 0o666), "ab" if start else "wb") as out:
-        async for piece in response.content.iter_chunked(_CHUNK_BYTES):
-            await asyncio.to_thread(out.write, piece)
-            came += len(piece)
-            told(start + came, whole)
+    async for piece in response.content.iter_chunked(_CHUNK_BYTES):
+        await asyncio.to_thread(part.write, piece)
+        came += len(piece)
+        told(start + came, whole)
     return came
 
 
-def _length(part: Path) -> int:
-    return part.stat().st_size if part.exists() else 0
+def _length(part: BinaryIO) -> int:
+    part.flush()
+    return os.fstat(part.fileno()).st_size
 
 
 def _refuse_other(file: DataFile, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tables, opening, writing, budgets, claims, the hash chain's links.
+"""Tables, opening, writing, budgets, claims, event logs, the hash chain's links.
 
 Start with `record.py`.
 """

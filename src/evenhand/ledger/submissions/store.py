@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -35,27 +35,33 @@ from evenhand.domain.submission import (
 from evenhand.format.words import counted
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.budgets import cut_off
+from evenhand.ledger.store.event_log import EventLog, TooLate, in_turn
 from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.ledger.store.runs import charged_to
 from evenhand.ledger.store.statements import insert_all
 from evenhand.ledger.store.submission_schema import intakes, receipts, submission_events, submissions
 from evenhand.ledger.submissions.intakes import Intake
 
-_KINDS: Mapping[str, type[Any]] = {
-    "uploaded": Uploaded,
-    "confirmed": Confirmed,
-    "estimated": Estimated,
-    "approved": Approved,
-    "refused": Refused,
-    "stopped": Stopped,
-    "raised": Raised,
-    "closed": Closed,
-    "failed": Failed,
-    "judged": Judged,
-    "published": Published,
-    "withdrawn": Withdrawn,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+LOG: EventLog[Said, SubmissionState] = EventLog(
+    table=submission_events,
+    about="submission",
+    kinds={
+        "uploaded": Uploaded,
+        "confirmed": Confirmed,
+        "estimated": Estimated,
+        "approved": Approved,
+        "refused": Refused,
+        "stopped": Stopped,
+        "raised": Raised,
+        "closed": Closed,
+        "failed": Failed,
+        "judged": Judged,
+        "published": Published,
+        "withdrawn": Withdrawn,
+    },
+    after=after,
+    tuples=frozenset({"opponents"}),
+)
 
 SHOWN = ("row", "moved", "study")
 """Of a receipt, what stays with the event."""
@@ -65,10 +71,6 @@ DRAFTS_MOST = 20
 """Submissions that a team may have begun and neither confirmed nor withdrawn: each holds files."""
 BEGUN_MOST = 20
 """Submissions that a team may begin within a day."""
-
-
-class TooLate(Exception):
-    """Something that cannot be said of a submission as it stands now."""
 
 
 class TooMany(Exception):
@@ -112,7 +114,7 @@ def begin_submission(ledger: Ledger, intake: Intake, entered: Entered, *, person
         "at": time.time(),
     }
     with ledger.writing() as connection:
-        in_turn(connection, schema.people.c.id == person)
+        in_turn(connection, schema.people.c.id, person)
         mine = _read(connection, select(submissions).where(submissions.c.person == person))
         if sum(one.standing.stage == "draft" for one in mine) >= DRAFTS_MOST:
             raise TooMany(f"{DRAFTS_MOST} drafts of yours are open; confirm or withdraw one of them first.")
@@ -135,7 +137,7 @@ def tell(
     Raises TooLate, and adds nothing, where it is not `allowed` or would change nothing.
     """
     with ledger.writing() as connection:
-        in_turn(connection, submissions.c.id == submission)
+        in_turn(connection, submissions.c.id, submission)
         return _tell(connection, submission, said, person=person, allowed=allowed)
 
 
@@ -147,9 +149,9 @@ def confirm(ledger: Ledger, submission: Submission, intake: Intake, *, upload: i
     """
     terms = intake.terms
     with ledger.writing() as connection:
-        in_turn(connection, intakes.c.id == intake.id)
+        in_turn(connection, intakes.c.id, intake.id)
         recent = select(submission_events.c.submission).where(
-            submission_events.c.kind == _NAMES[Confirmed],
+            submission_events.c.kind == LOG.name(Confirmed),
             submission_events.c.at > time.time() - terms.days * DAY,
             submission_events.c.submission.in_(
                 select(submissions.c.id).where(
@@ -186,7 +188,7 @@ def forget_files(ledger: Ledger, files: Collection[str]) -> None:
     with ledger.writing() as connection:  # so that nobody says meanwhile that one of them was uploaded
         for file in files:
             named = select(table.c.submission).where(
-                table.c.kind == _NAMES[Uploaded], table.c.content.contains(file, autoescape=True)
+                table.c.kind == LOG.name(Uploaded), table.c.content.contains(file, autoescape=True)
             )
             if file not in files_kept(_read(connection, select(submissions).where(submissions.c.id.in_(named)))):
                 ledger.submitted.remove(file)
@@ -211,7 +213,7 @@ def wanted_of_the_worker(ledger: Ledger) -> Sequence[Submission]:
     """
     table = submission_events
     last = select(func.max(table.c.seq)).group_by(table.c.submission)
-    kinds = [_NAMES[kind] for kind in (Confirmed, Estimated, Approved, Raised, Closed, Failed)]
+    kinds = [LOG.name(kind) for kind in (Confirmed, Estimated, Approved, Raised, Closed, Failed)]
     open_ones = select(table.c.submission).where(table.c.seq.in_(last), table.c.kind.in_(kinds))
     query = select(submissions).where(submissions.c.id.in_(open_ones))
     return _found(ledger, query.order_by(submissions.c.at, submissions.c.id))
@@ -246,7 +248,7 @@ def submitted_models(ledger: Ledger) -> dict[str, SubmittedModel]:
 
 def last_change_of_sight(ledger: Ledger) -> int:
     """The number of the last event that showed a submitted model to everybody, or hid it again; 0 for none."""
-    kinds = [_NAMES[kind] for kind in (Published, Withdrawn)]
+    kinds = [LOG.name(kind) for kind in (Published, Withdrawn)]
     query = select(func.max(submission_events.c.seq)).where(submission_events.c.kind.in_(kinds))
     with ledger.reading() as connection:
         return connection.execute(query).scalar() or 0
@@ -281,7 +283,7 @@ def _read(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Submi
     for some in chunks(sorted(events)):
         said = select(table).where(table.c.submission.in_(some)).order_by(table.c.seq)
         for row in connection.execute(said):
-            events[row.submission].append(_event(row))
+            events[row.submission].append(LOG.event(row))
     return [_submission(row, events[row.id]) for row in rows]
 
 
@@ -298,11 +300,6 @@ def _submission(row: Row[Any], events: Sequence[SubmissionEvent]) -> Submission:
     )
 
 
-def in_turn(connection: Connection, where: Any) -> None:
-    """On PostgreSQL writers about one thing wait for each other here; on SQLite all writers do anyway."""
-    connection.execute(select(where.left).where(where).with_for_update())
-
-
 def _tell(
     connection: Connection,
     submission: str,
@@ -311,24 +308,15 @@ def _tell(
     person: str | None,
     allowed: Callable[[SubmissionState], bool],
 ) -> SubmissionState:
-    table = submission_events
-    known = select(table).where(table.c.submission == submission).order_by(table.c.seq)
-    before = standing(_event(row) for row in connection.execute(known))
-    at = time.time()
-    if not allowed(before) or after(before, SubmissionEvent(seq=0, at=at, person=person, said=said)) == before:
+    before = standing(LOG.events(connection, submission))
+    if not allowed(before):
         raise TooLate
-    row = {
-        "submission": submission,
-        "kind": _NAMES[type(said)],
-        "person": person,
-        "content": canonical_json(asdict(_brief(said))),
-        "at": at,
-    }
-    (seq,) = insert_all(connection, table, [row])
+    LOG.must_change(before, said, person=person)
+    event = LOG.add(connection, submission, _brief(said), person=person)
     if isinstance(said, Judged):
-        receipt = {"event": seq, "submission": submission, "content": canonical_json(said.receipt)}
+        receipt = {"event": event.seq, "submission": submission, "content": canonical_json(said.receipt)}
         insert_all(connection, receipts, [receipt])
-    return after(before, SubmissionEvent(seq=seq, at=at, person=person, said=_brief(said)))
+    return after(before, event)
 
 
 def _brief(said: Said) -> Said:
@@ -336,11 +324,3 @@ def _brief(said: Said) -> Said:
     if not isinstance(said, Judged):
         return said
     return replace(said, receipt={name: said.receipt[name] for name in SHOWN if name in said.receipt})
-
-
-def _event(row: Row[Any]) -> SubmissionEvent:
-    content = json.loads(row.content)
-    if "opponents" in content:
-        content["opponents"] = tuple(content["opponents"])
-    said: Said = _KINDS[row.kind](**content)
-    return SubmissionEvent(seq=row.seq, at=row.at, person=row.person, said=said)

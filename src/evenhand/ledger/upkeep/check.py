@@ -18,7 +18,8 @@ import orjson
 from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, text
 
 from evenhand.domain.identity import Json, canonical_hash, content_hash
-from evenhand.files.private_files import UNFINISHED, copy, make_durable, make_empty, make_folder
+from evenhand.files.private_files import copy, make_durable, make_empty, make_folder
+from evenhand.files.whole import UNFINISHED
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.opening import LedgerError, explained, sqlite_path, strange_tables, unmoved

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from evenhand.files.private_files import (
-    UNFINISHED,
     append_line,
     copy,
     make_durable,
@@ -15,6 +14,7 @@ from evenhand.files.private_files import (
     make_temporary_folder,
     stay_within,
 )
+from evenhand.files.whole import UNFINISHED
 from evenhand.images.addresses import FILE_NAME as ADDRESSES
 from evenhand.images.originals import FILE_NAME as ORIGINALS
 from evenhand.ledger.store.opening import LedgerError, explained, sqlite_path

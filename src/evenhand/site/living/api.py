@@ -1,14 +1,14 @@
 """The same as the pages where people let a benchmark grow, for scripts."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
-from evenhand.site.api import Document, Id
+from evenhand.site.api import Id
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import Changing, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor
@@ -27,8 +27,8 @@ from evenhand.site.living.actions import (
     withdraw_writing,
 )
 from evenhand.site.living.drafts import save_draft
-from evenhand.site.living.events import Caption, CaptionOrAnswer, Verification
-from evenhand.site.living.growth import Doing, Step, WritingTask, about, writing_name
+from evenhand.site.living.events import Caption, CaptionOrAnswer, Stage, Verification
+from evenhand.site.living.growth import Doing, Step, TaskState, WritingTask, about, writing_name
 from evenhand.site.living.pages import everything_asked
 from evenhand.site.living.proposed import (
     CAPTION_LONGEST,
@@ -42,9 +42,11 @@ from evenhand.site.living.proposed import (
     caption_text,
     plain,
 )
+from evenhand.site.living.settings import Example
 from evenhand.site.living.store import Proposal
+from evenhand.site.openapi import DocumentRouter, Versioned
 
-routes = APIRouter(prefix="/api", tags=["Growing"])
+routes = DocumentRouter(prefix="/api", tags=["Growing"])
 
 _SEQ_MOST = 2**62
 DRAFT_LONGEST = 10_000
@@ -84,10 +86,72 @@ class NewVerification(BaseModel):
     offensive: bool = False
 
 
+class RejectedInstruction(TypedDict):
+    instruction: str
+    reason: str
+
+
+class WritingListed(TypedDict):
+    task: int
+    skill: str
+    state: TaskState
+    proposal: str | None
+    stage: Stage | None
+    image_fault: str | None
+    rejected: RejectedInstruction | None
+
+
+class AssignmentListed(TypedDict):
+    growing: str
+    name: str
+    paused: bool
+    items: int
+    write: list[WritingListed]
+    caption: int
+    verify: int
+    done: dict[Step, list[str]]
+    passed_over: list[Doing]
+
+
+class AssignmentsDocument(Versioned):
+    growing: list[AssignmentListed]
+
+
+class ExampleShown(TypedDict):
+    instruction: str
+    output: str
+    image: str | None
+    skill: str
+
+
+class WritingDocument(Versioned, WritingListed):
+    example: ExampleShown
+
+
+class ProposedDocument(Versioned):
+    proposal: str
+
+
+class TaskShown(TypedDict):
+    """`caption` and `answer` are there to be verified."""
+
+    proposal: str
+    about: int
+    skill: str
+    instruction: str
+    image: str | None
+    caption: NotRequired[str]
+    answer: NotRequired[str]
+
+
+class TaskDocument(Versioned):
+    task: TaskShown | None
+
+
 @routes.get("/growing", summary="What growing benchmarks ask of me")
-async def list_growing(serving: Serving, visiting: Visiting) -> Document:
+async def list_growing(serving: Serving, visiting: Visiting) -> AssignmentsDocument:
     person = visiting.must_be("annotator", "owner")
-    found = [
+    found: list[AssignmentListed] = [
         {
             "growing": one.growing.id,
             "name": one.growing.name,
@@ -104,7 +168,7 @@ async def list_growing(serving: Serving, visiting: Visiting) -> Document:
     return {"schema": 1, "growing": found}
 
 
-def _writing(task: WritingTask) -> Document:
+def _writing(task: WritingTask) -> WritingListed:
     rejected = None if task.rejected is None else task.rejected.standing
     return {
         "task": task.number,
@@ -118,15 +182,19 @@ def _writing(task: WritingTask) -> Document:
 
 
 @routes.get("/growing/{growing}/write/{task}", summary="One of my writing tasks, with its worked example")
-async def get_writing(serving: Serving, visiting: Visiting, growing: Id, task: int) -> Document:
+async def get_writing(serving: Serving, visiting: Visiting, growing: Id, task: int) -> WritingDocument:
     mine = task_of(await asked_here(serving, visiting, growing), task)
-    return {"schema": 1, **_writing(mine), "example": asdict(mine.skill.example)}
+    return {"schema": 1, **_writing(mine), "example": shown_example(mine.skill.example)}
+
+
+def shown_example(one: Example) -> ExampleShown:
+    return {"instruction": one.instruction, "output": one.output, "image": one.image, "skill": one.skill}
 
 
 @routes.put("/growing/{growing}/write/{task}", summary="Write an instruction, or change mine", status_code=201)
 async def put_instruction(
     serving: Serving, changing: Changing, growing: Id, task: int, asked: NewInstruction
-) -> Document:
+) -> ProposedDocument:
     mine = await _open_task(serving, changing, growing, task)
     sent = Sent(
         skill=mine.skill.name,
@@ -145,7 +213,7 @@ async def put_instruction(
 )
 async def put_upload(
     request: Request, serving: Serving, changing: Changing, growing: Id, task: int, instruction: Words, licence: Licence
-) -> Document:
+) -> ProposedDocument:
     mine = await _open_task(serving, changing, growing, task)
     sent = Sent(
         skill=mine.skill.name,
@@ -175,7 +243,7 @@ async def _open_task(serving: Service, visitor: Visitor, growing: str, task: int
     return task_of(found, task)
 
 
-async def _written(serving: Service, visitor: Visitor, growing: str, mine: WritingTask, sent: Sent) -> Document:
+async def _written(serving: Service, visitor: Visitor, growing: str, mine: WritingTask, sent: Sent) -> ProposedDocument:
     before = None if mine.proposal is None else mine.proposal.standing
     said = await sent.instruction(serving.uploads, visitor, before=before)
     proposal = await run_in_threadpool(keep_instruction, serving.ledger, visitor, growing, mine, said)
@@ -220,24 +288,24 @@ def _said(text: str) -> str:
 
 
 @routes.post("/growing/{growing}/caption", summary="Take the next to caption; nobody else gets it for half an hour")
-async def take_caption(serving: Serving, changing: Changing, growing: Id) -> Document:
+async def take_caption(serving: Serving, changing: Changing, growing: Id) -> TaskDocument:
     return await _taken(serving, changing, growing, "caption")
 
 
 @routes.post("/growing/{growing}/verify", summary="Take the next to verify")
-async def take_verify(serving: Serving, changing: Changing, growing: Id) -> Document:
+async def take_verify(serving: Serving, changing: Changing, growing: Id) -> TaskDocument:
     return await _taken(serving, changing, growing, "verify")
 
 
-async def _taken(serving: Service, visitor: Visitor, growing: str, step: Step) -> Document:
+async def _taken(serving: Service, visitor: Visitor, growing: str, step: Step) -> TaskDocument:
     out = await handed_out(serving, visitor, growing, step)
     must_be_open(out.asked.growing)
     return {"schema": 1, "task": None if out.proposal is None else _task(out.proposal, step)}
 
 
-def _task(one: Proposal, step: Step) -> dict[str, Any]:
+def _task(one: Proposal, step: Step) -> TaskShown:
     stands = one.standing
-    shown = {
+    shown: TaskShown = {
         "proposal": one.id,
         "about": about(one, step),
         "skill": stands.asked.skill,

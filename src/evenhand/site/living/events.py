@@ -7,7 +7,10 @@ verification was given with, so that a change of the rules changes nothing that 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal, TypeAlias
+
+from evenhand.domain.event import Event
 
 Stage: TypeAlias = Literal[
     "image", "caption", "answer", "verify", "flagged", "accepted", "joined", "rejected", "withdrawn", "removed"
@@ -111,15 +114,8 @@ class Joined:
 Said: TypeAlias = Instruction | ImageCame | ImageFailed | Caption | Answer | AnswerFailed | Verification | Word | Joined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalEvent:
-    """`about` in what was said is the `seq` of the event it answers to: what answers to a superseded one counts not."""
-
-    seq: int
-    at: float
-    person: str | None
-    """Who; None for the worker."""
-    said: Said
+ProposalEvent: TypeAlias = Event[Said]
+"""`about` in what was said is the `seq` of the event it answers to: what answers to a superseded one counts not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,10 +167,7 @@ class ProposalState:
 def standing(events: Iterable[ProposalEvent]) -> ProposalState | None:
     """Of one proposal's events in their order; None before its first instruction. Events that do not fit are passed
     over, as where a caption came for an instruction that was changed in the meantime."""
-    found: ProposalState | None = None
-    for event in events:
-        found = after(found, event)
-    return found
+    return reduce(after, events, None)
 
 
 def after(before: ProposalState | None, event: ProposalEvent) -> ProposalState | None:

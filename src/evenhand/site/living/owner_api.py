@@ -3,17 +3,18 @@
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
-from evenhand.site.api import Document, Id
+from evenhand.site.api import Id
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import DOLLARS_MOST, Changing, Owner, Serving
 from evenhand.site.living.actions import growing_of
-from evenhand.site.living.api import RAW_IMAGE, sent_image
-from evenhand.site.living.events import Rules, Word
+from evenhand.site.living.api import RAW_IMAGE, ExampleShown, sent_image, shown_example
+from evenhand.site.living.events import ProposalEvent, Rules, Stage, Word
 from evenhand.site.living.examples import SKILL_LONGEST, SKILLS_MOST, skills_with_examples
 from evenhand.site.living.owner_pages import (
     ATTEMPTS_MOST,
@@ -34,8 +35,9 @@ from evenhand.site.living.owner_pages import (
 from evenhand.site.living.proposed import INSTRUCTION_LONGEST, plain
 from evenhand.site.living.settings import Example, GrowingBenchmark, LivingTerms, NewBenchmark, Version, versions
 from evenhand.site.living.store import Proposal
+from evenhand.site.openapi import DocumentRouter, Versioned
 
-routes = APIRouter(prefix="/api", tags=["Growing"])
+routes = DocumentRouter(prefix="/api", tags=["Growing"])
 
 Name = Annotated[str, Field(min_length=1, max_length=NAME_LONGEST)]
 Skills = Annotated[list[Annotated[str, Field(max_length=SKILL_LONGEST)]], Field(min_length=1, max_length=SKILLS_MOST)]
@@ -72,8 +74,77 @@ class Decision(BaseModel):
     reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to reject or to take out.")
 
 
+class SkillListed(TypedDict):
+    number: int
+    skill: str
+
+
+class GrowingDocument(Versioned):
+    growing: str
+    name: str
+    licence: str
+    base: str | None
+    at: float
+    skills: list[SkillListed]
+    alone: bool
+    verifiers: int
+    attempts: int
+    max_cost: float | None
+    paused: bool
+
+
+class SkillDocument(Versioned, SkillListed):
+    example: ExampleShown
+
+
+class ImageDocument(Versioned):
+    image: str
+
+
+class ProposalListed(TypedDict):
+    proposal: str
+    skill: str
+    instruction: str
+    stage: Stage
+    reason: str | None
+    image: str | None
+    licence: str
+    caption: str | None
+    answer: str | None
+    at: float
+
+
+class ProposalsDocument(Versioned):
+    proposals: list[ProposalListed]
+
+
+class ProposalDocument(Versioned, ProposalListed):
+    pass
+
+
+class ProposalWholeDocument(ProposalDocument):
+    trouble: str | None
+    events: list[dict[str, Any]]
+    """Each with `at`, `person`, `what` happened, and the fields of that."""
+
+
+class VersionListed(TypedDict):
+    version: int
+    data: str
+    items: int
+    at: float
+
+
+class VersionsDocument(Versioned):
+    versions: list[VersionListed]
+
+
+class VersionDocument(Versioned, VersionListed):
+    pass
+
+
 @routes.post("/growing", summary="Begin a growing benchmark (owner)", status_code=201)
-async def post_growing(serving: Serving, owner: Owner, changing: Changing, asked: NewGrowing) -> Document:  # noqa: ARG001
+async def post_growing(serving: Serving, owner: Owner, changing: Changing, asked: NewGrowing) -> GrowingDocument:  # noqa: ARG001
     skills = await run_in_threadpool(skills_with_examples, serving.ledger, [plain(one) for one in asked.skills])
     new = NewBenchmark(
         name=_needed(asked.name, "The name"),
@@ -92,11 +163,11 @@ def _needed(text: str, named: str) -> str:
 
 
 @routes.get("/growing/{growing}", summary="One growing benchmark and its settings (owner)")
-async def get_growing(serving: Serving, owner: Owner, growing: Id) -> Document:  # noqa: ARG001
+async def get_growing(serving: Serving, owner: Owner, growing: Id) -> GrowingDocument:  # noqa: ARG001
     return _document(await growing_of(serving, growing))
 
 
-def _document(found: GrowingBenchmark) -> Document:
+def _document(found: GrowingBenchmark) -> GrowingDocument:
     terms = found.terms
     return {
         "schema": 1,
@@ -106,14 +177,22 @@ def _document(found: GrowingBenchmark) -> Document:
         "base": found.base,
         "at": found.at,
         "skills": [{"number": n, "skill": one.name} for n, one in enumerate(terms.skills, start=1)],
-        **asdict(terms.rules),
+        "alone": terms.rules.alone,
+        "verifiers": terms.rules.verifiers,
+        "attempts": terms.rules.attempts,
         "max_cost": terms.max_cost,
         "paused": terms.paused,
     }
 
 
 @routes.put("/growing/{growing}", summary="Change its settings, pause it, set its budget (owner)")
-async def put_growing(serving: Serving, owner: Owner, changing: Changing, growing: Id, asked: Settings) -> Document:  # noqa: ARG001
+async def put_growing(
+    serving: Serving,
+    owner: Owner,
+    changing: Changing,  # noqa: ARG001
+    growing: Id,
+    asked: Settings,
+) -> GrowingDocument:
     before = (await growing_of(serving, growing)).terms
     given: dict[str, Any] = {name: getattr(asked, name) for name in asked.model_fields_set}
     null = [name for name, value in given.items() if value is None and name != "max_cost"]
@@ -130,9 +209,9 @@ async def put_growing(serving: Serving, owner: Owner, changing: Changing, growin
 
 
 @routes.get("/growing/{growing}/skills/{number}", summary="A skill and its worked example (owner)")
-async def get_skill(serving: Serving, owner: Owner, growing: Id, number: Number) -> Document:  # noqa: ARG001
+async def get_skill(serving: Serving, owner: Owner, growing: Id, number: Number) -> SkillDocument:  # noqa: ARG001
     found = skill_of(await growing_of(serving, growing), number)
-    return {"schema": 1, "number": number, "skill": found.name, "example": asdict(found.example)}
+    return {"schema": 1, "number": number, "skill": found.name, "example": shown_example(found.example)}
 
 
 @routes.put("/growing/{growing}/skills/{number}", summary="Give a skill its worked example (owner)", status_code=204)
@@ -166,7 +245,7 @@ async def put_skill_image(
     changing: Changing,  # noqa: ARG001
     growing: Id,
     number: Number,
-) -> Document:
+) -> ImageDocument:
     found = await growing_of(serving, growing)
     before = skill_of(found, number).example
     image = await serving.uploads.keep(await sent_image(request), visitor=owner)
@@ -175,13 +254,13 @@ async def put_skill_image(
 
 
 @routes.get("/growing/{growing}/proposals", summary="All proposals, and where each stands (owner)")
-async def list_proposals(serving: Serving, owner: Owner, growing: Id) -> Document:  # noqa: ARG001
+async def list_proposals(serving: Serving, owner: Owner, growing: Id) -> ProposalsDocument:  # noqa: ARG001
     found = await growing_of(serving, growing)
     every = await run_in_threadpool(lambda: serving.proposals.of(found.id).proposals)
     return {"schema": 1, "proposals": [_proposal(one) for one in every]}
 
 
-def _proposal(one: Proposal) -> Document:
+def _proposal(one: Proposal) -> ProposalListed:
     stands = one.standing
     return {
         "proposal": one.id,
@@ -198,13 +277,18 @@ def _proposal(one: Proposal) -> Document:
 
 
 @routes.get("/growing/{growing}/proposals/{proposal}", summary="One proposal and all that was said of it (owner)")
-async def get_proposal(serving: Serving, owner: Owner, growing: Id, proposal: Id) -> Document:  # noqa: ARG001
+async def get_proposal(serving: Serving, owner: Owner, growing: Id, proposal: Id) -> ProposalWholeDocument:  # noqa: ARG001
     one = await proposal_of(serving, await growing_of(serving, growing), proposal)
-    events = [
-        {"at": event.at, "person": event.person, "what": type(event.said).__name__, **asdict(event.said)}
-        for event in one.events
-    ]
-    return {"schema": 1, **_proposal(one), "trouble": trouble(one) or None, "events": events}
+    return {
+        "schema": 1,
+        **_proposal(one),
+        "trouble": trouble(one) or None,
+        "events": [_event(event) for event in one.events],
+    }
+
+
+def _event(event: ProposalEvent) -> dict[str, Any]:
+    return {"at": event.at, "person": event.person, "what": type(event.said).__name__, **asdict(event.said)}
 
 
 @routes.post("/growing/{growing}/proposals/{proposal}", summary="Decide on a proposal, or take an item out (owner)")
@@ -215,20 +299,20 @@ async def post_decision(
     growing: Id,
     proposal: Id,
     asked: Decision,
-) -> Document:
+) -> ProposalDocument:
     await decided(serving, owner, growing, proposal, Word(word=asked.word, reason=plain(asked.reason).strip()))
     one = await proposal_of(serving, await growing_of(serving, growing), proposal)
     return {"schema": 1, **_proposal(one)}
 
 
 @routes.get("/growing/{growing}/versions", summary="Its versions (owner)")
-async def list_versions(serving: Serving, owner: Owner, growing: Id) -> Document:  # noqa: ARG001
+async def list_versions(serving: Serving, owner: Owner, growing: Id) -> VersionsDocument:  # noqa: ARG001
     found = await growing_of(serving, growing)
     made = await run_in_threadpool(versions, serving.ledger, found.id)
     return {"schema": 1, "versions": [_version(one) for one in made]}
 
 
-def _version(one: Version) -> Document:
+def _version(one: Version) -> VersionListed:
     return {"version": one.number, "data": one.data, "items": one.items, "at": one.at}
 
 
@@ -237,7 +321,7 @@ def _version(one: Version) -> Document:
     summary="A new version with all that was accepted, without what was taken out (owner)",
     status_code=201,
 )
-async def post_version(serving: Serving, owner: Owner, changing: Changing, growing: Id) -> Document:  # noqa: ARG001
+async def post_version(serving: Serving, owner: Owner, changing: Changing, growing: Id) -> VersionDocument:  # noqa: ARG001
     made = await made_version(serving, owner, growing)
     return {"schema": 1, **_version(made)}
 

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from evenhand.exchange.errors import ExchangeError
 from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import WorkerNote, worker_notes
 from evenhand.site.http.refusal import Refusal, not_found
@@ -39,7 +40,7 @@ from evenhand.site.living.settings import (
     set_terms,
     versions,
 )
-from evenhand.site.living.store import Proposal, TooLate, find_proposal, say
+from evenhand.site.living.store import Proposal, find_proposal, say
 from evenhand.site.living.versions import Coming, NothingLeft, coming, grown_version, items_held, publish
 from evenhand.site.owner.pages import names_of
 

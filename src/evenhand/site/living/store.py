@@ -1,18 +1,15 @@
 """What was said about proposed items: events that are added one after the other, each checked against those before."""
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from evenhand.domain.identity import canonical_json
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.event_log import EventLog, TooLate, in_turn
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.store.statements import insert_all
 from evenhand.site.http.audit_log import LogEvent as Noted
 from evenhand.site.http.audit_log import write_down_within
 from evenhand.site.living.events import (
@@ -37,23 +34,27 @@ from evenhand.site.living.events import (
 LEASE_SECONDS = 1800.0
 """How long something that a person has before them is offered to nobody else."""
 
-_KINDS: Mapping[str, type[Any]] = {
-    "instruction": Instruction,
-    "image": ImageCame,
-    "no image": ImageFailed,
-    "caption": Caption,
-    "answer": Answer,
-    "no answer": AnswerFailed,
-    "verification": Verification,
-    "word": Word,
-    "joined": Joined,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+LOG: EventLog[Said, ProposalState | None] = EventLog(
+    table=schema.proposal_events,
+    about="proposal",
+    kinds={
+        "instruction": Instruction,
+        "image": ImageCame,
+        "no image": ImageFailed,
+        "caption": Caption,
+        "answer": Answer,
+        "no answer": AnswerFailed,
+        "verification": Verification,
+        "word": Word,
+        "joined": Joined,
+    },
+    after=after,
+)
 
 # Each built once: building one takes SQLAlchemy longer than running it takes SQLite.
 _said, _leases, _skips, _handed = schema.proposal_events, schema.leases, schema.skips, schema.handed_out
 _here = _said.c.growing == bindparam("growing")
-_theirs = _said.c.person == bindparam("person"), _said.c.kind == _NAMES[Instruction]
+_theirs = _said.c.person == bindparam("person"), _said.c.kind == LOG.name(Instruction)
 _SAID = select(_said).where(_here).order_by(_said.c.seq)
 _SAID_OF = _SAID.where(_said.c.proposal == bindparam("proposal"))
 _SAID_SINCE = _SAID.where(_said.c.seq > bindparam("seq"))
@@ -61,7 +62,6 @@ _SAID_SINCE = _SAID.where(_said.c.seq > bindparam("seq"))
 _SAID_OF_WRITER = (
     select(_said).where(_said.c.proposal.in_(select(_said.c.proposal).where(_here, *_theirs))).order_by(_said.c.seq)
 )
-_IN_TURN = select(schema.growing.c.id).where(schema.growing.c.id == bindparam("growing")).with_for_update()
 _SKIPPED = select(_skips.c.what).where(_skips.c.person == bindparam("person"))
 _LEASES = select(_leases.c.what, _leases.c.person)
 _HOLDER = select(_leases.c.person).where(_leases.c.what == bindparam("what"), _leases.c.until >= bindparam("now"))
@@ -75,10 +75,6 @@ _HANDED_OUT = (
     .where(_handed.c.person == bindparam("person"), _handed.c.what.startswith(bindparam("start")))
     .limit(1)
 )
-
-
-class TooLate(Exception):
-    """Something that cannot be said of a proposal as it stands now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +97,7 @@ def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str, not
     one. Raises TooLate where this person has another one under way for this skill."""
     proposal = secrets.token_hex(4)
     with ledger.writing() as connection:
-        _in_turn(connection, growing)
+        in_turn(connection, schema.growing.c.id, growing)
         for one in _written_by(connection, growing, person):
             if one.standing.asked == said and not _over(one.standing):
                 return one.id
@@ -120,7 +116,7 @@ def _over(found: ProposalState) -> bool:
 
 def _written_by(connection: Connection, growing: str, person: str) -> Iterator[Proposal]:
     rows = connection.execute(_SAID_OF_WRITER, {"growing": growing, "person": person})
-    said = [(row.proposal, _event(row)) for row in rows if row.growing == growing]
+    said = [(row.proposal, LOG.event(row)) for row in rows if row.growing == growing]
     for found in followed({}, said).values():
         if found.standing.instruction.by == person:
             yield found
@@ -142,7 +138,7 @@ def say(
     would change nothing.
     """
     with ledger.writing() as connection:
-        _in_turn(connection, growing)
+        in_turn(connection, schema.growing.c.id, growing)
         events = _events(connection, growing, proposal)
         before = standing(events)
         if before is None:
@@ -152,10 +148,7 @@ def say(
             return before
         if not allowed(before):
             raise TooLate
-        # The sequence number is known only afterwards: one that fits no event tells whether it would change anything.
-        trial = ProposalEvent(seq=0, at=time.time(), person=person, said=said)
-        if after(before, trial) == before:
-            raise TooLate
+        LOG.must_change(before, said, person=person)
         event = _add(connection, growing, proposal, said, person=person)
         if noted is not None:
             write_down_within(connection, noted)
@@ -224,7 +217,7 @@ def lease_holder(ledger: Ledger, what: str) -> str | None:
 
 def all_in_turn(connection: Connection, growing: str) -> list[Proposal]:
     """As they stand, in the order they were made: nothing more is said of any until the transaction ends."""
-    _in_turn(connection, growing)
+    in_turn(connection, schema.growing.c.id, growing)
     return list(followed({}, events_since(connection, growing, 0)).values())
 
 
@@ -234,24 +227,8 @@ def let_join(connection: Connection, growing: str, joining: Mapping[str, Joined]
         _add(connection, growing, proposal, said, person=by)
 
 
-def _in_turn(connection: Connection, growing: str) -> None:
-    """On PostgreSQL writers of one benchmark wait for each other here; on SQLite all writers do anyway."""
-    connection.execute(_IN_TURN, {"growing": growing})
-
-
 def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> ProposalEvent:
-    at = time.time()
-    row = {
-        "growing": growing,
-        "proposal": proposal,
-        "kind": _NAMES[type(said)],
-        "person": person,
-        "content": canonical_json(asdict(said)),
-        "once": _once(proposal, said),
-        "at": at,
-    }
-    (seq,) = insert_all(connection, _said, [row])
-    return ProposalEvent(seq=seq, at=at, person=person, said=said)
+    return LOG.add(connection, proposal, said, person=person, growing=growing, once=_once(proposal, said))
 
 
 def _once(proposal: str, said: Said) -> str | None:
@@ -267,13 +244,13 @@ def _once(proposal: str, said: Said) -> str | None:
 
 
 def _events(connection: Connection, growing: str, proposal: str) -> list[ProposalEvent]:
-    return [_event(row) for row in connection.execute(_SAID_OF, {"growing": growing, "proposal": proposal})]
+    return [LOG.event(row) for row in connection.execute(_SAID_OF, {"growing": growing, "proposal": proposal})]
 
 
 def events_since(connection: Connection, growing: str, seq: int) -> list[tuple[str, ProposalEvent]]:
     """With the proposal of each, in their order."""
     found = connection.execute(_SAID_SINCE, {"growing": growing, "seq": seq})
-    return [(row.proposal, _event(row)) for row in found]
+    return [(row.proposal, LOG.event(row)) for row in found]
 
 
 def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, ProposalEvent]]) -> dict[str, Proposal]:
@@ -290,8 +267,3 @@ def followed(found: Mapping[str, Proposal], said: Iterable[tuple[str, ProposalEv
 def _proposal(name: str, events: Sequence[ProposalEvent]) -> Proposal | None:
     found = standing(events)
     return None if found is None else Proposal(id=name, events=tuple(events), standing=found)
-
-
-def _event(row: Row[Any]) -> ProposalEvent:
-    said: Said = _KINDS[row.kind](**json.loads(row.content))
-    return ProposalEvent(seq=row.seq, at=row.at, person=row.person, said=said)

@@ -1,18 +1,20 @@
 """Studies for people and their comparisons, for scripts. No model is named to those who compare."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
 from evenhand.domain.estimate import Estimate
 from evenhand.site.http.pages import AsciiJson
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.openapi import DocumentRouter, Versioned
 from evenhand.site.people.comparisons import Overtaken, PersonShare, ShownAnew, choices, places_of
+from evenhand.site.people.forms import FormName
 from evenhand.site.people.pages import (
     CHOICE_LONGEST,
     SAID_MOST,
@@ -42,9 +44,8 @@ from evenhand.site.people.study_pages import (
     study_of,
 )
 
-routes = APIRouter(prefix="/api", tags=["Comparing"])
+routes = DocumentRouter(prefix="/api", tags=["Comparing"])
 
-Document = dict[str, Any]
 Id = Annotated[str, Path(max_length=100)]
 Number = Annotated[int, Path(ge=1, le=1_000_000)]
 
@@ -78,43 +79,194 @@ class Choosing(BaseModel):
     )
 
 
+class StudyListed(TypedDict):
+    study: str
+    title: str
+    benchmark: str
+    data: str
+    form: FormName
+    protocol: str
+    comparisons: int
+    places: int
+    taken: int
+    paused: bool
+    closed: bool
+    shown: bool
+    counts: bool
+    at: float
+    asked: dict[str, Any]
+
+
+class StudiesDocument(Versioned):
+    studies: list[StudyListed]
+
+
+class StudyDocument(Versioned, StudyListed):
+    pass
+
+
+class StudyCountDocument(Versioned):
+    comparisons: int
+    tasks: int
+    people: int
+    least: int
+    most: int
+    judged_by_models: int
+
+
+class AgreementFields(TypedDict):
+    agreement: float | None
+    agreement_lower: float | None
+    agreement_upper: float | None
+    agreement_n: float | None
+    agreement_reason: NotRequired[str]
+    unbounded: NotRequired[str]
+
+
+class StudyPerson(AgreementFields):
+    person: str | None
+    tasks: int
+    judged: int
+    last: float | None
+
+
+class AlphaFields(TypedDict):
+    alpha: float | None
+    alpha_lower: float | None
+    alpha_upper: float | None
+    alpha_n: float | None
+    alpha_reason: NotRequired[str]
+
+
+class StudyProgressDocument(StudyDocument, AlphaFields, AgreementFields):
+    people: list[StudyPerson]
+
+
+class RenewedDocument(Versioned):
+    tasks: int
+
+
+class ShareListed(TypedDict):
+    comparison: str
+    title: str
+    form: FormName
+    question: str
+    offered: list[str]
+    tasks: int
+    judged: int
+    paused: bool
+    closed: bool
+
+
+class OpenStudy(TypedDict):
+    study: str
+    title: str
+    form: FormName
+
+
+class SharesDocument(Versioned):
+    comparisons: list[ShareListed]
+    open: list[OpenStudy]
+
+
+class ShareDocument(Versioned, ShareListed):
+    pass
+
+
+class ChoicesDocument(ShareDocument):
+    choices: list[str | None]
+
+
+class Explained(TypedDict, total=False):
+    task: str | None
+    criteria: dict[str, str]
+
+
+class ComparisonDocument(Versioned, Explained):
+    number: int
+    item: str
+    instruction: str
+    images: list[str | None]
+    answers: list[str]
+    showing: str
+    choice: str | None
+    times: int
+
+
+class ChoiceDocument(Versioned):
+    number: int
+    choice: str | None
+    times: int
+
+
+class ChoiceRefused(Versioned):
+    """With `changed` where the task shows something else by now, else with what was chosen since."""
+
+    error: str
+    code: str
+    changed: NotRequired[bool]
+    choice: NotRequired[str | None]
+    times: NotRequired[int]
+
+
 @routes.get("/studies", summary="All studies for people (owner)")
-async def list_studies(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+async def list_studies(serving: Serving, owner: Owner) -> StudiesDocument:  # noqa: ARG001
     found = await run_in_threadpool(people_studies, serving.ledger)
     return {"schema": 1, "studies": [_study(one) for one in found]}
 
 
 @routes.post("/studies", summary="Make a study for people (owner)", status_code=201)
-async def new_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> Document:  # noqa: ARG001
+async def new_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> StudyDocument:  # noqa: ARG001
     study = await made_study(serving, owner, asked)
     return {"schema": 1, **_study(await study_of(serving, study))}
 
 
 @routes.post("/studies/count", summary="How much a study would ask, before it is made (owner)")
-async def count_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> Document:  # noqa: ARG001
+async def count_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> StudyCountDocument:  # noqa: ARG001
     try:
         found = await run_in_threadpool(counted, serving.ledger, asked.asked())
     except PeopleStudyError as error:
         raise Refusal(422, str(error)) from error
-    return {"schema": 1, **asdict(found)}
+    return {
+        "schema": 1,
+        "comparisons": found.comparisons,
+        "tasks": found.tasks,
+        "people": found.people,
+        "least": found.least,
+        "most": found.most,
+        "judged_by_models": found.judged_by_models,
+    }
 
 
 @routes.get("/studies/{study}", summary="One study: each person's progress, and how far they agree (owner)")
-async def get_study(serving: Serving, owner: Owner, study: Id) -> Document:  # noqa: ARG001
+async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressDocument:  # noqa: ARG001
     found = await study_of(serving, study)
     places = await run_in_threadpool(progress, serving.ledger, study)
     agree = await agreement_of(serving, study)
     unknown = Estimate(value=None, reason="nobody has judged yet")
-    shown = [
-        {"person": one.person, "tasks": one.tasks, "judged": one.judged, "last": one.last}
-        | (unknown if agree is None else agree.by_person.get(one.person or "", unknown)).as_json("agreement")
+    shown: list[StudyPerson] = [
+        {
+            "person": one.person,
+            "tasks": one.tasks,
+            "judged": one.judged,
+            "last": one.last,
+            **_agreement(unknown if agree is None else agree.by_person.get(one.person or "", unknown)),
+        }
         for one in places
     ]
-    sums = {
-        **(unknown if agree is None else agree.alpha).as_json("alpha"),
-        **(unknown if agree is None else agree.sign).as_json("agreement"),
-    }
-    return {"schema": 1, **_study(found), "people": shown, **sums}
+    alpha = _alpha(unknown if agree is None else agree.alpha)
+    sign = _agreement(unknown if agree is None else agree.sign)
+    return {"schema": 1, **_study(found), "people": shown, **alpha, **sign}
+
+
+def _alpha(found: Estimate) -> AlphaFields:
+    fields: Any = found.as_json("alpha")
+    return fields
+
+
+def _agreement(found: Estimate) -> AgreementFields:
+    fields: Any = found.as_json("agreement")
+    return fields
 
 
 @routes.put("/studies/{study}", summary="Pause, close or show a study for people (owner)", status_code=204)
@@ -150,7 +302,7 @@ async def delete_place(serving: Serving, owner: Owner, changing: Changing, study
 
 
 @routes.post("/studies/{study}/renew", summary="Ask about the models' present answers (owner)")
-async def post_renewal(serving: Serving, owner: Owner, changing: Changing, study: Id) -> Document:  # noqa: ARG001
+async def post_renewal(serving: Serving, owner: Owner, changing: Changing, study: Id) -> RenewedDocument:  # noqa: ARG001
     return {"schema": 1, "tasks": await renewed(serving, owner, study)}
 
 
@@ -160,7 +312,7 @@ async def delete_study(serving: Serving, owner: Owner, changing: Changing, study
     return Response(status_code=204)
 
 
-def _study(study: PeopleStudy) -> Document:
+def _study(study: PeopleStudy) -> StudyListed:
     return {
         "study": study.id,
         "title": study.title,
@@ -176,12 +328,12 @@ def _study(study: PeopleStudy) -> Document:
         "shown": study.shown,
         "counts": study.counts,
         "at": study.at,
-        "asked": study.asked,
+        "asked": dict(study.asked),
     }
 
 
 @routes.get("/comparisons", summary="My shares of studies, and the studies I could take part in")
-async def list_places(serving: Serving, visiting: Visiting) -> Document:
+async def list_places(serving: Serving, visiting: Visiting) -> SharesDocument:
     person = visiting.must_be("annotator", "owner")
     theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
     free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
@@ -193,19 +345,19 @@ async def list_places(serving: Serving, visiting: Visiting) -> Document:
 
 
 @routes.post("/comparisons", summary="Take part in a study", status_code=201)
-async def new_place(serving: Serving, changing: Changing, asked: Starting) -> Document:
+async def new_place(serving: Serving, changing: Changing, asked: Starting) -> ShareDocument:
     place = await started(serving, changing, asked.study)
     return {"schema": 1, **_place(await own_place(serving, changing, place))}
 
 
 @routes.get("/comparisons/{comparison}", summary="My share of a study: what I chose so far")
-async def get_place(serving: Serving, visiting: Visiting, comparison: Id) -> Document:
+async def get_place(serving: Serving, visiting: Visiting, comparison: Id) -> ChoicesDocument:
     own = await own_place(serving, visiting, comparison)
     found = await run_in_threadpool(choices, serving.ledger, own)
     return {"schema": 1, **_place(own), "choices": found}
 
 
-def _place(place: PersonShare) -> Document:
+def _place(place: PersonShare) -> ShareListed:
     return {
         "comparison": place.id,
         "title": place.title,
@@ -220,10 +372,12 @@ def _place(place: PersonShare) -> Document:
 
 
 @routes.get("/comparisons/{comparison}/{number}", summary="One of my tasks: two answers, in the order shown")
-async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number: Number) -> Document:
+async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number: Number) -> ComparisonDocument:
     own = await own_task(serving, visiting, comparison, str(number))
     task, item = own.task, own.task.item
-    explained = {"task": item.task, "criteria": dict(criteria_of(item))} if own.place.form.explained else {}
+    explained: Explained = {}
+    if own.place.form.explained:
+        explained = {"task": item.task, "criteria": dict(criteria_of(item))}
     return {
         "schema": 1,
         "number": task.number,
@@ -239,7 +393,9 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
 
 
 @routes.put(
-    "/comparisons/{comparison}/{number}", summary="Choose; choosing anew supersedes, and nothing is overwritten"
+    "/comparisons/{comparison}/{number}",
+    summary="Choose; choosing anew supersedes, and nothing is overwritten",
+    responses={200: {"model": ChoiceDocument}, 409: {"model": ChoiceRefused}},
 )
 async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
     own = await own_place(serving, changing, comparison)

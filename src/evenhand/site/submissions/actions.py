@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.submission import Entered, Published, Said, SubmissionState, Uploaded, Withdrawn
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.submissions.store import (
     Submission,
-    TooLate,
     TooMany,
     begin_submission,
     confirm,

@@ -3,17 +3,19 @@
 import tempfile
 from typing import Annotated, Any, BinaryIO
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
+from evenhand.domain.submission import Stage
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
 from evenhand.ledger.upkeep.signing import public_keys
-from evenhand.site.api import Document, Id
+from evenhand.site.api import Id
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import Changing, Service, Serving, Visiting
-from evenhand.site.openapi import PUBLIC
+from evenhand.site.openapi import PUBLIC, DocumentRouter, Versioned
 from evenhand.site.submissions.actions import (
     ENTERED_LONGEST,
     FILE_MOST,
@@ -35,7 +37,7 @@ from evenhand.site.submissions.following import Followed, battles_of, followed, 
 from evenhand.site.submissions.offers import IntakeOffer, offer_of, offers
 from evenhand.site.submissions.pages import Ending, items_file, table_file, template_file
 
-routes = APIRouter(prefix="/api", tags=["Submissions"])
+routes = DocumentRouter(prefix="/api", tags=["Submissions"])
 
 _SEQ_MOST = 2**62
 _RAW: dict[str, Any] = {
@@ -61,12 +63,115 @@ class Confirmation(BaseModel):
     upload: int = Field(ge=0, le=_SEQ_MOST, description="As the upload gave it.")
 
 
+class IntakeListed(TypedDict):
+    intake: str
+    benchmark: str
+    title: str
+    open: bool
+    items: int
+    policy: str
+    policy_hash: str
+    per_team: int
+    days: int
+    missing_allowed: int
+    board: str | None
+
+
+class IntakesDocument(Versioned):
+    intakes: list[IntakeListed]
+
+
+class SubmissionListed(TypedDict):
+    submission: str
+    intake: str
+    model: str
+    version: str
+    team: str
+    link: str | None
+    at: float
+    stage: Stage
+    published: bool
+    reason: str | None
+
+
+class SubmissionsDocument(Versioned):
+    submissions: list[SubmissionListed]
+
+
+class UploadShown(TypedDict):
+    upload: int
+    name: str
+    sha256: str
+    bytes: int
+    answered: int
+    faults: int
+
+
+class SubmissionShown(SubmissionListed):
+    upload: UploadShown | None
+    confirmed_at: float | None
+    place: int | None
+    wanted: int | None
+    done: int | None
+    judged_at: float | None
+    partial: bool | None
+    row: Any
+    """Of the receipt; null before it is judged."""
+    moved: Any
+    """Likewise."""
+
+
+class SubmissionDocument(Versioned, SubmissionShown):
+    pass
+
+
+class UploadDocument(Versioned):
+    submission: str
+    upload: int
+    faults: int
+    check: dict[str, Any]
+
+
+class ReceiptKey(TypedDict):
+    key: str
+    retired: str | None
+
+
+class ReceiptKeysDocument(Versioned):
+    public_keys: list[ReceiptKey]
+
+
+class ReceiptDocument(Versioned):
+    """What `evenhand verify` reads; docs/submissions.md says what stands in each part."""
+
+    kind: str
+    submission: dict[str, Any]
+    file_sha256: str
+    approved: dict[str, Any]
+    benchmark: dict[str, Any]
+    judge: dict[str, Any]
+    asked: dict[str, Any]
+    extractor: dict[str, Any] | None
+    variant: str
+    counted: list[str]
+    study: dict[str, Any]
+    board_studies: list[str]
+    record: dict[str, Any]
+    ranking: dict[str, Any]
+    row: dict[str, Any]
+    moved: list[Any]
+    made: dict[str, Any]
+    chain: dict[str, Any]
+    signature: dict[str, Any]
+    seal: str
+
+
 @routes.get("/submit", summary="The boards that take submissions, with the policy to accept", openapi_extra=PUBLIC)
-async def list_intakes(serving: Serving) -> Document:
+async def list_intakes(serving: Serving) -> IntakesDocument:
     return {"schema": 1, "intakes": [_intake(one) for one in await offers(serving)]}
 
 
-def _intake(offer: IntakeOffer) -> Document:
+def _intake(offer: IntakeOffer) -> IntakeListed:
     intake, terms = offer.intake, offer.intake.terms
     return {
         "intake": intake.id,
@@ -104,7 +209,7 @@ async def get_template(serving: Serving, intake: Id, ending: Ending) -> Response
 
 
 @routes.post("/submit/{intake}", summary="Begin a submission; its policy is accepted with it (team)", status_code=201)
-async def post_submission(serving: Serving, changing: Changing, intake: Id, asked: NewSubmission) -> Document:
+async def post_submission(serving: Serving, changing: Changing, intake: Id, asked: NewSubmission) -> SubmissionDocument:
     changing.must_be("team")
     offer = await offer_of(serving, intake)
     said = entered(model=asked.model, version=asked.version, team=asked.team, link=asked.link)
@@ -113,24 +218,24 @@ async def post_submission(serving: Serving, changing: Changing, intake: Id, aske
 
 
 @routes.get("/submissions", summary="My submissions (team)")
-async def list_submissions(serving: Serving, visiting: Visiting) -> Document:
+async def list_submissions(serving: Serving, visiting: Visiting) -> SubmissionsDocument:
     person = visiting.must_be("team")
     found = await run_in_threadpool(submissions_on_record, serving.ledger, person=person.id)
     return {"schema": 1, "submissions": [_summary(one) for one in found]}
 
 
 @routes.get("/submissions/{submission}", summary="How one of mine stands (team; the owner: anybody's)")
-async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -> Document:
+async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -> SubmissionDocument:
     return await _status(serving, visiting, submission)
 
 
-async def _status(serving: Service, visitor: Visiting, submission: str) -> Document:
+async def _status(serving: Service, visitor: Visiting, submission: str) -> SubmissionDocument:
     found = await seen_submission(serving, visitor, submission)
     found = await as_checked_now(serving, found, await offer_of(serving, found.intake))
     return {"schema": 1, **_document(await run_in_threadpool(followed, serving.ledger, found))}
 
 
-def _summary(one: Submission) -> Document:
+def _summary(one: Submission) -> SubmissionListed:
     said, stands = one.entered, one.standing
     return {
         "submission": one.id,
@@ -146,7 +251,7 @@ def _summary(one: Submission) -> Document:
     }
 
 
-def _document(seen: Followed) -> Document:
+def _document(seen: Followed) -> SubmissionShown:
     stands = seen.submission.standing
     sent, judged = stands.upload, stands.judged
     return {
@@ -175,7 +280,9 @@ def _document(seen: Followed) -> Document:
 @routes.put(
     "/submissions/{submission}/file", summary="Upload its answers, or corrected ones (team)", openapi_extra=_RAW
 )
-async def put_file(request: Request, serving: Serving, changing: Changing, submission: Id, name: FileName) -> Document:
+async def put_file(
+    request: Request, serving: Serving, changing: Changing, submission: Id, name: FileName
+) -> UploadDocument:
     found = await may_upload(serving, changing, submission)
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal(415, "The file comes as it is, without a Content-Encoding; send the plain bytes.")
@@ -202,21 +309,25 @@ async def _received(request: Request, file: BinaryIO) -> None:
 
 
 @routes.post("/submissions/{submission}/confirm", summary="Confirm an upload without faults: it is to be judged (team)")
-async def post_confirmation(serving: Serving, changing: Changing, submission: Id, asked: Confirmation) -> Document:
+async def post_confirmation(
+    serving: Serving, changing: Changing, submission: Id, asked: Confirmation
+) -> SubmissionDocument:
     found = await own_submission(serving, changing, submission)
     await confirm_upload(serving, changing, found, asked.upload)
     return await _status(serving, changing, submission)
 
 
 @routes.get("/receipt-keys", summary="The public keys that verify receipts, the one in use first", openapi_extra=PUBLIC)
-async def get_receipt_keys(serving: Serving) -> Document:
+async def get_receipt_keys(serving: Serving) -> ReceiptKeysDocument:
     found = await run_in_threadpool(public_keys, serving.ledger)
-    return {"schema": 1, "public_keys": [one.as_json() for one in found]}
+    keys: Any = [one.as_json() for one in found]
+    return {"schema": 1, "public_keys": keys}
 
 
 @routes.get("/submissions/{submission}/receipt", summary="Its receipt, for `evenhand verify` (team, owner)")
-async def get_receipt(serving: Serving, visiting: Visiting, submission: Id) -> Document:
-    return await receipt_of(serving, await seen_submission(serving, visiting, submission))
+async def get_receipt(serving: Serving, visiting: Visiting, submission: Id) -> ReceiptDocument:
+    receipt: Any = await receipt_of(serving, await seen_submission(serving, visiting, submission))
+    return receipt
 
 
 @routes.get(
@@ -231,12 +342,12 @@ async def get_battles(serving: Serving, visiting: Visiting, submission: Id) -> R
 
 
 @routes.post("/submissions/{submission}/publish", summary="Let its name stand on the board (team)")
-async def post_publication(serving: Serving, changing: Changing, submission: Id) -> Document:
+async def post_publication(serving: Serving, changing: Changing, submission: Id) -> SubmissionDocument:
     await publish(serving, changing, await own_submission(serving, changing, submission))
     return await _status(serving, changing, submission)
 
 
 @routes.post("/submissions/{submission}/withdraw", summary="Withdraw it: the row goes, the record stays (team)")
-async def post_withdrawal(serving: Serving, changing: Changing, submission: Id) -> Document:
+async def post_withdrawal(serving: Serving, changing: Changing, submission: Id) -> SubmissionDocument:
     await withdraw(serving, changing, await own_submission(serving, changing, submission))
     return await _status(serving, changing, submission)

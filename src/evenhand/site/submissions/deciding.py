@@ -14,9 +14,10 @@ from evenhand.domain.submission import (
     SubmissionState,
     SubmissionTerms,
 )
+from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import IntakeTaken, find_intake, open_intake
-from evenhand.ledger.submissions.store import Submission, TooLate, find_submission, spent, tell
+from evenhand.ledger.submissions.store import Submission, find_submission, spent, tell
 from evenhand.ledger.submissions.team_names import NameRefused
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.accounts.requests import decide

@@ -2,19 +2,20 @@
 
 from typing import Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
-from evenhand.domain.submission import Failed, SubmissionState, SubmissionTerms
+from evenhand.domain.submission import Failed, Stage, SubmissionState, SubmissionTerms
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
 from evenhand.site.accounts.request_pages import ABOUT_LONGEST
-from evenhand.site.accounts.requests import AccessRequest, requests_on_record
-from evenhand.site.api import Document, Id
+from evenhand.site.accounts.requests import AccessRequest, Kind, requests_on_record
+from evenhand.site.api import Id
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.openapi import DocumentRouter, Versioned
 from evenhand.site.submissions.data_requests import released_items, released_ratings, request_data
 from evenhand.site.submissions.deciding import (
     POLICY,
@@ -30,7 +31,7 @@ from evenhand.site.submissions.deciding import (
 )
 from evenhand.site.submissions.owner_pages import intake_of
 
-routes = APIRouter(prefix="/api", tags=["Submissions"])
+routes = DocumentRouter(prefix="/api", tags=["Submissions"])
 
 _MOST = 1_000_000
 
@@ -90,8 +91,78 @@ class DataRequest(BaseModel):
     policy_hash: str = Field(max_length=100, description="Of the policy that is accepted, as /api/submit gives it.")
 
 
+class IntakeDocument(Versioned):
+    intake: str
+
+
+class StageShown(TypedDict):
+    stage: Stage
+    published: bool
+    budget: float | None
+    partial: bool
+
+
+class FailureListed(TypedDict):
+    at: float
+    detail: str
+
+
+class EstimateShown(TypedDict):
+    number: int
+    battles: int
+    reference_battles: int
+    opponents: list[str]
+    calls_at_least: int
+    calls_at_most: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+class SubmissionForOwner(StageShown):
+    submission: str
+    intake: str
+    label: str
+    model: str
+    version: str
+    team: str
+    link: str
+    spent_usd: float
+    failures: list[FailureListed]
+    reason: str | None
+    estimate: EstimateShown | None
+
+
+class AllSubmissionsDocument(Versioned):
+    submissions: list[SubmissionForOwner]
+
+
+class DecisionDocument(Versioned, StageShown):
+    submission: str
+    spent_usd: float
+
+
+class RequestListed(TypedDict):
+    request: str
+    kind: Kind
+    name: str
+    about: str
+    intake: str | None
+    at: float
+    accepted: bool | None
+    reason: str
+
+
+class RequestsDocument(Versioned):
+    requests: list[RequestListed]
+
+
+class RequestDocument(Versioned):
+    request: str
+
+
 @routes.post("/intakes", summary="Let a board take submissions (owner)", status_code=201)
-async def new_intake(serving: Serving, owner: Owner, changing: Changing, asked: NewIntake) -> Document:  # noqa: ARG001
+async def new_intake(serving: Serving, owner: Owner, changing: Changing, asked: NewIntake) -> IntakeDocument:  # noqa: ARG001
     made = await open_for(serving, owner, asked.board, asked.terms.terms())
     return {"schema": 1, "intake": made}
 
@@ -106,15 +177,15 @@ async def put_terms(serving: Serving, owner: Owner, changing: Changing, intake: 
 
 
 @routes.get("/all-submissions", summary="Submissions of all teams (owner)")
-async def list_all(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
-    def told() -> list[Document]:
+async def list_all(serving: Serving, owner: Owner) -> AllSubmissionsDocument:  # noqa: ARG001
+    def told() -> list[SubmissionForOwner]:
         found = submissions_on_record(serving.ledger)
         return [_submission(one, spent(serving.ledger, one.id) if one.standing.approved else 0.0) for one in found]
 
     return {"schema": 1, "submissions": await run_in_threadpool(told)}
 
 
-def _submission(one: Submission, spent_usd: float) -> Document:
+def _submission(one: Submission, spent_usd: float) -> SubmissionForOwner:
     stands, plan = one.standing, one.standing.estimated
     return {
         "submission": one.id,
@@ -146,7 +217,7 @@ def _submission(one: Submission, spent_usd: float) -> Document:
     }
 
 
-def _stage(stands: SubmissionState) -> Document:
+def _stage(stands: SubmissionState) -> StageShown:
     approved = stands.approved
     return {
         "stage": stands.stage,
@@ -157,7 +228,13 @@ def _stage(stands: SubmissionState) -> Document:
 
 
 @routes.post("/submissions/{submission}/decide", summary="Approve, refuse, raise the budget or close (owner)")
-async def decide(serving: Serving, owner: Owner, changing: Changing, submission: Id, asked: Decision) -> Document:  # noqa: ARG001
+async def decide(
+    serving: Serving,
+    owner: Owner,
+    changing: Changing,  # noqa: ARG001
+    submission: Id,
+    asked: Decision,
+) -> DecisionDocument:
     match asked.word:
         case "approve":
             budget = asked.limit()
@@ -173,7 +250,7 @@ async def decide(serving: Serving, owner: Owner, changing: Changing, submission:
 
 
 @routes.get("/access-requests", summary="Who asked to be let in, or for what is withheld (owner)")
-async def list_requests(serving: Serving, owner: Owner) -> Document:  # noqa: ARG001
+async def list_requests(serving: Serving, owner: Owner) -> RequestsDocument:  # noqa: ARG001
     found = await run_in_threadpool(requests_on_record, serving.ledger)
     return {"schema": 1, "requests": [_request(one) for one in found]}
 
@@ -185,14 +262,14 @@ async def answer(serving: Serving, owner: Owner, changing: Changing, request: Id
 
 
 @routes.post("/submit/{intake}/data-request", summary="Ask for what is withheld (team)", status_code=201)
-async def ask_for_data(serving: Serving, changing: Changing, intake: Id, asked: DataRequest) -> Document:
+async def ask_for_data(serving: Serving, changing: Changing, intake: Id, asked: DataRequest) -> RequestDocument:
     found = await intake_of(serving, intake)
     made = await request_data(serving, changing, found, about=asked.about, policy_hash=asked.policy_hash)
     return {"schema": 1, "request": made}
 
 
 @routes.get("/data-requests", summary="My requests for what is withheld (team)")
-async def my_requests(serving: Serving, visiting: Visiting) -> Document:
+async def my_requests(serving: Serving, visiting: Visiting) -> RequestsDocument:
     person = visiting.must_be("team")
     found = await run_in_threadpool(requests_on_record, serving.ledger, person=person.id)
     return {"schema": 1, "requests": [_request(one) for one in found]}
@@ -212,7 +289,7 @@ async def download_ratings(serving: Serving, visiting: Visiting, request: Id) ->
     return await released_ratings(serving, visiting, request)
 
 
-def _request(one: AccessRequest) -> Document:
+def _request(one: AccessRequest) -> RequestListed:
     return {
         "request": one.id,
         "kind": one.kind,

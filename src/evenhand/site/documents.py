@@ -1,0 +1,230 @@
+"""What the API says of boards, battles, people and the owner's lists: the shapes of its documents."""
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from evenhand.site.accounts.store import AccessKind, Fault, Role
+from evenhand.site.openapi import Versioned
+
+
+class BoardListed(TypedDict):
+    board: str
+    benchmark: str
+    data: str
+    sample: bool
+    judge: str
+    protocol: str
+    readout: str
+    variant: str | None
+    trials: int
+
+
+class BoardsDocument(Versioned):
+    boards: list[BoardListed]
+
+
+class BoardModel(TypedDict):
+    """A row. An estimate `x` comes with `x_lower`, `x_upper`, `x_n`, and `x_reason` where it has no value."""
+
+    model: str
+    name: NotRequired[str]
+    rating: float | None
+    rating_lower: float | None
+    rating_upper: float | None
+    rating_n: float | None
+    rating_reason: NotRequired[str]
+    unbounded: NotRequired[str]
+    median: float | None
+    rank: int | None
+    rank_lower: int | None
+    rank_upper: int | None
+    tier: int | None
+    win_rate: float | None
+    win_rate_lower: float | None
+    win_rate_upper: float | None
+    win_rate_n: float | None
+    win_rate_reason: NotRequired[str]
+    wins: float
+    losses: float
+    ties: float
+    component: int | None
+    provisional: bool
+    note: str | None
+    mean_win_rate: float | None
+    mean_win_rate_lower: float | None
+    mean_win_rate_upper: float | None
+    mean_win_rate_n: float | None
+    mean_win_rate_reason: NotRequired[str]
+    win_rate_creation: float | None
+    win_rate_creation_lower: float | None
+    win_rate_creation_upper: float | None
+    win_rate_creation_n: float | None
+    win_rate_creation_reason: NotRequired[str]
+    win_rate_visit: float | None
+    win_rate_visit_lower: float | None
+    win_rate_visit_upper: float | None
+    win_rate_visit_n: float | None
+    win_rate_visit_reason: NotRequired[str]
+    elo: float | None
+    answers_shown: int | None
+    writes_verdicts: int | None
+    gives_orders: int | None
+    verdict_items: list[str] | None
+    order_items: list[str] | None
+    lost: int | None
+    lost_of: int | None
+    lost_more_than_others: bool | None
+
+
+class BoardDocument(Versioned):
+    """As `evenhand rank --json` prints it; docs/reference/json.md has the fields within."""
+
+    method: str
+    unit: str
+    settings: dict[str, Any]
+    source: str | None
+    source_sha256: str | None
+    columns: dict[str, str | None] | None
+    benchmark: str | None
+    sample: bool
+    judge: str | None
+    protocol: str | None
+    readout: str | None
+    votes: int
+    battles: float
+    items: int | None
+    models: list[BoardModel]
+    equal_length: NotRequired[bool]
+    unclustered: list[dict[str, Any]] | None
+    order_effect: dict[str, Any] | None
+    length_effect: dict[str, Any] | None
+    ordinal: dict[str, Any] | None
+    matrix: dict[str, Any] | None
+    cycles: dict[str, Any] | None
+    bands: dict[str, Any] | None
+    coverage: dict[str, Any] | None
+    reliability: dict[str, Any] | None
+    notes: list[str]
+    audit: NotRequired[dict[str, Any] | None]
+
+
+class BattleListed(TypedDict):
+    item: str
+    label: str
+    opponent: str
+    result: str
+
+
+class BattlesDocument(Versioned):
+    model: str
+    total: int
+    page: int
+    battles: list[BattleListed]
+
+
+class BattleAnswer(TypedDict):
+    model: str
+    response: str
+
+
+class ShowingListed(TypedDict):
+    models: list[str]
+    rater: str
+    winner: str | None
+    verdict: str
+    replies: list[str]
+    replicate: int
+    at: float
+
+
+class BattleDocument(Versioned):
+    item: str
+    instruction: str
+    category: str | None
+    caption: str | None
+    reference: str | None
+    images: list[str | None]
+    withheld: bool
+    answers: list[BattleAnswer]
+    showings: list[ShowingListed]
+
+
+class PersonListed(TypedDict):
+    person: str
+    role: Role
+    name: str | None
+    at: float
+
+
+class PersonDocument(Versioned, PersonListed):
+    pass
+
+
+class PeopleDocument(Versioned):
+    people: list[PersonListed]
+
+
+class TokenDocument(Versioned):
+    id: str
+    key: str
+    token: str
+
+
+class KeyListed(TypedDict):
+    key: str
+    kind: AccessKind
+    note: str
+    expires: float
+
+
+class KeysDocument(Versioned):
+    keys: list[KeyListed]
+
+
+class InvitationListed(TypedDict):
+    id: str
+    invitation: str
+    role: Role
+    note: str
+    uses_left: int
+    expires: float
+    state: Fault | Literal["open"]
+
+
+class InvitationsDocument(Versioned):
+    invitations: list[InvitationListed]
+
+
+class InvitationDocument(Versioned):
+    id: str
+    invitation: str
+    link: str
+
+
+class LinkDocument(Versioned):
+    link: str
+    expires: float
+
+
+class BenchmarkListed(TypedDict):
+    benchmark: str
+    data: str
+    open: bool
+
+
+class BenchmarksDocument(Versioned):
+    benchmarks: list[BenchmarkListed]
+
+
+class LogEntry(TypedDict):
+    seq: int
+    at: float
+    what: str
+    person: str | None
+    address: str
+    detail: str
+
+
+class LogDocument(Versioned):
+    events: list[LogEntry]

@@ -1,0 +1,119 @@
+"""A file is whole or not there, whoever else writes it at the same time."""
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from evenhand.files.outputs import write_whole
+from evenhand.files.whole import appearing, continued
+
+SRC = Path(__file__).parents[2] / "src" / "evenhand"
+
+WRITES = """
+import sys
+from pathlib import Path
+from evenhand.files import outputs, private_files
+path, letter, ways = Path(sys.argv[1]), sys.argv[2].encode(), sys.argv[3]
+sys.stdin.readline()
+for _ in range(40):
+    if ways == "outputs":
+        outputs.write_whole(path, letter * 3_000_000)
+    else:
+        private_files.write_whole(path, letter * 3_000_000, within=path.parent)
+"""
+
+CONTINUES = """
+import sys, time
+from pathlib import Path
+from evenhand.files.whole import continued
+with continued(Path(sys.argv[1])) as file:
+    file.write(b"half ")
+    file.flush()
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("ways", ["outputs", "private_files"])
+def test_of_two_processes_that_write_one_file_each_time_one_wrote_all_of_it(tmp_path: Path, ways: str) -> None:
+    path = tmp_path / "board.csv"
+    writers = [
+        subprocess.Popen([sys.executable, "-P", "-c", WRITES, str(path), letter, ways], stdin=subprocess.PIPE)
+        for letter in "ab"
+    ]
+    for one in writers:
+        assert one.stdin is not None
+        one.stdin.write(b"go\n")
+        one.stdin.close()
+    seen: set[bytes] = set()
+    while any(one.poll() is None for one in writers):
+        if path.exists():
+            content = path.read_bytes()
+            assert content in (b"a" * 3_000_000, b"b" * 3_000_000)
+            seen.add(content[:1])
+    assert [one.wait() for one in writers] == [0, 0]
+    assert seen
+    assert [one.name for one in tmp_path.iterdir()] == ["board.csv"]
+
+
+def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 250)
+    write_whole(path, b"old")
+    with pytest.raises(RuntimeError, match="cut off"), appearing(path) as file:
+        _write_half(file)
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [(path.name, b"old")]
+
+
+def test_what_a_killed_writer_left_is_continued_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", CONTINUES, str(path)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        with continued(path) as file:
+            file.write(b"whole")
+        assert path.read_bytes() == b"whole"
+        os.kill(process.pid, signal.SIGKILL)
+    with continued(path) as file:
+        file.write(b"and half")
+    assert path.read_bytes() == b"half and half"
+    assert [one.name for one in tmp_path.iterdir()] == ["data.tsv"]
+
+
+def test_a_part_of_a_file_whose_name_begins_alike_is_not_taken_up(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="cut off"), continued(tmp_path / "data.tsv.gz") as file:
+        _write_half(file)
+    with continued(tmp_path / "data.tsv") as file:
+        file.write(b"mine")
+    assert (tmp_path / "data.tsv").read_bytes() == b"mine"
+
+
+def _write_half(file: BinaryIO) -> None:
+    file.write(b"half")
+    raise RuntimeError("cut off")
+
+
+def test_only_this_room_opens_files_to_write_them() -> None:
+    found = [
+        f"{path.relative_to(SRC)}:{node.lineno}"
+        for path in SRC.rglob("*.py")
+        if path.parent.name != "files" or path.parent.parent != SRC
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _writes(node)
+    ]
+    assert found == []
+
+
+def _writes(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in ("write_text", "write_bytes", "mkstemp"):
+        return True
+    modes = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return name in ("open", "fdopen") and any(set(mode) <= set("rwaxbt+") and set(mode) & set("wax+") for mode in modes)

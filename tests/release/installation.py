@@ -1,0 +1,114 @@
+"""The wheel that users install, and clean environments that it is installed into by pip."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, commands_of, shell_lines_of, text_of
+from tests.scripted_server import server_process
+
+README = text_of("README.md")
+KEY = "a-key-for-the-test"
+BATTLES = ("model_a,model_b,winner,prompt,worker", "gpt-4o,Y,gpt-4o,1,ann", "gpt-4o,Y,tie,1,bo", "Y,gpt-4o,Y,2,ann")
+
+
+def build_wheel(folder: Path) -> Path:
+    """As `make wheel` does, by the builder of this environment."""
+    make = ("make", "--old-file=.venv/.installed", f"BIN={Path(sys.executable).parent}", f"DIST={folder}", "wheel")
+    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def first_commands() -> list[str]:
+    """Of the README, up to the first ranking of a file."""
+    blocks = [commands_of(f"```sh\n{block}```") for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)]
+    return next(block for block in blocks if block)
+
+
+def extras_named_in_the_readme() -> set[str]:
+    (line,) = [line for line in shell_lines_of(README) if line.startswith("pip install")]
+    return {name for names in re.findall(r"'\.\[([\w,]+)\]'", line) for name in names.split(",")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """A virtual environment of its own, and a folder elsewhere in which commands are run."""
+
+    bin: Path
+    folder: Path
+    wheel: Path
+
+    @classmethod
+    def made(cls, place: Path, wheel: Path, *, python: str = sys.executable) -> "Installation":
+        """With the wheel alone, no extra."""
+        subprocess.run([python, "-m", "venv", str(place / "venv")], check=True, timeout=300, env=_environment())
+        (place / "elsewhere").mkdir()
+        made = cls(bin=place / "venv" / "bin", folder=place / "elsewhere", wheel=wheel)
+        made.add("")
+        return made
+
+    def add(self, extra: str) -> None:
+        wanted = f"evenhand{extra and f'[{extra}]'} @ {self.wheel.as_uri()}"
+        pip = (str(self.bin / "python"), "-m", "pip", "--disable-pip-version-check")
+        install = (*pip, "install", "--quiet", "--no-compile", "--only-binary", ":all:", wanted)
+        done = subprocess.run(install, capture_output=True, text=True, timeout=900, check=False, env=_environment())
+        if done.returncode == 0:
+            return
+        probe = (
+            *pip,
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-cache-dir",
+            "--dest",
+            str(self.folder / "probe"),
+            "click",
+        )
+        reached = subprocess.run(probe, capture_output=True, timeout=900, check=False, env=_environment())
+        if reached.returncode != 0 and not os.environ.get("CI"):
+            pytest.skip("the package index cannot be reached, so nothing can be installed from it")
+        raise AssertionError(f"{wanted} cannot be installed:\n{done.stdout}{done.stderr}")
+
+    def run(self, *arguments: str, expect: int = 0, **variables: str) -> str:
+        """What it printed, the program's errors too."""
+        return self._run(str(self.bin / "evenhand"), *arguments, expect=expect, **variables)
+
+    def python(self, program: str, **variables: str) -> str:
+        return self._run(str(self.bin / "python"), "-c", program, expect=0, **variables)
+
+    def follow(self, commands: Iterable[str]) -> None:
+        """Each of these, against a scripted judge on loopback."""
+        with server_process("--judge", "prefers-longer") as base_url:
+            for command in commands:
+                arguments = shlex.split(command, comments=True)[1:]
+                self.run(*arguments, OPENAI_API_KEY=KEY, EVENHAND_JUDGE_BASE_URL=base_url, EVENHAND_BASE_URL=base_url)
+
+    def python_of_the_readme(self) -> str:
+        (self.folder / "battles.csv").write_text("\n".join(BATTLES) + "\n", encoding="utf-8")
+        program = "".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
+        with server_process("--judge", "prefers-longer") as base_url:
+            # A ledger of its own: this server is another endpoint than that of the commands.
+            store = "sqlite:///of_python/ledger.db"
+            return self.python(program, OPENAI_BASE_URL=base_url, EVENHAND_STORE=store, OPENAI_API_KEY=KEY)
+
+    def _run(self, *command: str, expect: int, **variables: str) -> str:
+        done = subprocess.run(
+            command, cwd=self.folder, env=_environment() | variables, capture_output=True, text=True, timeout=300,
+            check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+
+def _environment() -> dict[str, str]:
+    """Without what would lead to this tree, or to the environment the tests run in."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
