@@ -3,11 +3,11 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests import warm
 from tests.scripted_server import server_process
 
 ROOT = Path(__file__).parents[2]
@@ -50,15 +50,7 @@ def run(commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer")
         }
         for command in commands:
             arguments = shlex.split(command.replace(OWN_SERVER, base_url), comments=True)[1:]
-            done = subprocess.run(
-                [EVENHAND, *arguments],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
+            done = warm.run(*arguments, cwd=folder, env=environment, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
             said[command] = done.stdout + done.stderr
     return said

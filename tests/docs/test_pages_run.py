@@ -12,7 +12,8 @@ import yaml
 from platformdirs import user_cache_path
 
 from evenhand.models.local.weights import smollm2_path
-from tests.docs.pages import EVENHAND, ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
+from tests import warm
+from tests.docs.pages import ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
@@ -76,15 +77,7 @@ def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of
     with server_process("--judge", "prefers-longer") as base_url:
         for command in commands:
             words = command.replace("openai/gpt-4o", "openai/own-judge").split()[1:]
-            done = subprocess.run(
-                [EVENHAND, *words],
-                cwd=tmp_path,
-                env={**kept, variable: base_url},
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
+            done = warm.run(*words, cwd=tmp_path, env={**kept, variable: base_url}, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 
