@@ -12,18 +12,21 @@ import json
 import os
 import pkgutil
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+ROOT = Path(__file__).parents[1]
 LIBRARIES = (
     "numpy", "scipy.optimize", "scipy.special", "aiohttp", "sqlalchemy", "orjson", "cryptography.hazmat.primitives",
     "genai_prices", "altair", "vl_convert", "fastapi", "uvicorn", "uvloop", "jinja2", "regex",
@@ -103,12 +106,44 @@ class Forked:
 _ASKING = threading.Lock()
 
 
+@contextmanager
+def heard(call: str, *arguments: str) -> Generator[str]:
+    """The first line that a server of these tests says; it is ended at the end."""
+    server = Forked(call, arguments, cwd=ROOT, env=os.environ)
+    hearing = threading.Thread(target=shutil.copyfileobj, args=(server.stderr, sys.stderr), daemon=True)
+    hearing.start()
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill(signal.SIGTERM)
+        server.wait(60)
+        hearing.join(60)
+        server.close()
+
+
 def run(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
 ) -> "subprocess.CompletedProcess[str]":
     """`evenhand ARGUMENTS` with nothing on standard input."""
     program = Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=os.environ if env is None else env)
     return program.communicate(timeout)
+
+
+def started(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
+) -> "subprocess.CompletedProcess[str]":
+    """The same by the installed command, from its start."""
+    command = [str(Path(sys.executable).with_name("evenhand")), *arguments]
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 @cache
@@ -227,6 +262,8 @@ def _wait_and_fork(descriptor: int) -> None:
         return
     _become(asked)
     module, _, name = asked.words["call"].partition(":")
+    if module.startswith("tests."):
+        sys.path.insert(0, str(ROOT))
     code: object = 0
     try:
         getattr(importlib.import_module(module), name)()

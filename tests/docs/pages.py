@@ -38,8 +38,14 @@ def write_files_of(text: str, folder: Path) -> None:
         path.write_text(content, encoding="utf-8")
 
 
-def run(commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer") -> dict[str, str]:
-    """What each command printed; every endpoint is a scripted server on loopback. Fails where a command fails."""
+def run(
+    commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer", started: bool = False
+) -> dict[str, str]:
+    """What each command printed; every endpoint is a scripted server on loopback. Fails where a command fails.
+
+    `started`: the installed program from the beginning, as a reader starts it.
+    """
+    program = warm.started if started else warm.run
     said: dict[str, str] = {}
     with server_process("--judge", judge) as base_url:
         environment = {
@@ -50,7 +56,7 @@ def run(commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer")
         }
         for command in commands:
             arguments = shlex.split(command.replace(OWN_SERVER, base_url), comments=True)[1:]
-            done = warm.run(*arguments, cwd=folder, env=environment, timeout=300)
+            done = program(*arguments, cwd=folder, env=environment, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
             said[command] = done.stdout + done.stderr
     return said
