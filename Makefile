@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
+# Tests start hundreds of processes: what is imported is compiled once, and not by each of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-shared check docs bench soak lock clean
 
 demo: $(INSTALLED)

@@ -98,8 +98,12 @@ class Forked:
                     raise subprocess.TimeoutExpired(self.args, timeout)
         except subprocess.TimeoutExpired:
             self.kill()
+            self.wait(timeout)
+            for reader in readers:
+                reader.join()
             raise
-        self.close()
+        finally:
+            self.close()
         return subprocess.CompletedProcess(self.args, code, said["stdout"], said["stderr"])
 
 
@@ -269,8 +273,14 @@ def _wait_and_fork(descriptor: int) -> None:
         getattr(importlib.import_module(module), name)()
     except SystemExit as left:
         code = left.code
+    _end(code)
+
+
+def _end(code: object) -> None:
+    """As the interpreter ends, but for what was imported before the fork: to take that apart takes long."""
     threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]
     atexit._run_exitfuncs()
+    gc.collect()  # closes what the command has left open
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
