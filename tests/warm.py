@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import IO, Any
 
 ROOT = Path(__file__).parents[1]
+EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+"""As it is installed."""
 LIBRARIES = (
     "numpy", "scipy.optimize", "scipy.special", "aiohttp", "sqlalchemy", "orjson", "cryptography.hazmat.primitives",
     "genai_prices", "altair", "vl_convert", "fastapi", "uvicorn", "uvloop", "jinja2", "regex",
@@ -137,7 +139,7 @@ def started(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
 ) -> "subprocess.CompletedProcess[str]":
     """The same by the installed command, from its start."""
-    command = [str(Path(sys.executable).with_name("evenhand")), *arguments]
+    command = [EVENHAND, *arguments]
     return subprocess.run(
         command,
         cwd=cwd,
@@ -255,7 +257,7 @@ def _become(asked: _Asked) -> None:
         os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False)
         for number, mode, errors in ((0, "r", "strict"), (1, "w", "surrogateescape"), (2, "w", "backslashreplace"))
     )
-    sys.argv = [str(Path(sys.executable).with_name("evenhand")), *asked.words["arguments"]]
+    sys.argv = [EVENHAND, *asked.words["arguments"]]
 
 
 def _wait_and_fork(descriptor: int) -> None:
