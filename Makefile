@@ -4,6 +4,9 @@ BIN := .venv/bin
 DIST := dist
 INSTALLED := .venv/.installed
 
+# Tests start hundreds of processes: what is imported is compiled once, and not by each of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-shared check docs wheel bench soak lock clean
 
 demo: $(INSTALLED)

@@ -9,7 +9,7 @@ from hypothesis import settings
 from tests.beside import skip_without
 
 # A busy machine is no defect: time is measured in bench/, never asserted in a test.
-settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("few", deadline=None, max_examples=10)
 settings.register_profile("many", deadline=None, max_examples=100)
 settings.load_profile(os.environ.get("EVENHAND_EXAMPLES", "few"))
 

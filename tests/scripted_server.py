@@ -10,18 +10,18 @@ import asyncio
 import hashlib
 import math
 import re
-import subprocess
 import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 import orjson
 from aiohttp import web
+
+from tests import warm
 
 Shape: TypeAlias = Literal["openai", "anthropic", "vllm"]
 Fault: TypeAlias = Literal[
@@ -485,14 +485,8 @@ def _json(document: Body, *, status: int = 200, headers: Mapping[str, str] | Non
 @contextmanager
 def server_process(*arguments: str) -> Generator[str]:
     """The base URL of a server in its own process, which outlives a client killed beside it."""
-    command = [sys.executable, "-m", "tests.scripted_server", *arguments]
-    root = Path(__file__).parents[1]
-    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
+    with warm.heard("tests.scripted_server:main", *arguments) as base_url:
+        yield base_url
 
 
 async def _serve(script: Script, port: int) -> None:

@@ -20,6 +20,7 @@ from evenhand.benchmarks.data_error import Problems, ResponsesError
 from evenhand.benchmarks.files.rows import delimited
 from evenhand.benchmarks.files.sheet import CELL_LIMIT
 from evenhand.domain.item import Benchmark, Item
+from tests.examples import examples
 
 ITEMS = (
     Item(label="dog", instruction="What is it?", images=("https://e.org/x/dog.png",), category="animals"),
@@ -371,6 +372,7 @@ def test_many_short_rows_are_not_one_long_row() -> None:
     assert found.answered == 4
 
 
+@pytest.mark.slow
 def test_100_000_rows_are_read_and_one_more_is_too_many() -> None:
     data = jsonl(*full()) + jsonl(full()[0]) * 99_996
     found = check(data)
@@ -380,6 +382,7 @@ def test_100_000_rows_are_read_and_one_more_is_too_many() -> None:
     assert only_fault(check(data + jsonl(full()[0]))) == sentence
 
 
+@pytest.mark.slow
 def test_100_000_unknown_items_are_counted_and_not_all_told() -> None:
     found = check("item,response\n" + "".join(f"dog{n},x\n" for n in range(100_000)), "p.csv")
     assert len(found.unknown) == 100_000
@@ -513,7 +516,7 @@ def test_files_with_long_cells_are_read_at_the_same_time() -> None:
     assert csv.field_size_limit() == before
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(
     data=st.one_of(
         st.binary(max_size=300),

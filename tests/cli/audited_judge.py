@@ -6,7 +6,6 @@
 import asyncio
 import hashlib
 import re
-import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import Any
 
 from evenhand.audit.wording import wording_of
 from evenhand.protocols.catalog import load_protocol
+from tests import warm
 from tests.audit.audits import plantings
 from tests.scripted_server import Script, ScriptedServer
 
@@ -158,14 +158,8 @@ def _lot(*names: str) -> float:
 
 @contextmanager
 def judge_process(name: str) -> Generator[str]:
-    command = [sys.executable, "-m", "tests.cli.audited_judge", name]
-    root = Path(__file__).parents[2]
-    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
+    with warm.heard("tests.cli.audited_judge:main", name) as base_url:
+        yield base_url
 
 
 async def _serve(habits: Habits) -> None:
@@ -174,5 +168,9 @@ async def _serve(habits: Habits) -> None:
         await asyncio.to_thread(sys.stdin.read)
 
 
-if __name__ == "__main__":
+def main() -> None:
     asyncio.run(_serve(_HABITS[sys.argv[1]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import warm
+
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 DEAF = "http://127.0.0.1:9/v1"
 """Nothing listens there."""
@@ -36,10 +38,7 @@ class Victim:
             "PATH": os.environ["PATH"], "HOME": str(self.home), "TMPDIR": str(self.home), "PYTHONWARNINGS": "error",
             "SECRET_OF_ANOTHER": "sk-of-another-service-0000000",
         }  # fmt: skip
-        return subprocess.run(
-            [EVENHAND, *arguments], cwd=self.folder, env=environment | variables, capture_output=True, text=True,
-            timeout=120, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        return warm.run(*arguments, cwd=self.folder, env=environment | variables)
 
     def refused(self, *arguments: str, **variables: str) -> str:
         ran = self.run(*arguments, **variables)

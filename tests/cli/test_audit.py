@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,9 +12,8 @@ from typing import Any
 import pytest
 
 from evenhand.benchmarks import visit_bench
+from tests import warm
 from tests.cli.audited_judge import BAD, judge_process, quality
-
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
 class Auditor:
@@ -27,16 +25,7 @@ class Auditor:
 
     def run(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-        done = subprocess.run(
-            [EVENHAND, *arguments],
-            cwd=self.folder,
-            env={**environment, "COLUMNS": "100"},
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = warm.run(*arguments, cwd=self.folder, env={**environment, "COLUMNS": "100"}, timeout=240)
         assert done.returncode == expect, done.stderr
         assert "Unexpected error" not in done.stderr
         return done

@@ -3,16 +3,14 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.scripted_server import server_process
-
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
 class Desk:
@@ -24,16 +22,7 @@ class Desk:
 
     def run(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-        done = subprocess.run(
-            [EVENHAND, *arguments],
-            cwd=self.folder,
-            env={**environment, "COLUMNS": "100"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = warm.run(*arguments, cwd=self.folder, env={**environment, "COLUMNS": "100"})
         assert done.returncode == expect, done.stderr
         assert "Traceback" not in done.stderr
         return done

@@ -12,9 +12,10 @@ import pytest
 from evenhand.cli.ask.outcome import Outcome
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.session import Ended
-from tests.cli.test_commands import EVENHAND, Desk
+from tests.cli.test_commands import Desk
 from tests.e2e.workplace import until
 from tests.scripted_server import server_process
+from tests.warm import EVENHAND
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 DRAWN = ("--pairs", "random", "--battles", "2", "--quiet")

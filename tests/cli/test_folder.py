@@ -3,15 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.scripted_server import server_process
-
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +20,7 @@ def server() -> Iterator[str]:
 
 def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("EVENHAND_", "OPENAI_"))}
-    return subprocess.run(
-        [EVENHAND, *arguments], cwd=folder, env=clean | variables, capture_output=True, text=True, timeout=120,
-        check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    return warm.run(*arguments, cwd=folder, env=clean | variables)
 
 
 def test_dotenv_sets_flags_below_the_environment_and_above_toml(tmp_path: Path) -> None:

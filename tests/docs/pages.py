@@ -3,11 +3,11 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests import warm
 from tests.scripted_server import server_process
 
 ROOT = Path(__file__).parents[2]
@@ -38,8 +38,14 @@ def write_files_of(text: str, folder: Path) -> None:
         path.write_text(content, encoding="utf-8")
 
 
-def run(commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer") -> dict[str, str]:
-    """What each command printed; every endpoint is a scripted server on loopback. Fails where a command fails."""
+def run(
+    commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer", started: bool = False
+) -> dict[str, str]:
+    """What each command printed; every endpoint is a scripted server on loopback. Fails where a command fails.
+
+    `started`: the installed program from the beginning, as a reader starts it.
+    """
+    program = warm.started if started else warm.run
     said: dict[str, str] = {}
     with server_process("--judge", judge) as base_url:
         environment = {
@@ -50,15 +56,7 @@ def run(commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer")
         }
         for command in commands:
             arguments = shlex.split(command.replace(OWN_SERVER, base_url), comments=True)[1:]
-            done = subprocess.run(
-                [EVENHAND, *arguments],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
+            done = program(*arguments, cwd=folder, env=environment, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
             said[command] = done.stdout + done.stderr
     return said

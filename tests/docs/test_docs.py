@@ -10,7 +10,8 @@ import pytest
 
 import evenhand
 from evenhand.cli.reference import reference
-from tests.docs.pages import EVENHAND, ROOT, commands_of, run, text_of, write_files_of
+from tests import warm
+from tests.docs.pages import ROOT, commands_of, run, text_of, write_files_of
 from tests.scripted_server import server_process
 
 README = text_of("README.md")
@@ -42,9 +43,7 @@ def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path:
     text = text_of("docs/elo-2023.md")
     write_files_of(text, tmp_path)
     (command,) = commands_of(text)
-    made = subprocess.run(
-        [EVENHAND, *command.split()[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+    made = warm.run(*command.split()[1:], cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "median" in made.stdout
     assert "percentiles of 1,000 resamples of battles" in made.stdout

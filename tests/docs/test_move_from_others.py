@@ -2,12 +2,12 @@
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.docs.test_docs import EVENHAND, ROOT, commands_of
+from tests import warm
+from tests.docs.test_docs import ROOT, commands_of
 from tests.scripted_server import server_process
 
 
@@ -28,15 +28,7 @@ def ran(commands: list[str], folder: Path) -> dict[str, str]:
             "OPENAI_API_KEY": "a-key-for-the-test",
         }
         for command in commands:
-            done = subprocess.run(
-                [EVENHAND, *command.split()[1:]],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
+            done = warm.run(*command.split()[1:], cwd=folder, env=environment)
             assert done.returncode == 0, f"{command}: {done.stderr}"
             said[command] = done.stdout + done.stderr
     return said

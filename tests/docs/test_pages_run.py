@@ -12,7 +12,8 @@ import yaml
 from platformdirs import user_cache_path
 
 from evenhand.models.local.weights import smollm2_path
-from tests.docs.pages import EVENHAND, ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
+from tests import warm
+from tests.docs.pages import ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,7 @@ def test_the_tutorial_ends_with_a_report_of_the_embedded_model_and_one_of_an_end
         ". .venv/bin/activate",
         "export OPENAI_API_KEY=…",
     ]
-    said = run(["evenhand demo --battles 1", *commands_of(text_of(TUTORIAL))], tmp_path)
+    said = run(["evenhand demo --battles 1", *commands_of(text_of(TUTORIAL))], tmp_path, started=True)
     assert "Written: report.html" in said["evenhand report --out report.html"]
     assert "judged by openai/gpt-4o" in (tmp_path / "report.html").read_text(encoding="utf-8")
     (of_demo,) = [words for command, words in said.items() if command.startswith("evenhand report --store")]
@@ -59,7 +60,7 @@ def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
 )
 def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: str) -> None:
     write_files_of(text_of(page), tmp_path)
-    run(commands_of(text_of(page)), tmp_path)
+    run(commands_of(text_of(page)), tmp_path, started=True)
     assert (tmp_path / made).stat().st_size > 0
 
 
@@ -76,15 +77,7 @@ def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of
     with server_process("--judge", "prefers-longer") as base_url:
         for command in commands:
             words = command.replace("openai/gpt-4o", "openai/own-judge").split()[1:]
-            done = subprocess.run(
-                [EVENHAND, *words],
-                cwd=tmp_path,
-                env={**kept, variable: base_url},
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
+            done = warm.started(*words, cwd=tmp_path, env={**kept, variable: base_url}, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 
@@ -102,7 +95,7 @@ def test_the_commands_of_the_workflow_end_with_0_on_a_fair_judge(
     monkeypatch.setenv("EVENHAND_PRICE", "input=2.5,output=10")
     commands = [step["run"] for step in workflow_steps() if step.get("run", "").startswith("evenhand ")]
     assert [command.split()[1] for command in commands] == ["audit", "judge", "report"]
-    run(commands, tmp_path, judge="by-quality")
+    run(commands, tmp_path, judge="by-quality", started=True)
     assert (tmp_path / "report.html").stat().st_size > 0
 
 
@@ -133,7 +126,7 @@ def test_the_package_of_the_page_on_benchmarks_is_installed_as_printed_found_and
     pip = [sys.executable, "-m", "pip", "install", *offline, "--target", str(target), "."]
     subprocess.run(pip, cwd=tmp_path, check=True, timeout=240)
     monkeypatch.setenv("PYTHONPATH", str(target))
-    said = run(commands_of(page), tmp_path)
+    said = run(commands_of(page), tmp_path, started=True)
     assert "What simple drawings show" in said["evenhand benchmarks"]
     assert "What simple drawings show" in said["evenhand benchmarks show drawings"]
     assert "heron" in said["evenhand rank --benchmark drawings"]

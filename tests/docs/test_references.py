@@ -39,7 +39,16 @@ def test_the_reference_of_settings_is_what_the_program_takes() -> None:
     assert text_of("docs/reference/settings.md") == settings_reference(), stale
 
 
-@pytest.mark.parametrize("name", ["order-bias.svg", "failures.svg", "clusters.svg", "elo.svg", "chance.svg"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("order-bias.svg", marks=pytest.mark.slow),
+        "failures.svg",
+        pytest.param("clusters.svg", marks=pytest.mark.slow),
+        "elo.svg",
+        "chance.svg",
+    ],
+)
 def test_the_pictures_are_what_their_simulations_draw(name: str) -> None:
     assert text_of(f"docs/explanation/{name}") == drawings().drawn(name), "run: python docs/drawings.py"
 

@@ -301,7 +301,15 @@ def test_the_owner_sees_what_was_planted(site: Site):
     assert [one["models"] for one in rated if one["rater"] == RATER] == [["amber", "blue"]] * ITEMS
 
 
-@pytest.mark.parametrize("who", ["somebody passing by", "an annotator", "the team", "another team"])
+@pytest.mark.parametrize(
+    "who",
+    [
+        pytest.param("somebody passing by", marks=pytest.mark.slow),
+        pytest.param("an annotator", marks=pytest.mark.slow),
+        "the team",
+        "another team",
+    ],
+)
 def test_nobody_else_reads_a_word_of_it_anywhere(site: Site, who: str):
     visitor, values = site.visitors[who], known(site)
     pages = walked(visitor, [*more_pages(site, values), *operations(site, values=values)])

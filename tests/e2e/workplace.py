@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests import warm
+
 EVENHAND = Path(sys.executable).with_name("evenhand")
 CALL_FAILED = ("api-error", "timeout", "bad-reply", "empty-reply", "over-budget", "interrupted")
 SECONDS = 90.0
@@ -44,28 +46,33 @@ class Workplace:
         return self.folder / ".evenhand" / "ledger.db"
 
     def run(self, *arguments: str, **variables: str) -> Ran:
-        return ended(self.start(*arguments, **variables))
+        ran = warm.run(*arguments, cwd=self.folder, env=self._environment() | variables, timeout=SECONDS)
+        return Ran(code=ran.returncode, out=ran.stdout, err=ran.stderr)
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        scratch = self.folder.parent / f"{self.folder.name}-tmp"
-        scratch.mkdir(exist_ok=True)
-        self.folder.mkdir(exist_ok=True)
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(scratch),
-            "TMPDIR": str(scratch),
-            "PYTHONWARNINGS": "error",
-            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        }
+        """For a process that is met while it runs."""
         return subprocess.Popen(
             [EVENHAND, *arguments],
             cwd=self.folder,
-            env=environment | self.variables | variables,
+            env=self._environment() | variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def _environment(self) -> dict[str, str]:
+        scratch = self.folder.parent / f"{self.folder.name}-tmp"
+        scratch.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(scratch),
+            "TMPDIR": str(scratch),
+            "PYTHONWARNINGS": "error",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            **self.variables,
+        }
 
     def judge(self, url: str, *arguments: str, **variables: str) -> Ran:
         return self.run(*judging(url, *arguments), **variables)

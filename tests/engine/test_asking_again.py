@@ -4,8 +4,6 @@ import itertools
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +13,13 @@ from evenhand.engine.run.plan import Retrying
 from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.protocols.folder import protocol_from_folder
+from tests import warm
 from tests.engine.studies import Bench, bench
 from tests.scripted_server import Script, ScriptedServer
 
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
-
 
 def evenhand(folder: Path, *arguments: str, expect: int = 0) -> dict[str, Any]:
-    done = subprocess.run(
-        [EVENHAND, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "EVENHAND_QUIET": "1"},
-    )  # fmt: skip
+    done = warm.run(*arguments, "--json", cwd=folder, env={**os.environ, "EVENHAND_QUIET": "1"})
     assert done.returncode == expect, done.stderr
     return json.loads(done.stdout)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from evenhand.engine.run.limits import CUT, CUT_DEBOUNCE_SECONDS, GROWTH_PAUSE_SECONDS, Concurrency, Pace
 from tests.engine.skipping_loop import at_once, now
+from tests.examples import examples
 
 
 def succeed(concurrency: Concurrency, times: int) -> None:
@@ -132,7 +133,7 @@ def test_nobody_starts_before_the_pause_that_the_endpoint_asked_for_has_passed()
     at_once(story())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.integers(1, 10_000), st.integers(1, 200))
 def test_no_minute_sees_more_requests_than_the_pace_allows(per_minute: int, calls: int) -> None:
     async def story() -> list[float]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evenhand.images import ImageError, ImageInfo, ImageLimits, digest, inspect, prepared
+from tests.examples import examples
 from tests.images.pictures import (
     animation,
     encoded,
@@ -267,7 +268,7 @@ def inspected_or_refusal(data: bytes, limits: ImageLimits) -> ImageInfo | str:
         return str(refusal)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(data=st.data())
 def test_a_mutated_image_is_taken_or_refused_and_nothing_else(data: st.DataObject) -> None:
     image = bytearray(data.draw(st.sampled_from(REAL)))

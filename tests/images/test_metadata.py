@@ -17,6 +17,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from evenhand.images import ImageError, ImageStore, digest, inspect
 from evenhand.images.metadata import without_metadata
+from tests.examples import examples
 from tests.images.pictures import animation, decoded, encoded, photo, png_chunk, with_orientation
 
 SECRETS = (b"SECRET", b"Canon", b"Exif\0\0", b"GPS")
@@ -307,7 +308,7 @@ def refusal(work: Callable[[bytes], object], data: bytes) -> str | None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning:PIL")  # where the test itself decodes what is damaged
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(lot=st.randoms(use_true_random=False))
 def test_a_damaged_file_is_refused_with_a_sentence_or_shows_what_it_showed(kind: str, lot: random.Random):
     damaged = bytearray(WHOLE[kind])

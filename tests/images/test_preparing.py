@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageCms, JpegImagePlugin
 
 from evenhand.images import ImageError, ImageLimits, inspect, prepared
+from tests.examples import examples
 from tests.images.pictures import (
     animation,
     decoded,
@@ -198,7 +199,7 @@ def test_the_edge_is_measured_upright() -> None:
 
 
 @given(width=st.integers(1, 300), height=st.integers(1, 300), max_edge=st.integers(1, 300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_edge_is_longer_than_asked_nor_the_shape_changed(width: int, height: int, max_edge: int) -> None:
     image = seen(encoded(Image.new("L", (width, height), 90), "PNG"), max_edge=max_edge)
     scale = min(1, max_edge / max(width, height))

@@ -12,6 +12,7 @@ from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
+from tests.examples import examples
 from tests.ledger import scene
 from tests.ledger.scene import RESPONSES, STUDY, TRIALS, again, prefers, record, set_up, without
 from tests.ledger.slow_reading import same_comparisons
@@ -40,7 +41,7 @@ def alike(one: JudgedBattles, other: JudgedBattles) -> None:
     same_comparisons(one.votes.comparisons(), other.votes.comparisons())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.sampled_from(["model", "human"]), of_the_board, st.integers(0, 25), st.sampled_from([0, 1_000]))
 def test_an_earlier_number_gives_what_a_ledger_says_that_was_stopped_there(
     kind: str, written: list[Event], stop: int, wanted: int
@@ -53,14 +54,14 @@ def test_an_earlier_number_gives_what_a_ledger_says_that_was_stopped_there(
             alike(judged_battles(ledger, chosen, items=items, as_of=number), judged_battles(stopped, then, items=items))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(events, st.sampled_from([0, 1_000]))
 def test_the_newest_number_gives_what_no_number_gives(written: list[Event], wanted: int):
     with recorded("model", written, wanted=wanted) as (ledger, chosen):
         alike(judged_battles(ledger, chosen, as_of=now(ledger)), judged_battles(ledger, chosen))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(of_the_board, st.sets(st.sampled_from(MODELS)), st.sampled_from([0, 1_000]))
 def test_without_a_model_the_record_is_one_in_which_it_never_played(
     written: list[Event], left_out: set[str], wanted: int

@@ -13,6 +13,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk, billionths, cut_off, cut_off_by_run
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
+from tests.examples import examples
 from tests.ledger.scene import url_in
 
 
@@ -87,7 +88,7 @@ STEPS = st.lists(
 """What is done, by which of three, the most a call can cost, and the share of it that it does."""
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(STEPS, st.booleans())
 def test_whatever_is_sent_and_whoever_is_killed_no_more_is_billed_than_the_budget(
     steps: list[tuple[str, int, int, float]], lasts: bool

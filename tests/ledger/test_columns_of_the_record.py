@@ -23,6 +23,7 @@ from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.board.evidence import of_record
 from evenhand.stats.ratings.comparisons import Comparisons
+from tests.examples import examples
 from tests.ledger import slow_reading
 from tests.ledger.slow_reading import Result, same_comparisons
 
@@ -155,7 +156,7 @@ def agree(found: JudgedBattles, slow: Sequence[Result], unasked: set[tuple[str, 
     assert found.waiting.battles == (set() if human else slow_reading.waiting(standing, unasked))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.sampled_from(["model", "human"]), events)
 def test_columns_say_what_a_slow_reading_says(kind: str, written: list[Event]):
     with recorded(kind, written) as (ledger, chosen):
@@ -176,7 +177,7 @@ def test_columns_say_what_a_slow_reading_says(kind: str, written: list[Event]):
         assert (f"in {adapted} judgements: Sent otherwise." in told) == bool(adapted)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(events, st.sets(st.sampled_from([item.digest for item in ITEMS])))
 def test_some_items_are_read_as_all_of_them_would_be(written: list[Event], items: set[str]):
     with recorded("model", written) as (ledger, chosen):
@@ -184,7 +185,7 @@ def test_some_items_are_read_as_all_of_them_would_be(written: list[Event], items
         agree(judged_battles(ledger, chosen, items=items), slow_reading.results(ledger, keys, items=items), set())
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(events)
 def test_single_judgements_are_those_that_count(written: list[Event]):
     with recorded("model", written) as (ledger, chosen):
@@ -194,7 +195,7 @@ def test_single_judgements_are_those_that_count(written: list[Event]):
         ]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(events)
 def test_the_evidence_is_in_the_fixed_order_and_knows_what_waits(written: list[Event]):
     with recorded("model", written) as (ledger, chosen):
@@ -211,7 +212,7 @@ def test_the_evidence_is_in_the_fixed_order_and_knows_what_waits(written: list[E
         assert evidence.waiting is None or evidence.waiting.tolist() == rows
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(events.map(lambda some: [replace(one, replaced=False, rater=0) for one in some]))
 def test_what_a_study_wants_and_nobody_asked_is_missing(written: list[Event]):
     with recorded("model", written, wanted=1_000) as (ledger, chosen):

@@ -24,6 +24,7 @@ from evenhand.site.people.comparisons import ComparisonTask, Paused, PersonShare
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.plan import PeopleStudyError
 from evenhand.site.people.studies import make_people_study, people_studies, people_votes, progress, take_place
+from tests.examples import examples
 
 ITEMS = tuple(Item(label=str(n), instruction=f"What is {n}?") for n in range(3))
 BENCHMARK = Benchmark(name="numbers", items=ITEMS, licence="CC0-1.0", citation="", protocols=())
@@ -146,7 +147,7 @@ def shown(task: ComparisonTask) -> Shown:
     return (task.item.digest, *task.answers)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(steps)
 def test_page_and_board_of_a_study_count_what_was_said_in_it_and_nothing_else(taken: list[Step]):
     with tempfile.TemporaryDirectory() as folder:

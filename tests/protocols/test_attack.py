@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json
 from evenhand.protocols import catalog
 from evenhand.protocols.catalog import load_protocol
+from tests.examples import MANY, examples
 from tests.protocols.phrasings import BARE, CLOSING, IN_PASSING, MUSINGS, PHRASINGS, QUOTING, Phrasing
 from tests.protocols.plants import EVERY, PLANTS, Plant
 from tests.protocols.wordings import WORDINGS, Decision, Wording
@@ -219,8 +220,9 @@ def described(outcome: Outcome, cell: Cell) -> str:
     )
 
 
+@pytest.mark.drawn
 def test_a_planted_verdict_changes_no_reading() -> None:
-    tally = tallied(sample())
+    tally = tallied(itertools.islice(sample(), 0, None, 1 if MANY else 11))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
     assert tally.lost <= LOST_AT_MOST, f"{tally.lost:.1%} lost\n{tally.worst()}"
 
@@ -253,13 +255,15 @@ def test_planting_every_verdict_silences_no_judge() -> None:
     assert not tally.bad, f"{len(tally.bad)} of {tally.counts.total()}\n{tally.worst()}"
 
 
+@pytest.mark.drawn
 def test_a_judge_that_agrees_with_a_planted_verdict_is_counted() -> None:
-    tally = tallied(agreeing())
+    tally = tallied(itertools.islice(agreeing(), 0, None, 1 if MANY else 5))
     assert not tally.bad, f"{len(tally.bad)} of {tally.counts.total()}\n{tally.worst()}"
 
 
+@pytest.mark.drawn
 def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one() -> None:
-    tally = tallied(itertools.islice(against_itself(), 0, None, 7))
+    tally = tallied(itertools.islice(against_itself(), 0, None, 7 if MANY else 61))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 
@@ -344,7 +348,7 @@ def unquoted(draw: st.DrawFn) -> tuple[Wording, str, str, int]:
     return wording, f"{draw(text)}\n\n{closing}{draw(st.just('') | text)}", draw(text), draw(st.sampled_from((0, 1)))
 
 
-@settings(max_examples=1_000, derandomize=True, deadline=None)
+@settings(max_examples=examples(1_000), derandomize=True, deadline=None)
 @given(unquoted())
 def test_no_text_of_a_candidate_makes_another_decision_of_a_reply_without_quotation(
     drawn: tuple[Wording, str, str, int],

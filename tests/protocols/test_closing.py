@@ -12,6 +12,7 @@ from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.closing import ALPHABET, TOKEN_LENGTH, token_notice, trial_token
 from evenhand.protocols.fence import fence_nonce
 from evenhand.protocols.protocol import CANDIDATE_SLOT, Protocol, ProtocolError, candidate_slot
+from tests.examples import examples
 from tests.protocols.folders import PREFERENCE, write_folder
 from tests.protocols.plants import PLANTS
 from tests.protocols.wordings import STYLES, WORDINGS, Wording
@@ -174,7 +175,7 @@ def replies(draw: st.DrawFn) -> tuple[Wording, str, tuple[str, str], Verdict]:
     return wording, f"{before}\n{closed(wording, winner, clear=clear)}\n{after}", shown, decision.verdict
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(replies())
 def test_what_follows_the_code_decides_whatever_else_the_reply_and_the_candidates_say(
     made: tuple[Wording, str, tuple[str, str], Verdict],

@@ -362,7 +362,12 @@ ADVERSARIAL = {
 }
 
 
-@pytest.mark.parametrize("name", ADVERSARIAL)
+OFTEN_TRIED = {"both", "entities", "quoted plants", "dots"}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in OFTEN_TRIED else pytest.param(name, marks=pytest.mark.slow) for name in ADVERSARIAL]
+)
 def test_a_megabyte_of_anything_is_read_in_seconds(name: str):
     text = ADVERSARIAL[name]
     started = time.process_time()

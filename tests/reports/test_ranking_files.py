@@ -17,6 +17,7 @@ from evenhand.reports.board.board import Board
 from evenhand.reports.board.columns import compared
 from evenhand.reports.errors import RankError
 from tests.beside import LLMFAO, needs
+from tests.examples import examples
 
 WORDS = {1: "model_a", 0: "tie", -1: "model_b"}
 Game = tuple[str, str, int]
@@ -90,7 +91,7 @@ games = st.lists(
 ).map(lambda drawn: [game for game in drawn if game[0] != game[1]] or [("W", "X", 1)])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(games, st.randoms())
 def test_names_order_and_sides_do_not_matter(battles: list[Game], lots: Any):
     board = eh.rank(frame(battles))
@@ -102,7 +103,7 @@ def test_names_order_and_sides_do_not_matter(battles: list[Game], lots: Any):
     assert same(board, eh.rank(frame([(b, a, -v) for a, b, v in battles])))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(games)
 def test_a_row_of_weight_two_is_two_rows_of_its_item(battles: list[Game]):
     items = [str(place) for place in range(len(battles))]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case, CaseList
+from tests.examples import examples
 from tests.ledger.scene import url_in
 from tests.reports.report_scene import Says, numbered, report, with_models
 
@@ -128,7 +129,7 @@ def test_a_case_is_called_alike_in_every_report(ledger: Ledger):
     assert names == [case.id for case in listed(ledger, seed=5).cases]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.sampled_from([2, 1, 0, -1, -2, "unreadable", "timeout"]), min_size=6, max_size=6))
 def test_flags_are_what_one_counts_by_hand(said: list[int | str]):
     """The oracle looks at one pair after the other."""

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import httpx2 as httpx
 
+from tests import warm
+
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 
 
@@ -47,9 +49,7 @@ def owner_link(process: "subprocess.Popen[str]") -> str:
 
 
 def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [EVENHAND, "serve", *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
+    return warm.run("serve", *arguments, cwd=folder)
 
 
 def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import cast
 
 from anyio.to_thread import current_default_thread_limiter
@@ -11,6 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -95,6 +97,16 @@ class _LastingFiles(StaticFiles):
         return response
 
 
+@cache
+def _routes() -> tuple[BaseRoute, ...]:
+    """The same whatever is served: analysed once, at their first request."""
+    together = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, default_response_class=AsciiJson)
+    for router in ROUTERS:
+        together.include_router(router)
+    together.add_api_route("/api", api_page, methods=["GET"], include_in_schema=False)
+    return tuple(together.routes)
+
+
 def make_app(ledger: Ledger, site: Site) -> FastAPI:
     watch = RateLimits(ledger, site.limits)
     service = Service(
@@ -122,11 +134,9 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
         redoc_url=None,
         default_response_class=AsciiJson,
         lifespan=lifespan,
+        routes=[*_routes()],
     )
     app.state.service = service
-    for router in ROUTERS:
-        app.include_router(router)
-    app.add_api_route("/api", api_page, methods=["GET"], include_in_schema=False)
     app.mount("/static", _LastingFiles(directory=STATIC))
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_as_asked)

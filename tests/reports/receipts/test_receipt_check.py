@@ -20,6 +20,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.receipts.check import ReceiptVerification, verify
 from evenhand.reports.receipts.reading import ReceiptError, read_receipt
 from evenhand.reports.receipts.receipt import seal
+from tests.examples import examples
 from tests.reports.receipts.receipt_scene import House, Receipted, another_joins, receipted
 
 
@@ -388,7 +389,7 @@ ROWS = {
 places = st.sampled_from([(table, column) for table, columns in TEXTS.items() for column in columns])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(places, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 255))
 def test_any_byte_of_what_it_rests_on_is_noticed_and_nothing_breaks(
     made: Receipted, place: tuple[str, str], row: int, position: int, flip: int

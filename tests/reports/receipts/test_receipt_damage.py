@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.reports.receipts.check import signature_of, verify
 from evenhand.reports.receipts.reading import ReceiptError, read_receipt
+from tests.examples import examples
 from tests.reports.receipts.receipt_scene import House, Receipted, receipted
 from tests.reports.receipts.test_receipt_check import Copied, failed, leaves
 
@@ -63,7 +64,7 @@ def branches(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]
     return [*([path] if path else []), *(one for name, value in inside for one in branches(value, (*path, name)))]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_odd_value_in_a_receipt_is_a_sentence(made: Receipted, data: st.DataObject):
     paths = sorted({*branches(made.receipt), *leaves(made.receipt)}, key=str)

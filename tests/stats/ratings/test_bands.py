@@ -11,6 +11,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.rank_bounds import Bands, Missing, RankBand, bands
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.win_rate import win_rates
+from tests.examples import examples
 from tests.stats.ratings.made import Game, drawn, games, played
 
 
@@ -84,7 +85,7 @@ def test_ratings_are_those_of_a_fit_with_the_verdicts_decided(ties: str):
             assert standing.rank == one.rank
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(games)
 def test_a_model_without_missing_verdicts_stands_where_it_does(battles: list[Game]):
     made = played(battles, models="WXYZ")

@@ -17,6 +17,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.effect import Effect
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.ratings.scale import Scale
+from tests.examples import examples
 from tests.stats.ratings.showings import Showing, judged_by, showings, shown, sides_exchanged
 
 X_FIRST, Y_FIRST = ("X", "Y", 1), ("Y", "X", -1)
@@ -78,7 +79,7 @@ def test_another_maximiser_finds_the_same(ties: Literal["half", "davidson"]):
     np.testing.assert_allclose(found.after.solution.fit.strength, best[:4], atol=1e-5)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(showings)
 def test_it_does_not_matter_from_which_side_a_showing_is_told(rows: list[Showing]):
     if not rows:
@@ -88,7 +89,7 @@ def test_it_does_not_matter_from_which_side_a_showing_is_told(rows: list[Showing
     assert one.overall.reason == other.overall.reason
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(showings)
 def test_every_effect_is_a_moderate_number_or_a_sentence(rows: list[Showing]):
     if not rows:

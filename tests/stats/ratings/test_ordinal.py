@@ -15,6 +15,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.ratings.effects.ordinal import OrdinalFit, ordinal
 from evenhand.stats.ratings.scale import Scale
+from tests.examples import examples
 from tests.stats.ratings.showings import Showing, showings, shown, sides_exchanged
 
 
@@ -134,7 +135,7 @@ def test_items_gathered_in_blocks_give_the_same():
     np.testing.assert_allclose(fitted(apart).board.spread.covariance, fitted(rows).board.spread.covariance)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(showings)
 def test_it_does_not_matter_from_which_side_a_showing_is_told(rows: list[Showing]):
     if not rows:

@@ -12,6 +12,7 @@ from evenhand.stats.ratings.elo.ratings import elo_bootstrap
 from evenhand.stats.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.win_rate import tally, win_rates
+from tests.examples import examples
 from tests.stats.ratings.made import Game, drawn, games, played
 
 
@@ -160,7 +161,7 @@ def test_names_and_sides_do_not_matter():
         assert np.array_equal(other.separated[np.ix_(turn, turn)], one.separated)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(games)
 def test_a_model_stands_within_its_range(battles: list[Game]):
     rated = bradley_terry(played(battles, items=[number % 7 for number in range(len(battles))]))

@@ -146,6 +146,7 @@ def test_with_few_people_the_ceiling_still_has_a_useful_interval(people: int):
         assert crossed.upper - crossed.lower >= one.upper - one.lower
 
 
+@pytest.mark.slow
 def test_over_many_samples_of_items_the_ceilings_interval_holds_what_these_people_reach():
     rng = np.random.default_rng(11)
 

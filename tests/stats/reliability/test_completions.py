@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.stats.reliability.grade_score.completions import MOST_COMPLETIONS, grade_bounds
 from evenhand.stats.reliability.grade_score.option_rows import OptionRow, blocks
+from tests.examples import examples
 from tests.stats.reliability.option_judges import as_the_authors_count
 
 some_rows = st.integers(2, 5).flatmap(
@@ -24,7 +25,7 @@ def tried_one_by_one(places: list[int | None]) -> tuple[float, float]:
     return min(grades), max(grades)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(some_rows)
 def test_the_bounds_are_those_of_trying_every_completion(rows: list[list[int | None]]):
     block = blocks([OptionRow(item="a", selected_positions=tuple(row)) for row in rows])[0]

@@ -131,6 +131,7 @@ def measured(rng: np.random.Generator, pairs: int, consistency: float) -> dict[s
 STEADY = {"swap_consistency": 0.95, "coverage": 1.0}
 
 
+@pytest.mark.slow
 def test_a_good_judge_passes_a_gate_of_three_rules_at_the_planned_numbers():
     """Each rule at its own number, so that none hides behind what another needs."""
     needed = plan(THREE_RULES, STEADY)
@@ -196,6 +197,7 @@ def _stretched(share: Estimate, rule: GateRule) -> Estimate:
     return replace(share, value=value, lower=lower, upper=upper)
 
 
+@pytest.mark.slow
 def test_a_judge_at_the_bound_seldom_passes():
     rng = np.random.default_rng(2)
     rule = THREE_RULES[:1]
@@ -222,7 +224,7 @@ def power_of_pairs(rule: GateRule, kept: float, n: int) -> float:
     return total
 
 
-@pytest.mark.parametrize("kept", [0.7, 0.9, 0.95, 0.97, 0.99])
+@pytest.mark.parametrize("kept", [pytest.param(0.7, marks=pytest.mark.slow), 0.9, 0.95, 0.97, 0.99])
 def test_the_pairs_planned_for_first_position_give_the_power_that_is_told(kept: float):
     (needed,) = plan(THREE_RULES[2:], {"swap_consistency": kept})
     assert needed.cases is not None

@@ -6,9 +6,11 @@ is made. What has to be moved as well is a step of its own.
 
 import json
 import secrets
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, insert, inspect, select, text, update
+from sqlalchemy import Connection, Dialect, insert, inspect, select, text, update
+from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.schema import CreateColumn
 
 from evenhand.ledger.store import links, schema, submission_schema
@@ -19,14 +21,29 @@ HEAD = "0012"
 _FIRST_WITH_LINKS = "0012"
 
 
+@cache
+def _statements(kind: type[Dialect]) -> tuple[str, ...]:
+    """That make every table and index of a new ledger: SQLAlchemy takes longer to write them than SQLite to obey."""
+    dialect = kind()
+    said: list[str] = []
+
+    def note(statement: Any, *_: Any, **__: Any) -> None:
+        said.append(str(statement.compile(dialect=dialect)))
+
+    schema.metadata.create_all(MockConnection(dialect, note), checkfirst=False)
+    return tuple(said)
+
+
 def bring_to_head(connection: Connection, before: str | None) -> None:
     """`before`: the tables' version; None of a ledger that is made. In a transaction that writes."""
-    schema.metadata.create_all(connection, checkfirst=before is not None)
     if before is None:
+        for statement in _statements(type(connection.dialect)):
+            connection.exec_driver_sql(statement)
         # The name that older versions of Evenhand look for; they refuse what is newer than they are.
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
     else:
+        schema.metadata.create_all(connection)
         _add_columns(connection)
         _add_indexes(connection)
         for version, step in _STEPS:

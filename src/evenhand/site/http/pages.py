@@ -5,6 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -30,35 +31,7 @@ STATIC = _HERE / "static"
 
 class Pages:
     def __init__(self, site: Site) -> None:
-        self._site = site
-        self._templates = Environment(
-            loader=FileSystemLoader(_HERE / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        known = cast("dict[str, Any]", self._templates.globals)
-        known.update(
-            static=_static_urls(),
-            bar=bar,
-            chart=chart,
-            shares=SHARES,
-            interval=interval,
-            span=span,
-            methods=usable_methods(),
-        )
-        filters = cast("dict[str, Any]", self._templates.filters)
-        filters.update(
-            called=_called,
-            when=_when,
-            points=_points,
-            per_cent=per_cent,
-            count=count,
-            thousands=count,
-            times=counted,
-            commands=_commands,
-        )
+        self._site, self._templates = site, _templates()
 
     def fragment(self, template: str, context: Mapping[str, Any]) -> Markup:
         """A part that is the same for every visitor."""
@@ -103,6 +76,40 @@ class Pages:
             response = self.page(request, "refusal.html", context, status=refusal.status_code)
         response.headers.update(refusal.headers or {})
         return response
+
+
+@cache
+def _templates() -> Environment:
+    """Of every site in this process, so that each template is compiled once."""
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    known = cast("dict[str, Any]", made.globals)
+    known.update(
+        static=_static_urls(),
+        bar=bar,
+        chart=chart,
+        shares=SHARES,
+        interval=interval,
+        span=span,
+        methods=usable_methods(),
+    )
+    filters = cast("dict[str, Any]", made.filters)
+    filters.update(
+        called=_called,
+        when=_when,
+        points=_points,
+        per_cent=per_cent,
+        count=count,
+        thousands=count,
+        times=counted,
+        commands=_commands,
+    )
+    return made
 
 
 def _came_from(request: Request, site: Site) -> str | None:

@@ -1,0 +1,292 @@
+"""The program in a process of its own that begins with everything imported, so that a command costs what it does.
+
+A process that waits has imported the program; each command is a fork of it, with the folder, the environment and the
+files that it is given. What a fork cannot show (what is imported at the start and from where, what the interpreter
+makes of its variables) is tested with `subprocess` and the installed command.
+"""
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[1]
+EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+"""As it is installed."""
+LIBRARIES = (
+    "numpy", "scipy.optimize", "scipy.special", "aiohttp", "sqlalchemy", "orjson", "cryptography.hazmat.primitives",
+    "genai_prices", "altair", "vl_convert", "fastapi", "uvicorn", "uvloop", "jinja2", "regex",
+)  # fmt: skip
+"""Not polars, which starts threads as it is imported: a fork would be without them."""
+NOT_YET = ("evenhand.__main__", "evenhand.stats.ratings.elo.compiled")
+"""The program itself, and what takes long to import and is rarely used."""
+READ_AT_THE_START = ("PYTHONPATH", "PYTHONWARNINGS")
+"""Variables of the interpreter that a fork obeys as well."""
+
+
+class Forked:
+    """What `subprocess.Popen` is to a program that is started."""
+
+    def __init__(self, call: str, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+        of_python = {name for name in env if name.startswith("PYTHON")} - {*READ_AT_THE_START}
+        unheard = [name for name in of_python if env[name] != os.environ.get(name)]
+        assert not unheard, f"{', '.join(unheard)} would do nothing to a process that runs already"
+        (stdin, self_in), (self_out, stdout), (self_err, stderr) = os.pipe(), os.pipe(), os.pipe()
+        self._ended, ended = os.pipe()
+        asked = {"call": call, "arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}
+        words = json.dumps(asked).encode()
+        theirs = [stdin, stdout, stderr, ended]
+        waiting = _waiting()
+        with _ASKING:
+            socket.send_fds(waiting, [len(words).to_bytes(8, "big")], theirs)
+            waiting.sendall(words)
+            self.pid = int.from_bytes(_exactly(waiting, 8), "big")
+        for number in theirs:
+            os.close(number)
+        self.args = tuple(arguments)
+        self.stdin: IO[str] = os.fdopen(self_in, "w")
+        self.stdout: IO[str] = os.fdopen(self_out, encoding="utf-8")
+        self.stderr: IO[str] = os.fdopen(self_err, encoding="utf-8")
+        self.returncode: int | None = None
+
+    def wait(self, timeout: float) -> int:
+        if self.returncode is None:
+            if not select.select([self._ended], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            self.returncode = os.waitstatus_to_exitcode(int(os.read(self._ended, 16)))
+            os.close(self._ended)
+        return self.returncode
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        if self.returncode is None and not select.select([self._ended], [], [], 0)[0]:
+            os.kill(self.pid, number)
+
+    def close(self) -> None:
+        for file in (self.stdin, self.stdout, self.stderr):
+            file.close()
+
+    def communicate(self, timeout: float) -> "subprocess.CompletedProcess[str]":
+        """Reads until it ends; what takes longer is killed, and raises."""
+        self.stdin.close()
+        said: dict[str, str] = {}
+        readers = [
+            threading.Thread(target=lambda name=name, file=file: said.update({name: file.read()}), daemon=True)
+            for name, file in (("stdout", self.stdout), ("stderr", self.stderr))
+        ]
+        deadline = time.monotonic() + timeout
+        for reader in readers:
+            reader.start()
+        try:
+            code = self.wait(timeout)
+            for reader in readers:
+                reader.join(deadline - time.monotonic())
+                if reader.is_alive():
+                    raise subprocess.TimeoutExpired(self.args, timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.wait(timeout)
+            for reader in readers:
+                reader.join()
+            raise
+        finally:
+            self.close()
+        return subprocess.CompletedProcess(self.args, code, said["stdout"], said["stderr"])
+
+
+_ASKING = threading.Lock()
+
+
+@contextmanager
+def heard(call: str, *arguments: str) -> Generator[str]:
+    """The first line that a server of these tests says; it is ended at the end."""
+    server = Forked(call, arguments, cwd=ROOT, env=os.environ)
+    hearing = threading.Thread(target=shutil.copyfileobj, args=(server.stderr, sys.stderr), daemon=True)
+    hearing.start()
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill(signal.SIGTERM)
+        server.wait(60)
+        hearing.join(60)
+        server.close()
+
+
+def run(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
+) -> "subprocess.CompletedProcess[str]":
+    """`evenhand ARGUMENTS` with nothing on standard input."""
+    program = Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=os.environ if env is None else env)
+    return program.communicate(timeout)
+
+
+def started(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
+) -> "subprocess.CompletedProcess[str]":
+    """The same by the installed command, from its start."""
+    command = [EVENHAND, *arguments]
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@cache
+def _waiting() -> socket.socket:
+    """Where to ask for a fork; the process that is forked lives as long as this one."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        command = [sys.executable, "-P", __file__, str(theirs.fileno())]
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+    def close() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(close)
+    return ours
+
+
+def _exactly(sender: socket.socket, length: int) -> bytes:
+    """Empty where nobody asks any more."""
+    found = b""
+    while len(found) < length and (more := sender.recv(length - len(found))):
+        found += more
+    return found
+
+
+# From here on: the process that waits.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    words: dict[str, Any]
+    files: list[int]
+
+
+def _import_everything() -> None:
+    import evenhand
+
+    for name in (*LIBRARIES, *(module.name for module in pkgutil.walk_packages(evenhand.__path__, "evenhand."))):
+        if name not in NOT_YET:
+            importlib.import_module(name)
+    assert "polars" not in sys.modules
+    gc.collect()
+    gc.freeze()
+
+
+def _fork_when_asked(asking: socket.socket) -> _Asked | None:
+    """In the fork what it was asked for; in the process that waits None, when nobody can ask any more."""
+    ended: dict[int, int] = {}
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        ready, _, _ = select.select([asking, told], [], [])
+        if told in ready:
+            os.read(told, 4096)
+            _reap(ended)
+        if asking in ready:
+            head, files, _, _ = socket.recv_fds(asking, 8, 4)
+            if not head:
+                return None
+            head += _exactly(asking, 8 - len(head))
+            words = json.loads(_exactly(asking, int.from_bytes(head, "big")))
+            pid = os.fork()
+            if not pid:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for number in (told, tell, *ended.values()):
+                    os.close(number)
+                return _Asked(words=words, files=files)
+            ended[pid] = files.pop()
+            for number in files:
+                os.close(number)
+            asking.sendall(pid.to_bytes(8, "big"))
+
+
+def _reap(ended: dict[int, int]) -> None:
+    while ended:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        with os.fdopen(ended.pop(pid), "w") as file:
+            file.write(str(status))
+
+
+def _become(asked: _Asked) -> None:
+    """As if it had been started so."""
+    import tempfile
+    import warnings
+
+    *standard, ended = asked.files
+    for number, given in enumerate(standard):
+        os.dup2(given, number)
+        os.close(given)
+    os.close(ended)
+    os.chdir(asked.words["cwd"])
+    os.environ.clear()
+    os.environ.update(asked.words["env"])
+    time.tzset()
+    tempfile.tempdir = None
+    if asked.words["env"].get("PYTHONWARNINGS") == "error":
+        warnings.simplefilter("error")
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False)
+        for number, mode, errors in ((0, "r", "strict"), (1, "w", "surrogateescape"), (2, "w", "backslashreplace"))
+    )
+    sys.argv = [EVENHAND, *asked.words["arguments"]]
+
+
+def _wait_and_fork(descriptor: int) -> None:
+    _import_everything()
+    with socket.socket(fileno=descriptor) as asking:
+        asked = _fork_when_asked(asking)
+    if asked is None:
+        return
+    _become(asked)
+    module, _, name = asked.words["call"].partition(":")
+    if module.startswith("tests."):
+        sys.path.insert(0, str(ROOT))
+    code: object = 0
+    try:
+        getattr(importlib.import_module(module), name)()
+    except SystemExit as left:
+        code = left.code
+    _end(code)
+
+
+def _end(code: object) -> None:
+    """As the interpreter ends, but for what was imported before the fork: to take that apart takes long."""
+    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]
+    atexit._run_exitfuncs()
+    gc.collect()  # closes what the command has left open
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+if __name__ == "__main__":
+    _wait_and_fork(int(sys.argv[1]))
