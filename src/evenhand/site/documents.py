@@ -126,6 +126,7 @@ class BattlesDocument(Versioned):
 class BattleAnswer(TypedDict):
     model: str
     response: str
+    says_to_judge: list[str]
 
 
 class ShowingListed(TypedDict):
