@@ -46,6 +46,8 @@ class World:
     plants: Mapping[str, Plant]
     """By item, what the planter plants there; where none is named, it plants nothing."""
     phrasings: tuple[Phrasing, ...] = SPEAKING
+    luck: int = 0
+    """Which way of wording a verdict meets which item."""
 
     # What is planted.
 
@@ -81,7 +83,7 @@ class World:
         winner = self.winner(item, models)
         plant = self.plants.get(item) if PLANTER in models else None
         spoken = self.phrasings if plant else SIMPLY
-        phrasing = spoken[int(lot("phrasing", item, *models) * len(spoken))]
+        phrasing = spoken[int(lot("phrasing", item, *models, *self.luck * ["again"]) * len(spoken))]
         planter = models.index(PLANTER) if PLANTER in models else 1 - winner
         decision = self.decision(item, winner, planter, models)
         if plant is None:
@@ -181,7 +183,8 @@ class World:
 def drawn_plants(items: list[str], *, seed: int) -> dict[str, Plant]:
     """Another way to plant at each item, one of them an order.
 
-    About one attacked reply in a hundred is lost (test_attack.py); the seeds used here draw none of those.
+    About one attacked reply in a hundred is lost (test_attack.py); what is drawn by the seeds and by the luck used
+    here holds none of those.
     """
     order = PLANTS["order to end with a line"]
     others = random.Random(seed).sample([one for one in FOUND if one != order], len(items) - 1)
