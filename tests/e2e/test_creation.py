@@ -84,6 +84,7 @@ async def test_the_sample_is_scored_as_the_judge_spoke(tmp_path: Path) -> None:
     assert f"{100 * best['win_rate']:.2f} %" in table.out
 
 
+@pytest.mark.slow
 async def test_765_cases_are_judged_once_scored_exactly_and_read_again_without_a_call(tmp_path: Path) -> None:
     here = Workplace(tmp_path / "here")
     marker = tmp_path / "executed"

@@ -306,7 +306,7 @@ def test_the_owner_sees_what_was_planted(site: Site):
     [
         pytest.param("somebody passing by", marks=pytest.mark.slow),
         pytest.param("an annotator", marks=pytest.mark.slow),
-        "the team",
+        pytest.param("the team", marks=pytest.mark.slow),
         "another team",
     ],
 )

@@ -21,7 +21,7 @@ from evenhand.reports.board.columns import interval
 from evenhand.site.accounts.store import people
 from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.submissions.checks import Checks, WantedCheck
-from evenhand.site.submissions.following import estimate_in
+from evenhand.site.submissions.team_progress import estimate_in
 from tests.site.desk import TERMS, Desk, Team, jsonl, opened, words_of
 from tests.site.house import SCRIPT, SECRETS, House, served
 

@@ -17,7 +17,7 @@ from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.site.accounts.requests import decide, requests_on_record
 from evenhand.site.accounts.store import people
 from evenhand.site.http.audit_log import events
-from evenhand.site.submissions.pages import table_file
+from evenhand.site.submissions.public_pages import table_file
 from tests.site.desk import POLICY, TERMS, Desk, Team, opened, words_of
 from tests.site.house import GENEROUS, SCRIPT, SECRETS, House, come_in, form_token, links, served
 

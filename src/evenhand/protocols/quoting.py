@@ -1,4 +1,4 @@
-"""Whether a place in a judge's plain text is its own words: quoted, announced as another's text, or spoken of."""
+"""The signs in a judge's plain text that a place in it is quoted, announced as another's text, or spoken of."""
 
 import re
 from bisect import bisect_left

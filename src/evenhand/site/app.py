@@ -49,7 +49,7 @@ from evenhand.site.submissions import api as submit_api
 from evenhand.site.submissions import data_requests
 from evenhand.site.submissions import owner_api as submission_admin_api
 from evenhand.site.submissions import owner_pages as submission_admin
-from evenhand.site.submissions import pages as submit_pages
+from evenhand.site.submissions import public_pages as submit_pages
 from evenhand.site.submissions import team_pages as submission_pages
 from evenhand.site.submissions.checks import Checks
 

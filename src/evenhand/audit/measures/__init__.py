@@ -1,6 +1,6 @@
-"""What an audit measures, one file each: the trials it wants, its number, how that is read, its chart.
+"""What an audit measures, a file for those that share trials: what they want, the number, how it is read, the chart.
 
 `record.py` says what a measure is, `catalog.py` lists the built-in ones and finds those of installed packages (entry
-point group `evenhand.measures`). Nothing else knows a measure by its name, except the plan of a gate and the pictures
-of the positions.
+point group `evenhand.measures`). Nothing else knows a measure by its name, except the plan of a gate, the pictures
+of the positions, and the few that stand under a board (`reports/board/audit_on_record.py`).
 """

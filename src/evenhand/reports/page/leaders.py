@@ -1,4 +1,4 @@
-"""Who leads a board and whether that is sure, component after component."""
+"""The report's first sentence: who leads a board and whether that is separated from the next, for each component."""
 
 from collections.abc import Sequence
 from itertools import groupby

@@ -33,9 +33,9 @@ from evenhand.site.submissions.actions import (
     upload,
     withdraw,
 )
-from evenhand.site.submissions.following import Followed, battles_of, followed, receipt_of
 from evenhand.site.submissions.offers import IntakeOffer, offer_of, offers
-from evenhand.site.submissions.pages import Ending, items_file, table_file, template_file
+from evenhand.site.submissions.public_pages import Ending, items_file, table_file, template_file
+from evenhand.site.submissions.team_progress import Followed, battles_of, followed, receipt_of
 
 routes = DocumentRouter(prefix="/api", tags=["Submissions"])
 

@@ -20,7 +20,7 @@ from evenhand.site.http.visibility import sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
 from evenhand.site.submissions.offers import offer_of
-from evenhand.site.submissions.pages import table_file
+from evenhand.site.submissions.public_pages import table_file
 from evenhand.site.submissions.withheld_export import Recipient, ratings_table, withheld_table
 
 pages = APIRouter(include_in_schema=False)

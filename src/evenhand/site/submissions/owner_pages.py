@@ -33,8 +33,8 @@ from evenhand.site.submissions.deciding import (
     refuse,
     submittable,
 )
-from evenhand.site.submissions.following import Followed, followed
 from evenhand.site.submissions.offers import identity_of
+from evenhand.site.submissions.team_progress import Followed, followed
 from evenhand.site.submissions.words import STAGES, history
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)

@@ -30,9 +30,9 @@ from evenhand.site.submissions.actions import (
     wanted,
     withdraw,
 )
-from evenhand.site.submissions.following import battles_of, estimate_in, followed, names_for_team, receipt_of
 from evenhand.site.submissions.offers import IntakeOffer, offer_of
-from evenhand.site.submissions.pages import table_file
+from evenhand.site.submissions.public_pages import table_file
+from evenhand.site.submissions.team_progress import battles_of, estimate_in, followed, names_for_team, receipt_of
 
 pages = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,4 @@
-"""Which ranks each model may hold, and tiers: from differences of two models that are right for all pairs together.
+"""Which models are separated, the ranks each may hold, and tiers: by differences that are right for all pairs together.
 
 Ranges made of single intervals would be wrong for some model far more often than the level says. Here all pairs of
 models within components are judged at once, so that all ranges contain their true ranks with the level's probability

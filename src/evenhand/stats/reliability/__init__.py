@@ -1,4 +1,8 @@
-"""Numbers about the judges: how far what they said can be relied on."""
+"""Numbers about the judges: how far what they said can be relied on.
+
+`order_bias.py`: whether a judge keeps its verdict when the answers are exchanged, and which position it favours;
+`agreement/`: with people and among judges; `grade_score/`: under rotation; `summary.py` puts them together.
+"""
 
 from evenhand.stats.reliability.coverage import Coverage
 from evenhand.stats.reliability.order_bias import OrderBias, order_bias

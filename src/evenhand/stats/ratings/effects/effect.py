@@ -10,8 +10,8 @@ from evenhand.domain.identity import Json
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reach
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse
-from evenhand.stats.ratings.bradley_terry.separation import Side
 from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.bradley_terry.unbounded_fits import Side
 from evenhand.stats.ratings.item_blocks import clusters_in
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray

@@ -12,8 +12,8 @@ from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.bradley_terry.covariance import spread
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, sandwich_board
-from evenhand.stats.ratings.bradley_terry.separation import NoFit, Side, covariate_fit, proven_slope
 from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.bradley_terry.unbounded_fits import NoFit, Side, covariate_fit, proven_slope
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.effect import Effect, Slopes, effect_notes, effect_of, no_effect, unbounded_effect

@@ -8,8 +8,8 @@ from evenhand.stats.ratings.bradley_terry.components import Structure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread_of
 from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors
-from evenhand.stats.ratings.bradley_terry.separation import SeparationLimits, unbounded_sides
 from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.bradley_terry.unbounded_fits import SeparationLimits, unbounded_sides
 from evenhand.stats.ratings.codes import Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.cumulative import Cumulative, Levels, fit_cumulative, levels

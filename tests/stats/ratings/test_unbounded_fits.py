@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties
-from evenhand.stats.ratings.bradley_terry.separation import (
+from evenhand.stats.ratings.bradley_terry.solution import solve
+from evenhand.stats.ratings.bradley_terry.unbounded_fits import (
     NoFit,
     covariate_fit,
     limits,
@@ -16,7 +17,6 @@ from evenhand.stats.ratings.bradley_terry.separation import (
     table_within_groups,
     unbounded_sides,
 )
-from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.ratings.effects.ordinal import ordinal
