@@ -95,6 +95,19 @@ def test_a_part_of_a_file_whose_name_begins_alike_is_not_taken_up(tmp_path: Path
     assert (tmp_path / "data.tsv").read_bytes() == b"mine"
 
 
+@pytest.mark.parametrize("what", ["link", "folder"])
+def test_what_stands_in_the_place_of_an_older_part_is_left_alone(tmp_path: Path, what: str) -> None:
+    in_the_way, precious = tmp_path / "data.tsv.part", tmp_path / "precious"
+    precious.write_text("precious")
+    if what == "link":
+        in_the_way.symlink_to(precious)
+    else:
+        in_the_way.mkdir()
+    with continued(tmp_path / "data.tsv") as file:
+        file.write(b"mine")
+    assert ((tmp_path / "data.tsv").read_bytes(), precious.read_text()) == (b"mine", "precious")
+
+
 def _write_half(file: BinaryIO) -> None:
     file.write(b"half")
     raise RuntimeError("cut off")

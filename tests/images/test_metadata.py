@@ -16,6 +16,7 @@ from PIL import Image, ImageChops, ImageCms, ImageFilter, ImageSequence, ImageSt
 from PIL.PngImagePlugin import PngInfo
 
 from evenhand.images import ImageError, ImageStore, digest, inspect
+from evenhand.images.colour_profile import bare_profile
 from evenhand.images.metadata import without_metadata
 from tests.examples import examples
 from tests.images.pictures import animation, decoded, encoded, photo, png_chunk, with_orientation
@@ -174,6 +175,17 @@ def test_the_colours_profile_stays_without_what_it_tells_of_a_screen(kind: str, 
     assert profile[24:36] == bytes(12), "when it was made"
     assert shown_on_srgb(bare) == shown_on_srgb(data)
     assert without_metadata(bare) == bare
+
+
+def test_tags_that_share_what_they_hold_make_no_more_of_it():
+    """Each of a hundred tags nearly the whole profile, a byte further on: it would become a hundred times as long."""
+    tags = [struct.pack(">4sII", b"rXYZ", place, 9_000) for place in range(100)]
+    names = [struct.pack(">4sII", name, place, 9_000) for place, name in enumerate((b"gXYZ", b"bXYZ", b"wtpt"))]
+    head = bytes(36) + b"acsp" + bytes(88)
+    for entries in (tags, names):
+        profile = head + struct.pack(">I", len(entries)) + b"".join(entries)
+        profile += bytes(10_000 - len(profile))
+        assert len(bare_profile(profile)) <= len(profile)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])

@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,18 @@ def test_a_page_fetches_nothing(tmp_path: Path) -> None:
     path = tmp_path / "chart.html"
     save(interval_chart(_MARKS, _HEADING, axis="rating"), path)
     assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="?(?:https?:)?//', path.read_text())
+
+
+def test_a_name_ends_no_script_of_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "chart.html"
+    plain = interval_chart([replace(_MARKS[0], model="plain")], _HEADING, axis="rating")
+    save(plain, path)
+    scripts = path.read_text().count("</script>")
+    hostile = "</script><script>alert(1)</script><!--"
+    save(interval_chart([replace(_MARKS[0], model=hostile)], _HEADING, axis="rating"), path)
+    page = path.read_text()
+    assert page.count("</script>") == scripts
+    assert "alert(1)" in page
 
 
 def test_another_suffix_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from evenhand.format.printable import no_formula
 from evenhand.format.sheet import MISSING, Format, Sheet, written
 from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import console
@@ -39,10 +40,18 @@ def test_csv_leaves_a_missing_number_empty_and_has_no_title():
     assert written([SHEET], "csv") == "model,Reward,WR 95 %\na_b|c,-10.34,-3 to -1 %\nGPT-4o {x},,0.5\n"
 
 
+def test_csv_lets_no_name_run_in_a_spreadsheet_and_leaves_numbers_alone():
+    sheet = Sheet(
+        title="t", headings=("table", "model", "gap"), rows=(("r", "=cmd|calc", "-0.5"), ("r", "-2+3", "+1 %"))
+    )
+    assert written([sheet], "csv") == "table,model,gap\nr,'=cmd|calc,-0.5\nr,'-2+3,+1 %\n"
+
+
 @given(tables)
 def test_csv_gives_back_what_was_put_in(sheet: Sheet):
     read = list(csv.reader(io.StringIO(written([sheet], "csv"), newline="")))
-    kept = [["" if cell == MISSING else cell for cell in row] for row in sheet.rows]
+    kept = [["" if cell == MISSING else no_formula(cell) for cell in row] for row in sheet.rows]
+    kept = [[cell[1:] if re.fullmatch(r"'[-+]?[\d.,]+", cell) else cell for cell in row] for row in kept]
     assert [row or [""] for row in read] == [list(sheet.headings), *kept]
 
 

@@ -55,8 +55,9 @@ class ItemChoice:
                     raise Misuse(sentence, code=USAGE)
             items = [item for item in items if item.category in self.category]
         if self.sample:
-            drawn = sorted(items, key=lambda item: draw(seed, "sample", item.digest))[: self.sample]
-            items = [item for item in items if item in drawn]
+            drawn = sorted({item.digest for item in items}, key=lambda digest: draw(seed, "sample", digest))
+            kept = set(drawn[: self.sample])
+            items = [item for item in items if item.digest in kept]
         return items[: self.limit] if self.limit else items
 
 

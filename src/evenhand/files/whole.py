@@ -60,10 +60,10 @@ def continued(path: Path) -> Generator[BinaryIO]:
 
 def _left_by_another(path: Path) -> BinaryIO | None:
     ours = f"{glob.escape(path.name)}.{'[0-9a-f]' * 16}{_PART}"
-    # Before parts had names of their own, there was one.
+    # The first is one that an older version left.
     for part in (path.with_name(path.name + _PART), *sorted(path.parent.glob(ours))):
         if os.path.lexists(part):
-            with suppress(FileNotFoundError):  # finished in this moment
+            with suppress(OSError):  # finished in this moment, a link, a folder
                 file = _opened(part, os.O_NOFOLLOW)
                 if _locked(file, part):
                     return file

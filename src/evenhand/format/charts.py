@@ -303,7 +303,14 @@ def save(chart: Any, path: Place) -> None:
     if suffix == ".png":
         write_out(path, vl_convert.vegalite_to_png(spec, scale=2))
     else:
-        write_out(path, vl_convert.vegalite_to_html(spec, bundle=True).encode())
+        write_out(path, _escaped(vl_convert.vegalite_to_html(spec, bundle=True)).encode())
+
+
+def _escaped(page: str) -> str:
+    """Names that others chose stand in the page's script as they are: none may end it."""
+    before, mark, rest = page.partition("const spec = ")
+    spec, end, after = rest.partition("\n")
+    return "".join((before, mark, spec.replace("<", "\\u003c"), end, after))
 
 
 def svg(chart: Any, *, padding: int = _PADDING) -> str:

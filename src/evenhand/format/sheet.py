@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evenhand.format.printable import printable
+from evenhand.format.printable import no_formula, printable
 
 Format: TypeAlias = Literal["table", "csv", "md", "latex"]
 
 MISSING = "–"
 """Stands where there is no number."""
+
+_NUMBERS = re.compile(r"[-+−]?[\d.,]+(?: ?%)?(?: to [-+−]?[\d.,]+(?: ?%)?)?\*?")
+"""A number or an interval, which no spreadsheet takes for a formula."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +69,14 @@ def _csv(sheet: Sheet) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(sheet.headings)
-    writer.writerows(["" if cell == MISSING else cell for cell in row] for row in sheet.rows)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in sheet.rows)
     return out.getvalue()
+
+
+def _csv_cell(cell: str) -> str:
+    if cell == MISSING:
+        return ""
+    return cell if _NUMBERS.fullmatch(cell) else no_formula(cell)
 
 
 def _markdown(sheet: Sheet) -> str:

@@ -21,12 +21,13 @@ def bare_profile(profile: bytes) -> bytes:
     except struct.error:
         return b""
     kept = [(name, at, size) for name, at, size in tags if name in _COLOURS and at + size <= len(profile)]
-    if not kept:
+    # Tags may share what they hold, but not make more of it than there is.
+    if not kept or sum(size for _, size in {(at, size) for _, at, size in kept}) > len(profile):
         return b""
     header = bytearray(profile[:_HEADER])
     for begin, end in _TELLING:
         header[begin:end] = bytes(end - begin)
-    table, content, places = [struct.pack(">I", len(kept))], b"", dict[tuple[int, int], int]()
+    table, content, places = [struct.pack(">I", len(kept))], bytearray(), dict[tuple[int, int], int]()
     first = _HEADER + 4 + _ENTRY * len(kept)
     for name, at, size in kept:
         if (at, size) not in places:  # curves of several colours are often one

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.item import Item
-from evenhand.domain.verdict import NoVerdict
-from evenhand.format.verdict_words import verdict_words
+from evenhand.domain.verdict import Grades, NoVerdict
+from evenhand.format.verdict_words import VerdictWords, verdict_words
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.lookup import find_item
 from evenhand.ledger.read.projection import JudgedTrial
@@ -107,6 +107,11 @@ def pictures_of(ledger: Ledger, item: Item) -> tuple[BattlePicture, ...]:
 def _said(record: CaseRecord, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial]) -> ShownVerdict:
     judgement = one.judgement
     said = verdict_words(judgement.verdict, one.models)
+    if isinstance(judgement.verdict, Grades):
+        # In the order shown, as the page's headings and the document's models are.
+        said = VerdictWords(
+            winner=None, words=f"grades {', '.join(f'{value:g}' for value in judgement.verdict.values)}"
+        )
     persons = list(dict.fromkeys(other.trial.rater for other in among))
     return ShownVerdict(
         models=one.models,
