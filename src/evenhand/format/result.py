@@ -106,7 +106,7 @@ class Result(ABC):
         return _Seen(
             headline=repr(self),
             names=names,
-            rows=[[_cell(row.get(name)) for name in names] for row in rows[:_SHOWN]],
+            rows=[[_shown(name, row.get(name)) for name in names] for row in rows[:_SHOWN]],
             sentences=[*more, *map(in_python, self.sentences)],
         )
 
@@ -121,10 +121,15 @@ class _Seen:
     sentences: list[str]
 
 
+def _shown(name: str, value: Json) -> tuple[str, bool]:
+    """A reason and a note are sentences of ours; other words may be a name, and stay."""
+    return _cell(in_python(value) if name in ("note", "reason") and isinstance(value, str) else value)
+
+
 def _cell(value: Json) -> tuple[str, bool]:
     """Its words, with as many digits as one reads, and whether it is a number; nothing is never a number."""
-    if value is None or isinstance(value, str):
-        return "–" if value is None else value, False
+    if value is None or value == {} or isinstance(value, str):
+        return value if isinstance(value, str) else "–", False
     if isinstance(value, int | float) and not isinstance(value, bool):
         words = f"{value:,}" if isinstance(value, int) else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
         return words, True
