@@ -1,6 +1,7 @@
 """Claims about the calls of a notebook: they do what the commands do, and what they give back can be looked at."""
 
 import asyncio
+import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,12 +13,14 @@ import polars as pl
 import pytest
 
 import evenhand as eh
-from evenhand.api.python_words import in_python
 from evenhand.format.charts import ChartError
+from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import studies
 from tests.cli.shell import Shell
 from tests.scripted_server import server_process
 
+ANY: Any = eh
+"""For calls that a type checker would refuse."""
 FEW = eh.Matching(pairing="random", battles=12)
 
 
@@ -239,6 +242,93 @@ def test_a_result_is_a_line_a_table_and_a_frame_with_every_field(shell: Shell, s
     assert board.chart().to_dict()["vconcat"]
     with pytest.raises(ChartError):
         run.chart()
+
+
+def test_a_run_that_asks_nothing_says_how_many_verdicts_are_on_record(shell: Shell) -> None:
+    with server_process("--judge", "by-quality", "--fault", "refusal=0.3") as refusing:
+        first, again = judged(refusing), judged(refusing)
+    read = first.summary["verdicts"]
+    assert isinstance(read, int)
+    assert 0 < read < 24
+    assert repr(first) == f"Judged: {read} of 24 trials have a verdict, 24 asked now"
+    assert repr(again) == f"Judged: {read} of 24 trials have a verdict, 0 asked now"
+    assert (again.summary["verdicts"], again.summary["known"]) == (0, 24), "the document tells of the run alone"
+    assert eh.rank(again).votes == again.verdicts == read
+
+
+def test_a_benchmark_of_ones_own_is_a_path_or_a_text(shell: Shell) -> None:
+    path = shell.file("mine.jsonl", '{"item": "a", "instruction": "Name a river."}')
+    assert eh.load_benchmark(path) == eh.load_benchmark(str(path)) == eh.load_benchmark("mine.jsonl")
+    assert repr(eh.load_benchmark(path)) == "Benchmark mine: 1 item, 0 images"
+
+
+def test_a_benchmark_is_one_line_however_many_items_it_has() -> None:
+    said = "Benchmark visit-bench-sample (a sample of ours): 22 items, 28 images, judged under visit_pairwise"
+    assert repr(sample()[0]) == said
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda *_: ANY.load_benchmark(None), "`name` of evenhand.load_benchmark takes a text or a path; not None"),
+        (lambda _, some: ANY.judge("x.jsonl", some, judge="o/x"), "takes a Benchmark .* not the text 'x.jsonl'"),
+        (lambda bench, _: ANY.judge(bench, "x.jsonl", judge="o/x"), "`responses` of evenhand.judge takes"),
+        (lambda bench, _: ANY.judge(bench, [{"item": "a"}], judge="o/x"), "not a list that holds a dict"),
+        (lambda bench, some: ANY.judge(bench, some, judge=None), "`judge` of evenhand.judge takes a text; not None"),
+        (lambda bench, some: ANY.judge(bench, some, judge="o/x", max_cost="five"), "`max_cost` .* not the text 'five'"),
+        (lambda bench, some: ANY.judge(bench, some, judge="o/x", ledger=5), "`ledger` takes .* not 5"),
+        (lambda bench, some: ANY.judge(bench, some, judge="o/x", settings={}), "takes a Settings or None; not a dict"),
+        (lambda *_: ANY.audit("openai/x", terms=ANY.Terms(max_cost="five")), "number of dollars, not five"),
+        (lambda *_: ANY.audit(None), "`judge` of evenhand.audit takes a text; not None"),
+        (lambda *_: ANY.grade(None, judge="o/x"), "`source` of evenhand.grade takes"),
+        (lambda bench, _: ANY.read_responses(bench, ANY.bundled_answers(bench)), "`given` .* not a Benchmark"),
+        (lambda bench, _: ANY.read_responses(None, bench), "`given` of evenhand.read_responses takes .* not None"),
+    ],
+)
+def test_what_does_not_fit_a_parameter_is_told(shell: Shell, call: Any, said: str) -> None:
+    with pytest.raises(eh.EvenhandError, match=said):
+        call(*sample())
+
+
+async def test_what_does_not_fit_is_told_where_it_is_awaited_too(shell: Shell) -> None:
+    with pytest.raises(eh.Misuse, match=r"`judge` of evenhand\.audit_async takes a text; not None"):
+        await ANY.audit_async(None)
+
+
+@pytest.mark.parametrize("name", ["judge", "audit", "grade"])
+def test_a_plain_call_shows_the_parameters_of_its_twin(name: str) -> None:
+    plain, twin = getattr(eh, name), getattr(eh, f"{name}_async")
+    assert inspect.signature(plain) == inspect.signature(twin)
+    assert "base_url" in inspect.signature(plain).parameters
+    assert not inspect.iscoroutinefunction(plain)
+
+
+def test_a_wrong_keyword_is_told_with_the_near_one() -> None:
+    with pytest.raises(TypeError, match=r"evenhand\.audit has no parameter 'baseurl'; did you mean 'base_url'"):
+        ANY.audit("openai/gpt-4o", baseurl="http://127.0.0.1:9/v1")
+    with pytest.raises(TypeError, match=r"evenhand\.judge: missing a required argument: 'judge'"):
+        ANY.judge(*sample())
+
+
+def test_every_result_prints_its_line_and_table(shell: Shell, server: str) -> None:
+    run = judged(server)
+    answers = sample()[1]
+    assert str(run).splitlines()[0] == repr(run)
+    assert "visit_pairwise" in str(run)
+    assert all(model in str(answers) for model in answers.models)
+    assert all(row.model in str(eh.rank(run)) for row in eh.rank(run).models)
+
+
+def test_an_audit_read_in_python_names_parameters(shell: Shell, server: str) -> None:
+    card = eh.audit("openai/gpt-4o", base_url=server, budget=30)
+    assert "--budget" in f"{card.headline} {card.sentences}"
+    for shown in (repr(card), str(card), card._repr_html_()):
+        assert "--budget" not in shown
+    assert "budget" in str(card)
+
+
+def test_a_name_with_two_hyphens_is_no_flag() -> None:
+    assert in_python("meta--llama leads (--all has more)") == "meta--llama leads (`all` has more)"
 
 
 def test_what_a_model_is_called_is_no_markup() -> None:

@@ -62,9 +62,10 @@ DOCUMENTS = (
             f"evenhand judge creation-mmbench-sample {JUDGE} --limit 2 --json --quiet",
         ),
         says="What a run did, in trials: planned = known + called + not_reached; `elsewhere` are those that "
-        "another run has claimed. `requests` are HTTP requests, retries and extraction included. `no_verdict` "
-        "counts replies without a decision, `failed` calls without a reply, each by reason. `reread`: read "
-        "anew without a call. `adapted`: what the endpoint made us leave out. `answer` and `describe-images` "
+        "another run has claimed. `requests` are HTTP requests, retries and extraction included. `verdicts` are "
+        "this run's own, called or reread; those on record before are among `known`. `no_verdict` counts "
+        "replies without a decision, `failed` calls without a reply, each by reason. `reread`: read "
+        "anew without a call. `adapted`: what the endpoint made us leave out. `describe-images` and `answer` "
         "print the same.",
         same={"runs": "where several protocols were asked: each as above"},
     ),

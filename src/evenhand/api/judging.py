@@ -28,7 +28,9 @@ from evenhand.engine.run.calling import Pacing
 from evenhand.engine.tasks.judging import Matching, Showing
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.format.result import Result
+from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.results import results_of
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.prices import Price
@@ -61,14 +63,14 @@ class JudgeRun(Result):
     """Sentences about what was not asked and why."""
     complete: bool = True
     """All that was wanted is asked; the same call again asks the rest."""
+    verdicts: int = 0
+    """On record of what was wanted, those of earlier runs included; the document's are of this run."""
 
     @property
     def headline(self) -> str:
         told = self.summary
         rest = "" if self.complete else "; not all was asked, the same call again asks the rest"
-        return (
-            f"Judged: {told['verdicts']} of {told['planned']} trials have a verdict, {told['called']} asked now{rest}"
-        )
+        return f"Judged: {self.verdicts} of {told['planned']} trials have a verdict, {told['called']} asked now{rest}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -189,6 +191,7 @@ async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeR
         studies=tuple(job.prepared.study.key for job in jobs),
         ledger=ledger,
         summary=document_of(done),
-        notes=tuple(note for job in jobs for note in job.notes),
+        verdicts=int(results_of(ledger, [job.prepared.study.key for job in jobs]).decided.sum()),
+        notes=tuple(in_python(note) for job in jobs for note in job.notes),
         complete=len(done) == len(jobs) and all(one.ended.complete for one in done),
     )

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from evenhand.domain.errors import Misuse
+from evenhand.domain.errors import USAGE, Misuse
 
 if TYPE_CHECKING:
     from evenhand.ledger.store.record import Ledger
@@ -35,7 +35,9 @@ def ledger_at(given: "GivenLedger | None" = None, *, create: bool = True) -> "Le
     return Ledger(USUAL_STORE, create=create)
 
 
-def _url(given: str | Path) -> str:
+def _url(given: object) -> str:
+    if not isinstance(given, str | Path):
+        raise Misuse(f"`ledger` takes an open ledger, a path or a database URL; not {given!r}.", code=USAGE)
     return given if isinstance(given, str) and "://" in given else f"sqlite:///{given}"
 
 

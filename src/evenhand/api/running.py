@@ -18,7 +18,6 @@ def plain(asynchronous: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
         return _finished(asynchronous(*given, **named))
 
     call.__name__ = call.__qualname__ = asynchronous.__name__.removesuffix("_async")
-    del call.__wrapped__
     return call
 
 

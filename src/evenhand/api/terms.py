@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -107,6 +108,10 @@ def _named(model: str, terms: Terms, *, base_url: str | None, api_key_env: str |
     )
 
 
+def _is_number(given: object) -> bool:
+    return isinstance(given, Real) and math.isfinite(given)
+
+
 def _contact(
     model: NamedModel,
     terms: Terms,
@@ -116,7 +121,7 @@ def _contact(
     image: Callable[[str], bytes] = no_image,
 ) -> Contact:
     quote = Quote(model.endpoint, PriceList(terms.prices), image)
-    if terms.max_cost is not None and not math.isfinite(terms.max_cost):
+    if terms.max_cost is not None and not _is_number(terms.max_cost):
         raise Misuse(f"max_cost is a number of dollars, not {terms.max_cost}.")
     if terms.max_cost is not None and not quote.known:
         raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")

@@ -49,8 +49,8 @@ def describe_benchmark(name: str) -> BenchmarkInfo:
     return replace(info, counts=count(_load(info, info.items)))
 
 
-def load_benchmark(name: str, path: Path | str | None = None, *, reference: str | None = None) -> Benchmark:
-    """The benchmark of that name with the data at `path`, or of a .jsonl file given as the name.
+def load_benchmark(name: str | Path, path: Path | str | None = None, *, reference: str | None = None) -> Benchmark:
+    """The benchmark of that name with the data at `path`, or of a .jsonl file whose path is given as the name.
 
     `reference`: what plays as the reference, where the benchmark offers several. Raises BenchmarkError.
 
@@ -58,6 +58,7 @@ def load_benchmark(name: str, path: Path | str | None = None, *, reference: str 
     >>> len(bench.items), bench.protocols
     (22, ('visit_pairwise',))
     """
+    name = str(name)
     if name.lower().endswith(".jsonl"):
         if reference is not None:
             raise BenchmarkError(f"{name} has its own references and no choice of them; leave out `{reference}`.")

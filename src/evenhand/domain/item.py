@@ -79,7 +79,7 @@ class Item:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Benchmark:
     """A named set of Items. Two data files under one name have two digests and are never mixed."""
 
@@ -91,11 +91,11 @@ class Benchmark:
     """Names of the protocols used when none is asked for."""
     sample: bool = False
     """True for the bundled samples, which say nothing about published benchmarks."""
-    pictures: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
+    pictures: Mapping[str, bytes] = field(default_factory=dict[str, bytes], compare=False)
     """Bytes of the images that came with the data, by SHA-256."""
-    addresses: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     """SHA-256 of the images that are available, by the URL or file name under which the data names them."""
-    licences: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+    licences: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     """What the data says of an image's licence and origin, by the image's name in the items."""
     notes: tuple[str, ...] = ()
     """Sentences about the data that a user must be told once."""
@@ -104,3 +104,12 @@ class Benchmark:
     def __post_init__(self) -> None:
         content: Json = [[item.label, item.digest] for item in self.items]
         object.__setattr__(self, "digest", content_hash("benchmark", content))
+
+    def __repr__(self) -> str:
+        """One line, however many items there are."""
+        label = " (a sample of ours)" if self.sample else ""
+        pictures = len({image for item in self.items for image in item.images})
+        asked = f", judged under {', '.join(self.protocols)}" if self.protocols else ""
+        counts = ((len(self.items), "item"), (pictures, "image"))
+        held = ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
+        return f"Benchmark {self.name}{label}: {held}{asked}"

@@ -1,6 +1,7 @@
 """Numbers, counts and lists in words, one way for every surface."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 NAMED = 5
 """Names that a sentence lists."""
@@ -34,3 +35,32 @@ def listed(names: Iterable[str], *, most: int = NAMED) -> str:
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most:,} more"
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+
+
+_PARAMETERS: Mapping[str, str] = {
+    "allow-partial": '`gaps="allow"`',
+    "data": "`path`",
+    "family": "`families`",
+    "format": "`form`",
+    "insecure-http": "the variable",
+    "item-column": "`BattleColumns(item=…)`",
+    "judge-api-key-env": "`api_key_env`",
+    "judge-base-url": "`base_url`",
+    "json": "`to_json()`",
+    "part": "`parts`",
+    "price": "`prices`",
+    "rater-column": "`BattleColumns(rater=…)`",
+    "store": "`ledger`",
+}
+"""Flags whose parameter has another name."""
+_FLAG = re.compile(r"(?P<quoted>`[^`]*`)|(?<![\w-])--(?P<flag>[a-z][a-z-]*[a-z])")
+
+
+def in_python(sentence: str) -> str:
+    """The sentence with parameters for flags; what stands in backticks is a command to be typed, and stays."""
+
+    def named(found: re.Match[str]) -> str:
+        flag = found["flag"]
+        return found[0] if flag is None else _PARAMETERS.get(flag, f"`{flag.replace('-', '_')}`")
+
+    return _FLAG.sub(named, sentence)

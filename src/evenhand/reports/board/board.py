@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
-from evenhand.format.result import Result
+from evenhand.format.result import PRINTED, Result
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Unit: TypeAlias = Literal["votes", "battles", "rows"]
 """What was rated; rows are whatever a file holds."""
-
-_WIDTH = 100
-"""Characters of a line of a board as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +134,10 @@ class Board(Result):
 
         from evenhand.reports.board.table import print_board
 
-        console = Console(file=StringIO(), width=_WIDTH, highlight=False, emoji=False, color_system=None)
+        console = Console(file=StringIO(), width=PRINTED, highlight=False, emoji=False, color_system=None)
         with console.capture() as printed:
             print_board(self, console)
-        return printed.get()
+        return printed.get().rstrip()
 
     def as_json(self) -> dict[str, Json]:
         origin = self.origin
