@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -362,3 +363,8 @@ def test_a_text_is_a_path_and_several_are_paths(tmp_path: Path) -> None:
 def test_what_holds_no_answers_is_told(given: Any, said: str) -> None:
     with pytest.raises(eh.ResponsesError, match=said):
         eh.read_responses(given, eh.load_benchmark("visit-bench-sample"))
+
+
+@pytest.mark.parametrize("name", [name for name in eh.__all__ if inspect.isfunction(getattr(eh, name))])
+def test_a_public_call_can_be_handed_to_another_process(name: str) -> None:
+    assert pickle.loads(pickle.dumps(getattr(eh, name))) is getattr(eh, name)

@@ -38,9 +38,12 @@ _WORDS: Mapping[str, str] = {
 @functools.cache
 def for_python(public: Any) -> Any:
     """A public name as Python gets it; what is no function is as it is."""
-    if inspect.iscoroutinefunction(public):
-        return _awaited(public)
-    return _called(public) if inspect.isfunction(public) else public
+    if not inspect.isfunction(public):
+        return public
+    made = _awaited(public) if inspect.iscoroutinefunction(public) else _called(public)
+    # Where it is found by its name, as pickle looks for it.
+    made.__module__, made.__qualname__ = "evenhand", public.__name__
+    return made
 
 
 def _called(function: Callable[..., Any]) -> Callable[..., Any]:
