@@ -202,7 +202,7 @@ def standings(
 def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]:
     beside = length_controlled(made)
     after = made.findings.length_effect.after
-    if after is None:
+    if after is None or not beside.cells:
         return made.models, (*beside.sentences, "The ratings shown are not at equal length.", *made.notes)
     spans = dict(zip((one.model for one in after.models), rank_ranges(after).ranges, strict=True))
     before = {one.model: one for one in made.models}
