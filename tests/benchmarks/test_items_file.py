@@ -236,8 +236,29 @@ def test_all_problems_of_a_file_are_told_together(tmp_path: Path):
     assert "row 4, line 4" in lines[3]
 
 
+def test_the_same_problem_of_many_rows_is_told_once_with_the_first_of_them(tmp_path: Path):
+    wrong = [{"item": f"a{n}", "instructoin": "x"} for n in range(15)]
+    head, *lines = refusal(tmp_path, *wrong).split("\n")
+    assert head == "15 problems were found and nothing was loaded."
+    (line,) = lines
+    assert "row 1, line 1: The field `instructoin` is not known here; did you mean `instruction`?" in line
+    assert line.endswith(" The same in rows 2, 3, 4, 5, 6 and 9 more.")
+
+
+def test_a_file_that_is_not_there_suggests_a_near_name_in_its_folder(tmp_path: Path):
+    (tmp_path / "harbour.jsonl").write_text("")
+    with pytest.raises(BenchmarkError, match=r"There is no such file\. Did you mean `harbour\.jsonl`\?$"):
+        load_benchmark(str(tmp_path / "harbor.jsonl"))
+
+
+def test_items_in_another_format_are_told_which_is_read(tmp_path: Path):
+    (tmp_path / "harbour.csv").write_text("item,instruction\na,x\n")
+    with pytest.raises(BenchmarkError, match=r"harbour\.csv is a file, and items are read from \.jsonl only"):
+        load_benchmark(str(tmp_path / "harbour.csv"))
+
+
 def test_beyond_twenty_problems_the_rest_is_counted(tmp_path: Path):
-    lines = refusal(tmp_path, *["nonsense"] * 23).split("\n")
+    lines = refusal(tmp_path, *({"item": "a", f"f{n}": 1} for n in range(23))).split("\n")
     assert lines[0] == "23 problems were found and nothing was loaded."
     assert lines[-1] == "- and 3 more."
     assert len(lines) == 22

@@ -68,6 +68,14 @@ def test_every_format_gives_the_same_answers(tmp_path: Path, suffix: str):
     assert read_responses(table(path).rename(tmp_path / f"x{suffix}"), BENCHMARK).responses == lines.responses
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_csv_file_whose_cells_another_sign_separates_is_read_too(tmp_path: Path, separator: str):
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(separator.join(row) for row in [("item", "model", "response"), ("s01", "m", "a, b")]))
+    (answer,) = read_responses(path, BENCHMARK).responses
+    assert (answer.model, answer.text) == ("m", "a, b")
+
+
 @pytest.mark.parametrize(
     "names", [("id", "generator", "output"), ("index", "model", "prediction"), ("item", "generator", "response")]
 )

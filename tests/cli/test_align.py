@@ -148,6 +148,25 @@ def test_verdicts_at_different_levels_are_compared_by_sign_only(shell: Shell):
     assert rater["mae"] == 0.5
 
 
+def test_the_table_by_pair_names_agreement_where_there_is_no_consistency(shell: Shell):
+    people = [f"{n},ann,human,{m},reference,{2 if n % 2 else -1}" for n in range(6) for m in ("X", "Y")]
+    judge = [f"{n},gpt,model,{m},reference,{1 if n % 2 else -1}" for n in range(6) for m in ("X", "Y")]
+    files = shell.file("people.csv", HEADER, *people), shell.file("judge.csv", HEADER, *judge)
+    table = shell.run("align", *files)[0].split("By model: gpt")[1].split("By model")[0]
+    assert "agreement" in table
+    assert "Consistency" not in table
+    assert "Consistency" in shell.run("align", *files, "--levels", "5")[0].split("By model: gpt")[1]
+
+
+def test_cases_that_people_never_judged_are_not_counted_as_left_out(shell: Shell):
+    rows = [f"{n},ann,human,X,reference,1," for n in range(2)]
+    rows += [f"{n},gpt,model,reference,X,-1," for n in range(8)]
+    rows += [f"{n},gpt,model,X,reference,{'1,' if n in (0, 1) else ',refused'}" for n in range(8)]
+    (rater,) = shell.document("align", shell.file("p.csv", f"{HEADER},reason", *rows))["raters"]
+    assert (rater["one_order_only"], rater["mae_n"]) == (0, 2)
+    assert rater["coverage"] == {"wanted": 4, "with_verdict": 4, "reasons": {}}
+
+
 def test_several_judges_make_a_jury(shell: Shell):
     rows, _ = study()
     made = shell.document("align", shell.file("p.csv", HEADER, *rows))

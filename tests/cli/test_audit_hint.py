@@ -42,8 +42,22 @@ def test_items_answers_server_and_ledger_of_ones_own_are_in_the_command(shell: S
             "audit", "--judge", "openai/j", "--benchmark", "items.jsonl", *own, "--judge-base-url", base_url,
             "--budget", "500", *store,
         ]  # fmt: skip
+        shell.run("report", "--out", "report.html", *store)
+        page = (shell.folder / "report.html").read_text(encoding="utf-8")
+        told = shlex.join(["evenhand", *command[: -len(store)]])
+        assert f"No audit of this judge is on record; <code>{told}</code> makes one." in page.replace("\u2060", "")
         shell.run(*command)
     assert "Latest audit of this judge" in shell.run("rank", *store)[0]
+
+
+def test_a_command_that_is_handed_on_names_no_folder_of_ones_own(tmp_path: Path):
+    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger:
+        answers = {"judge": "openai/j", "benchmark": f"{tmp_path}/own.jsonl", "responses": [f"{tmp_path}/a.jsonl"]}
+        ledger.begin_run("judge", answers, study=None, version="0.1.0")
+        origin = EvidenceSource(judge="openai/j", benchmark="own")
+        assert str(tmp_path) in audit_command(ledger, origin)
+        told = audit_command(ledger, origin, handed_on=True)
+    assert told == "evenhand audit --judge openai/j --benchmark own.jsonl --responses a.jsonl --budget 500"
 
 
 def test_what_audit_takes_by_itself_is_not_in_the_command(shell: Shell):

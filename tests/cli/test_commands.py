@@ -144,7 +144,8 @@ def test_benchmarks_and_protocols_and_models_are_listed_and_shown(desk: Desk) ->
     assert len(listed) == sample["items"]
     assert listed[0]["item"] == "s01"
     assert f"{listed[-1]['item']} " in desk.run("benchmarks", "show", "visit-bench-sample", "--items").stdout
-    assert "visit_pairwise" in {one["protocol"] for one in desk.json("protocols")["protocols"]}
+    names = {one["protocol"] for one in desk.json("protocols")["protocols"]}
+    assert {"visit_pairwise", *(f"option_selection_{prompt}" for prompt in range(1, 5))} <= names
     protocol = desk.json("protocols", "show", "visit_pairwise")
     assert "Fig. 16" in protocol["source"]
     assert "{{response_1}}" in protocol["turns"][-1]["text"]

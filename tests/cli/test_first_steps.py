@@ -136,6 +136,15 @@ def test_only_protocols_that_judge_takes_are_offered(server: str, tmp_path: Path
     assert "option_selection" not in said
 
 
+def test_truncated_replies_are_told_with_the_flag_that_lets_them_end() -> None:
+    tally = Tally()
+    ended = Ended(run="r", tally=tally, interrupted=False, over_budget=False, error=None)
+    tally.no_verdict["refused"] = 1
+    assert "--max-tokens" not in " ".join(Outcome(ended=ended, known_price=True).sentences())
+    tally.no_verdict["truncated"] = 2
+    assert "--max-tokens" in " ".join(Outcome(ended=ended, known_price=True).sentences())
+
+
 def test_with_a_price_replies_without_usage_have_no_unknown_price() -> None:
     tally = Tally()
     tally.called = tally.cost_unknown = 2

@@ -243,6 +243,19 @@ def test_five_levels_and_length_are_read_off_a_file(shell: Shell) -> None:
     assert "swap consistency" in words
 
 
+def test_ratings_at_equal_length_are_left_out_where_the_slope_could_be_anything(shell: Shell) -> None:
+    header = "item,model_a,model_b,winner,length_a,length_b"
+    winners = ("model_a", "model_b", "model_a", "model_a", "model_b")
+    alike = [f"{item},X,Y,{winners[item % 5]},{150 + item % 2},100" for item in range(20)]
+    words = " ".join(shell.run(shell.battles(*alike, header=header), "--length").split())
+    assert "Ratings at equal length are left out: by that interval even 51 words" in words
+    assert "at equal" not in words.split("Ratings at equal length")[0]
+    apart = [f"{item},X,Y,{winners[item % 5]},{100 + 40 * (item % 3 - 1)},100" for item in range(60)]
+    words = shell.run(shell.battles(*apart, header=header), "--length")
+    assert "at equal" in words
+    assert "are left out" not in words
+
+
 def test_a_paired_test_through_a_baseline_is_in_the_document(shell: Shell) -> None:
     rows = [f"{item},X,base,model_a" for item in range(8)] + [f"{item},Y,base,model_b" for item in range(8)]
     path = shell.battles(*rows, header="item,model_a,model_b,winner")

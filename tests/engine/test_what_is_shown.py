@@ -194,6 +194,9 @@ def test_no_judge_is_told_of_an_image_that_is_not_there() -> None:
             prepared("visit_pairwise", mixed, see=see)
     with pytest.raises(Misuse, match=r"images, but 2 items have none .*, or choose --see none\."):
         prepared("visit_pairwise", texts, see="images")
+    described = [captioned(label, None) for label in "56"]
+    with pytest.raises(Misuse, match=r"images, but 2 items have none .*, or choose --see caption\."):
+        prepared("visit_pairwise", described, see="images")
     assert prepared("visit_pairwise", texts, see="none").wanted == 4
     assert prepared("pairwise", texts).wanted == 4, "its words hold with an image and without"
 

@@ -48,7 +48,7 @@ def test_the_four_prompts_differ_in_the_system_turn_alone():
 
 
 def test_a_prompt_that_is_not_there_is_an_error_that_lists_those_that_are():
-    with pytest.raises(ProtocolError, match=r"turns\[1\]\.files\.5: there is no such prompt; there is 1, 2, 3, 4\."):
+    with pytest.raises(ProtocolError, match=r"^There is no protocol 'option_selection_5'; of option_selection there "):
         load_protocol("option_selection_5")
     with pytest.raises(ProtocolError, match="no turn has several files, so there is no prompt 2"):
         load_protocol("visit_pairwise_2")

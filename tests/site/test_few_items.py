@@ -90,6 +90,21 @@ def test_of_people_a_category_on_one_item_is_not_shown_at_all(fair: Fair):
         assert "blue" not in page.text
 
 
+def test_the_card_of_people_on_few_items_says_how_many_are_needed_and_who_sees_it(ledger: Ledger):
+    items = tuple(Item(label=f"i{n}", instruction=f"{n}?") for n in range(FEWEST - 1))
+    benchmark = Benchmark(name="small", items=items, licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    answers = [Response(item=one.digest, model=model, text=f"{model} {one.label}") for one in items for model in "ab"]
+    ledger.add_responses(answers)
+    judge(ledger, benchmark, answers, rater=Rater(kind="human", name="person-1"), models=("a", "b"))
+    says = "too few items to be shown: others than the owner see two models&#39; verdicts once they met on 5 items."
+    with served(ledger) as house:
+        home = house.visitor().get("/").text
+        assert says in home
+        assert "being worked out" not in home
+        assert "on 5 items" in house.visitor().get(home.split('class="cover" href="')[1].split('"')[0]).text
+
+
 @pytest.mark.parametrize("human", [False, True])
 def test_what_is_left_out_does_not_follow_from_the_sums_of_all_and_of_the_others(fair: Fair, human: bool):
     """With one category of one item, a second is left out too; the whole board and the largest stay as they are."""

@@ -6,11 +6,14 @@ from functools import partial
 from typing import ClassVar, cast
 
 from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.benchmarks.catalog import benchmark_names
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout
 from evenhand.domain.vote import Joining
+from evenhand.format.near_names import hint
 from evenhand.format.result import Result
+from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.table import reliability_sentences
 from evenhand.reports.papers.catalog import paper_of_benchmark
@@ -96,6 +99,9 @@ def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
     """Raises Misuse for a benchmark without a table of its own, MixedError where one judge must be chosen."""
     paper = paper_of_benchmark(asked.benchmark)
     if paper is None:
+        known = {*benchmark_names(), *(one.benchmark for one in studies(opened()))}
+        if asked.benchmark not in known:
+            raise Misuse(f"There is no benchmark '{asked.benchmark}'; {hint(asked.benchmark, known)}")
         raise Misuse(
             f"{asked.benchmark} has no paper's table here; "
             f"`evenhand rank --benchmark {asked.benchmark}` ranks what was judged."

@@ -32,6 +32,12 @@ def find_benchmark(name: str) -> BenchmarkInfo:
     for point in entry_points(group=GROUP):
         if point.name == name:
             return _installed(point)
+    if Path(name).is_file():
+        raise BenchmarkError(
+            f"{name} is a file, and items are read from .jsonl only: a JSON object on each line, with `item` (its "
+            "name) and `instruction`, and with `images`, `caption` or `reference` where there are any.",
+            code="EH-BENCHMARK-UNKNOWN",
+        )
     names = benchmark_names()
     close = near(name, names)
     hint = f"did you mean {quoted(close)}?" if close else f"there are {quoted(names)}."

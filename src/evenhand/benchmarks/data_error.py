@@ -10,6 +10,8 @@ from evenhand.domain.errors import EvenhandError
 _SHOWN = 20
 COLUMN = "EH-DATA-COLUMN"
 """The code of a column that is needed and not there."""
+_ALIKE = 3
+"""Rows with the same problem from which on it is told once."""
 LISTED = 5
 """Names told in one sentence before the rest is counted."""
 
@@ -87,13 +89,41 @@ class Problems:
         code = next(iter(self._codes)) if len(self._codes) == 1 else None
         files = list(dict.fromkeys(place.path for place, _ in self._met))
         ordered = sorted(self._met, key=lambda problem: (files.index(problem[0].path), problem[0].row or 0))
-        told = [f"{place}: {sentence}" for place, sentence in ordered[:_SHOWN]]
         if len(ordered) == 1:
-            raise self._error(told[0], code=code)
-        lines = [f"{len(ordered)} problems were found and nothing was loaded.", *(f"- {text}" for text in told)]
-        if len(ordered) > _SHOWN:
-            lines.append(f"- and {len(ordered) - _SHOWN} more.")
+            raise self._error("{}: {}".format(*ordered[0]), code=code)
+        told = _told_once(ordered)
+        lines = [f"{len(ordered)} problems were found and nothing was loaded."]
+        lines += [f"- {text}" for text, _ in told[:_SHOWN]]
+        more = sum(number for _, number in told[_SHOWN:])
+        if more:
+            lines.append(f"- and {more} more.")
         raise self._error("\n".join(lines), code=code)
+
+
+def _told_once(ordered: Iterable[tuple[FilePlace, str]]) -> list[tuple[str, int]]:
+    """Each problem with how many it stands for: what is wrong with three rows of a file or more is told of the first,
+    and the others are named."""
+    places: dict[tuple[Path, str], list[FilePlace]] = {}
+    for place, sentence in ordered:
+        places.setdefault((place.path, sentence), []).append(place)
+    told: list[tuple[str, int]] = []
+    for (_, sentence), here in places.items():
+        rows = [str(place.row) for place in here if place.row is not None]
+        if len(here) < _ALIKE or len(rows) < len(here):
+            told += [(f"{place}: {sentence}", 1) for place in here]
+        else:
+            told.append((f"{here[0]}: {sentence} The same in rows {listed(rows[1:])}.", len(here)))
+    return told
+
+
+def no_such_file(path: Path) -> str:
+    """A sentence, with the names in its folder that look like it."""
+    try:
+        here = [one.name for one in path.parent.iterdir() if one.is_file()]
+    except OSError:
+        here = []
+    close = near(path.name, here, cutoff=0.75)
+    return f"There is no such file.{f' Did you mean {quoted(close)}?' if close else ''}"
 
 
 def near(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> tuple[str, ...]:

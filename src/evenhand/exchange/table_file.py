@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.benchmarks.files.rows import READERS
+from evenhand.benchmarks.data_error import no_such_file
+from evenhand.benchmarks.files.rows import READERS, separator
 from evenhand.exchange.errors import ExchangeError
 
 STDIN = "-"
@@ -84,7 +85,7 @@ def table_file(path: Path) -> TableFile:
                 return _of_bytes(path, file.read(), suffix=path.suffix)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError as error:
-        raise ExchangeError(f"{path}: There is no such file.", code="EH-FILE-MISSING") from error
+        raise ExchangeError(f"{path}: {no_such_file(path)}", code="EH-FILE-MISSING") from error
     except IsADirectoryError as error:
         raise ExchangeError(f"{path}: This is a folder; name the file itself.") from error
     except OSError as error:
@@ -122,8 +123,4 @@ def _kind(suffix: str, beginning: bytes) -> str:
 
 
 def _separator(kind: str, beginning: bytes) -> str:
-    """The format's own, unless the header has none of it and another instead."""
-    usual = _SEPARATORS.get(kind, ",")
-    header = beginning.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
-    others = (usual, ";", "\t", ",")
-    return next((separator for separator in others if separator in header), usual)
+    return separator(beginning.decode("utf-8", "replace"), usual=_SEPARATORS.get(kind, ","))

@@ -35,8 +35,16 @@ def _templates() -> "Environment":
         keep_trailing_newline=True,
     )
     # Between its pieces a name that is too long for a column may go on in the next line.
-    cast("dict[str, Any]", made.filters).update(unbroken=unbroken, pieces=_PIECES.findall)
+    cast("dict[str, Any]", made.filters).update(unbroken=unbroken, commands=commands, pieces=_PIECES.findall)
     return made
+
+
+def commands(sentence: str) -> "Markup":
+    """What stands between backticks, as our sentences for the terminal have it, is set as code."""
+    from markupsafe import Markup, escape
+
+    text = str(escape(printable(sentence)))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", text))  # noqa: S704  escaped here
 
 
 def _fit_for_a_page(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """Which protocols there are, and how one is found: by name, by the path of a folder, or from an installed package."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.format.near_names import hint
 from evenhand.protocols.folder import FILE, protocol_from_folder
@@ -20,6 +21,15 @@ def protocol_names() -> tuple[str, ...]:
     return tuple(sorted(_built_in().keys() | _installed().keys()))
 
 
+def prompt_names(name: str) -> tuple[str, ...]:
+    """`NAME_1`, `NAME_2` and so on of a built-in protocol with several prompts; of another its own name."""
+    folder = _built_in().get(name)
+    found: dict[str, Any] = {} if folder is None else tomllib.loads((folder / FILE).read_text(encoding="utf-8"))
+    turns: list[dict[str, dict[str, str]]] = found.get("turns", [])
+    prompts = dict.fromkeys(key for turn in turns for key in turn.get("files", {}))
+    return tuple(f"{name}_{key}" for key in prompts) or (name,)
+
+
 def load_protocol(name_or_path: str | Path) -> Protocol:
     """A protocol by name (hyphens and underscores alike) or by the path of its folder, which is data and runs no code.
 
@@ -35,7 +45,13 @@ def load_protocol(name_or_path: str | Path) -> Protocol:
             return protocol_from_folder(folder)
         family, _, prompt = name.rpartition("_")
         if prompt.isdecimal() and (folder := _built_in().get(family)):
-            return protocol_from_folder(folder, prompt=prompt)
+            prompts = prompt_names(family)
+            if name in prompts or prompts == (family,):
+                return protocol_from_folder(folder, prompt=prompt)
+            raise ProtocolError(
+                f"There is no protocol {name_or_path!r}; of {family} there is {', '.join(prompts)}.",
+                code="EH-PROTOCOL-UNKNOWN",
+            )
         if entry := _installed().get(name):
             return _from_entry_point(entry)
     path = Path(name_or_path)

@@ -12,7 +12,7 @@ from evenhand.benchmarks.creation_mmbench.case_images import CaseImages
 from evenhand.benchmarks.creation_mmbench.criteria import Criteria, has_letter, read_criteria
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, category_name, category_of
-from evenhand.benchmarks.data_error import COLUMN, BenchmarkError, FilePlace, Problems, listed, quoted
+from evenhand.benchmarks.data_error import COLUMN, BenchmarkError, FilePlace, Problems, listed, no_such_file, quoted
 from evenhand.benchmarks.files.data_file import md5_of
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import ItemsFile, read_items, refuse_twice
@@ -44,7 +44,7 @@ def _parquet(path: Path, problems: Problems) -> Iterator[Row]:
             for number, fields in enumerate(batch.iter_rows(named=True), start=start + 1):
                 yield Row(place=FilePlace(path=path, row=number), fields=fields)
     except FileNotFoundError:
-        problems.add(FilePlace(path=path), "There is no such file.", code="EH-FILE-MISSING")
+        problems.add(FilePlace(path=path), no_such_file(path), code="EH-FILE-MISSING")
     except (pl.exceptions.PolarsError, OSError) as error:
         problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import FilePlace, Problems, no_such_file, quoted
 from evenhand.benchmarks.files.sheet import SheetError, first_sheet
 from evenhand.format.near_names import with_article
 
@@ -42,7 +42,7 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        problems.add(FilePlace(path=path), "There is no such file.", code="EH-FILE-MISSING")
+        problems.add(FilePlace(path=path), no_such_file(path), code="EH-FILE-MISSING")
         return []
     except OSError as error:
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
@@ -137,14 +137,21 @@ def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
 
 
 def delimited(delimiter: str) -> Callable[[Path, bytes, Problems], Iterator[Row]]:
-    """The reader of files whose cells are separated by it."""
+    """The reader of files whose cells are separated by it, or by what `separator` finds in the header instead."""
 
     def read(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         text = _decoded(path, data, problems)
         if text is not None:
-            yield from cell_rows(path, io.StringIO(text, newline=""), problems, delimiter=delimiter)
+            found = separator(text, usual=delimiter)
+            yield from cell_rows(path, io.StringIO(text, newline=""), problems, delimiter=found)
 
     return read
+
+
+def separator(text: str, *, usual: str) -> str:
+    """The usual one, unless the header has none of it and another instead: some spreadsheets write `;` into CSV."""
+    header = text.lstrip("\r\n ").split("\n", 1)[0]
+    return next((one for one in (usual, ";", "\t", ",") if one in header), usual)
 
 
 def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Iterator[Row]:
@@ -153,7 +160,7 @@ def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Ite
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from cell_rows(path, lines, problems, delimiter=delimiter)
     except FileNotFoundError:
-        problems.add(FilePlace(path=path), "There is no such file.", code="EH-FILE-MISSING")
+        problems.add(FilePlace(path=path), no_such_file(path), code="EH-FILE-MISSING")
     except OSError as error:
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
     except UnicodeDecodeError:

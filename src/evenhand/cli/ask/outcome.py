@@ -50,6 +50,8 @@ class Outcome(Done):
         ]
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
+        if tally.no_verdict.get("truncated"):
+            said.append("Truncated replies were cut at their token limit; a higher --max-tokens lets them end.")
         if self.unread is not None:
             said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
         said += [f"Note: {words}" for words in tally.adapted]

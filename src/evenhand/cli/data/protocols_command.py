@@ -22,9 +22,9 @@ def command(ctx: click.Context, given: ProtocolsOptions) -> None:
         return
     from evenhand.cli.data.protocol_facts import facts
     from evenhand.format.tables import console, print_rows
-    from evenhand.protocols.catalog import load_protocol, protocol_names
+    from evenhand.protocols.catalog import load_protocol, prompt_names, protocol_names
 
-    protocols = [load_protocol(name) for name in protocol_names()]
+    protocols = [load_protocol(prompt) for name in protocol_names() for prompt in prompt_names(name)]
     if given.as_json:
         click.echo(json.dumps({"schema": 1, "protocols": [facts(one) for one in protocols]}, ensure_ascii=False))
         return

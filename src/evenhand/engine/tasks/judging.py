@@ -327,7 +327,9 @@ def _check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str
     if see in ("images", "both"):
         # A protocol that shows images by default has words for an item without any; others say that one is attached.
         if see != showing.protocol.seeing.default:
-            _refuse_blind("images", bare, "none" if len(bare) == len(items) else showing.protocol.seeing.default)
+            captioned = "caption" in showing.protocol.seeing.allowed and all(item.caption for item in items)
+            instead = showing.protocol.seeing.default if len(bare) < len(items) else "caption" if captioned else "none"
+            _refuse_blind("images", bare, instead)
         refuse_addresses(items, addresses)
 
 

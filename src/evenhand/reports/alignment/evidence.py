@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
-from evenhand.domain.verdict import Grades, Levels, NoVerdict, Preference
+from evenhand.domain.verdict import Grades, Levels, NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
 from evenhand.exchange.judgements.preferences_file import GivenPreference, read_preference_files
 from evenhand.format.near_names import hint
@@ -18,6 +19,10 @@ from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.agreement.case_table import Showing
 
+_Case: TypeAlias = tuple[str, frozenset[str]]
+"""Item, and the two models."""
+_Said: TypeAlias = tuple[_Case, Verdict | NoVerdict]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Testimony:
@@ -26,7 +31,7 @@ class Testimony:
     judges: tuple[str, ...]
     people: tuple[str, ...]
     coverage: Mapping[str, Coverage]
-    """Of each rater."""
+    """Of each rater, on the cases that people judged."""
     shown: Mapping[str, frozenset[Showing]]
     """Of each rater: what it was shown, with a verdict or without."""
     benchmark: str | None = None
@@ -66,18 +71,27 @@ def of_files(paths: Sequence[Path], *, levels: Levels | None = None, judges: Seq
             raise AlignmentError(f"There is no rater '{name}' in the files; {hint(name, raters)}")
     named = tuple(dict.fromkeys(judges)) or tuple(name for name, kind in raters.items() if kind == "model")
     people = tuple(name for name, kind in raters.items() if kind == "human" and name not in named)
-    verdicts: dict[str, list[Preference | NoVerdict]] = {}
+    verdicts: dict[str, list[_Said]] = {}
     shown: dict[str, set[Showing]] = {}
     for one in given:
-        verdicts.setdefault(one.rater.name, []).append(one.verdict)
+        verdicts.setdefault(one.rater.name, []).append((_case(one.item, one.models), one.verdict))
         shown.setdefault(one.rater.name, set()).add((one.item, *one.models))
     return Testimony(
         votes=tuple(_votes(given)),
         judges=named,
         people=people,
-        coverage={name: Coverage.of(each) for name, each in verdicts.items()},
+        coverage=_coverage(verdicts, people),
         shown={name: frozenset(each) for name, each in shown.items()},
     )
+
+
+def _case(item: str, models: Sequence[str]) -> _Case:
+    return item, frozenset(models)
+
+
+def _coverage(said: Mapping[str, Sequence[_Said]], people: Iterable[str]) -> dict[str, Coverage]:
+    judged = {case for name in people for case, verdict in said[name] if not isinstance(verdict, NoVerdict)}
+    return {name: Coverage.of(verdict for case, verdict in each if case in judged) for name, each in said.items()}
 
 
 def _votes(given: Sequence[GivenPreference]) -> Iterable[Vote]:
@@ -152,11 +166,16 @@ def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnR
     kept = {one.rater.name for one in human}
     every = [one for group in results.values() for one in group]
     responses = responses_by_digest(ledger, tuple({digest for one in every for digest in one.trial.responses}))
+    people = tuple(label for label in results if label in kept)
+    verdicts = {
+        label: [(_case(one.trial.item, one.models), one.judgement.verdict) for one in group]
+        for label, group in results.items()
+    }
     return Testimony(
         votes=tuple(replace(vote, rater=label) for label, group in results.items() for vote in votes_of(group)),
         judges=tuple(label for label in results if label not in kept),
-        people=tuple(label for label in results if label in kept),
-        coverage={label: Coverage.of(one.judgement.verdict for one in group) for label, group in results.items()},
+        people=people,
+        coverage=_coverage(verdicts, people),
         shown={
             label: frozenset((one.trial.item, one.models[0], one.models[1]) for one in group)
             for label, group in results.items()

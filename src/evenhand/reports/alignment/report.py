@@ -60,7 +60,7 @@ class Aligned:
     published: Alignment | None
     """Of the published order alone, on the same cases; None without a baseline or without both orders."""
     one_order_only: int
-    """Cases left out, because one of their two orders was not read."""
+    """Cases that people judged, left out because one of their two orders was not read."""
     both_orders: bool
     """Whether some model was shown in both orders."""
     models_in_one_order: tuple[str, ...]
@@ -173,7 +173,8 @@ def _aligned(
 ) -> tuple[RaterMatrix, Aligned]:
     levels = said.levels([name])
     twice = case_table.shown_twice(said.shown[name])
-    found = heard(case_table.showings(said.votes, [name], levels), twice)
+    showings = case_table.showings(said.votes, [name], levels)
+    found = heard(showings.only(np.isin(showings.case, people.case)), twice)
     matrix = found.matrix
     dual = case_table.baseline is not None and len(found.published) > 0
     one = Aligned(

@@ -108,24 +108,29 @@ def _by_model(report: AlignmentReport) -> list[Sheet]:
     """Of each rater MAE and Consistency for each model and pooled, as Table 7 of Creation-MMBench has them beside each
     other: pairs have names too long to be headings.
 
-    Where Consistency is not defined, agreement stands for it.
+    Of a rater without Consistency, agreement stands for it under its own name.
     """
     raters = [one.alignment for one in report.judges] + list(report.humans.raters)
-    named = "Consistency" if report.human_levels == 5 else "agreement"
     what = "pair" if report.baseline is None else "model"
     return [
         Sheet(
             title=f"By {what}: {one.rater}",
-            headings=(what, "MAE", named),
-            rows=tuple((name, *_cells(figures)) for name, figures in (*one.models, ("pooled", one.pooled))),
+            headings=(what, "MAE", "agreement" if one.pooled.consistency.value is None else "Consistency"),
+            rows=tuple(
+                (
+                    name,
+                    _number(figures.mae.value, share=False),
+                    _number(_near(figures, one.pooled).value, share=True),
+                )
+                for name, figures in (*one.models, ("pooled", one.pooled))
+            ),
         )
         for one in raters
     ]
 
 
-def _cells(figures: AlignmentFigures) -> tuple[str, str]:
-    near = figures.agreement if figures.consistency.value is None else figures.consistency
-    return _number(figures.mae.value, share=False), _number(near.value, share=True)
+def _near(figures: AlignmentFigures, pooled: AlignmentFigures) -> Estimate:
+    return figures.agreement if pooled.consistency.value is None else figures.consistency
 
 
 def _print_jury(found: Jury, console: Console) -> None:

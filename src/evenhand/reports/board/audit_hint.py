@@ -23,14 +23,24 @@ _KEPT = (
 """Settings of a run of judgements that its judge's audit needs too."""
 
 
-def audit_command(ledger: Ledger, origin: EvidenceSource, *, audited: str = "audit", program: str = "evenhand") -> str:
-    """As it would be typed here. `audited`: the command under which audits are on record."""
+def audit_command(
+    ledger: Ledger,
+    origin: EvidenceSource,
+    *,
+    audited: str = "audit",
+    program: str = "evenhand",
+    handed_on: bool = False,
+) -> str:
+    """As it would be typed here. `audited`: the command under which audits are on record. `handed_on`: for a page that
+    others may read, who are told neither where the ledger is nor in which folders files lie."""
     words = [program, "audit", "--judge", origin.judge or ""]
     judged = next((run for name in _JUDGING for run in runs(ledger, command=name) if _of_board(run, origin)), None)
     settings: Mapping[str, Any] = {} if judged is None else judged.settings
     words += _flags(_normal(settings, origin))
     before = (run.settings.get("budget") for run in runs(ledger, command=audited) if _judge(run) == origin.judge)
     words += ["--budget", str(next((budget for budget in before if budget), BUDGET))]
+    if handed_on:
+        return shlex.join(PurePath(word).name if PurePath(word).is_absolute() else word for word in words)
     store = ledger.url if ledger.url.startswith("sqlite") else ledger.where  # which hides a password
     return shlex.join([*words, *([] if store == _OWN_STORE else ["--store", store])])
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.near_names import hint
@@ -78,7 +80,31 @@ def length_controlled(board: "Board") -> BoardColumn:
 
     found = board.findings.length_effect
     worth = _worth(f"{WORDS} words more are worth", found.slope)
-    return BoardColumn(heading="at equal length", cells=_cells(found.after), sentences=(worth, *_beyond(found.notes)))
+    told = (worth, *_beyond(found.notes))
+    untold = _length_tells_nothing(board)
+    if untold is not None:
+        return BoardColumn(heading="at equal length", cells={}, sentences=(*told, untold))
+    return BoardColumn(heading="at equal length", cells=_cells(found.after), sentences=told)
+
+
+def _length_tells_nothing(board: "Board") -> str | None:
+    """A sentence where the slope's interval is so wide that the ratings it corrects would be chance."""
+    from evenhand.stats.ratings.effects.length import WORDS
+
+    found = board.findings.length_effect
+    low, high, lengths = found.slope.points.lower, found.slope.points.upper, found.before.solution.everything.length
+    if low is None or high is None or lengths is None or found.after is None:
+        return None
+    most = float(np.abs(lengths).max())
+    ratings = [one.rating.value for one in found.before.models if one.rating.value is not None]
+    # A board of equals has no spread: then ten to one is what no length should be worth.
+    wide = max(max(ratings, default=0) - min(ratings, default=0), math.log(10) * board.findings.scoring.scale.unit)
+    if min(-low, high) * most / WORDS <= wide:
+        return None
+    return (
+        f"Ratings at equal length are left out: by that interval even {most:.0f} words, the largest difference in "
+        f"length here, may be worth more than {wide:.0f} points either way."
+    )
 
 
 def against(board: "Board", baseline: str) -> BoardColumn:

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from evenhand.audit.document import AUDIT_COMMAND
 from evenhand.audit.section import audit_section
 from evenhand.format.figure import figure
 from evenhand.format.words import per_cent
 from evenhand.ledger.read.lookup import calls_on_record
 from evenhand.ledger.read.projection import judged
+from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page import sheets
@@ -73,13 +75,17 @@ def page_values(report: Report) -> dict[str, Any]:
         "order_sentences": order_sentences(report),
         "order": sheets.order_sheet(report),
         "reading": None if found is None else found.reading[1:],
-        "audit_sentences": None if audits is None else audit_sentences(audits, origin),
+        "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
         "coverage": sheets.coverage_sheet(report),
         "cost": sheets.cost_sheet(report) if report.runs else None,
         "settings": sheets.settings(report),
         "prompts": list(example_prompts(report)),
     }
+
+
+def _audit(report: Report) -> str:
+    return audit_command(report.ledger, report.board.origin, audited=AUDIT_COMMAND, handed_on=True)
 
 
 def _figures(name: str, charts: Sequence[Any]) -> "Markup":

@@ -30,6 +30,7 @@ from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.methods.bradley_terry import BRADLEY_TERRY
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, usable_methods
 from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.battle import find_battle
 from evenhand.site.boards.listing import BoardOnRecord, found_board
@@ -114,9 +115,14 @@ async def boards(request: Request, serving: Serving, visiting: Visiting) -> Resp
     seen = await asyncio.gather(*(serving.glance(one) for one in found[:_GLANCES]))
     benchmarks: dict[str, list[tuple[BoardOnRecord, Standings | None]]] = {}
     for one, standings in itertools.zip_longest(found, seen):
-        benchmarks.setdefault(one.benchmark, []).append((one, standings))
+        shown = None if isinstance(standings, RankError) else standings
+        benchmarks.setdefault(one.benchmark, []).append((one, shown))
     working = {one.id for one, standings in zip(found, seen, strict=False) if standings is None}
-    return serving.pages.page(request, "boards.html", {"benchmarks": benchmarks, "working": working})
+    refused = {
+        one.id: str(standings) for one, standings in zip(found, seen, strict=False) if isinstance(standings, RankError)
+    }
+    context = {"benchmarks": benchmarks, "working": working, "refused": refused}
+    return serving.pages.page(request, "boards.html", context)
 
 
 @pages.get("/boards")

@@ -18,7 +18,7 @@ from evenhand.reports.board import few_items
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import length_controlled
 from evenhand.reports.board.evidence import EvidenceSource, of_record
-from evenhand.reports.board.few_items import TOO_FEW, ShownFigures, without_few
+from evenhand.reports.board.few_items import FEWEST, TOO_FEW, ShownFigures, without_few
 from evenhand.reports.board.methods.catalog import DEFAULT
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.steering import steering_sentences
@@ -153,7 +153,10 @@ def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> tuple
         kept = np.isin(judged.results.seq, parts.results.seq)
         shown = ShownFigures(judged=replace(judged, results=judged.results.rows(kept)), left_out=int((~kept).sum()))
     if shown.left_out and not len(shown.judged.results):
-        raise RankError(f"What was judged here is on {TOO_FEW}.")
+        raise RankError(
+            f"What was judged here is on {TOO_FEW}: others than the owner see two models' verdicts once they met on "
+            f"{FEWEST} items."
+        )
     return shown.judged, shown.sentences
 
 
@@ -199,7 +202,7 @@ def standings(
 def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]:
     beside = length_controlled(made)
     after = made.findings.length_effect.after
-    if after is None:
+    if after is None or not beside.cells:
         return made.models, (*beside.sentences, "The ratings shown are not at equal length.", *made.notes)
     spans = dict(zip((one.model for one in after.models), rank_ranges(after).ranges, strict=True))
     before = {one.model: one for one in made.models}

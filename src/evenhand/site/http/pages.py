@@ -1,7 +1,6 @@
 """Makes pages from templates: everything is shown as text, with what every page needs."""
 
 import json
-import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,12 +10,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from evenhand.domain.estimate import Estimate
 from evenhand.format.axis import SHARES
+from evenhand.format.html import commands
 from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
 from evenhand.reports.board.methods.catalog import usable_methods
@@ -107,7 +107,7 @@ def _templates() -> Environment:
         count=count,
         thousands=count,
         times=counted,
-        commands=_commands,
+        commands=commands,
     )
     return made
 
@@ -171,11 +171,6 @@ def _when(at: float) -> Markup:
     moment = datetime.fromtimestamp(at, UTC)
     words = Markup('<time datetime="{}">{}</time>')
     return words.format(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%-d %B %Y, %H:%M UTC"))
-
-
-def _commands(sentence: str) -> Markup:
-    """What stands between backticks, as our sentences for the terminal have it, is set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))  # noqa: S704  escaped here
 
 
 def _called(model: str, names: Mapping[str, str]) -> str:

@@ -148,15 +148,18 @@ class Service:
             self.tables[found] = made
         return made
 
-    async def glance(self, on_record: BoardOnRecord) -> Standings | None:
-        """The plain view where it is at hand, or soon; else it is being worked out for the next who looks."""
+    async def glance(self, on_record: BoardOnRecord) -> Standings | RankError | None:
+        """The plain view where it is at hand, or soon, or why there is none; else it is being worked out for the next
+        who looks."""
         running = bool(on_record.running)
         asked = BoardView(
             board=on_record.id, running=running, withheld=not running and await self._withholds(on_record)
         )
         try:
             return await self.kept(asked, lambda: standings(self.ledger, on_record, asked), self.site.limits.glance)
-        except (StillWorking, RankError):
+        except RankError as error:
+            return error
+        except StillWorking:
             return None
 
     async def paper(self, on_record: BoardOnRecord, asked: BoardView, *, patience: float) -> Markup:

@@ -250,7 +250,8 @@ def test_one_variant_alone_is_nothing_to_compare(two_models: Ledger):
         (("visit-bench", "--against", "gpt-4o"), "are of creation-mmbench's table"),
         (("visit-bench", "--run", "a", "--run", "b"), "give one --run"),
         (("creation-mmbench", "--compare-variants", "--by", "task"), "leave out --by"),
-        (("my-benchmark",), "has no paper's table here"),
+        (("options",), "has no paper's table here"),
+        (("creation-mbench",), "There is no benchmark 'creation-mbench'; did you mean 'creation-mmbench'"),
     ],
 )
 def test_flags_that_do_not_fit_get_a_sentence(two_models: Ledger, arguments: tuple[str, ...], sentence: str):
