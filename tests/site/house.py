@@ -229,3 +229,18 @@ def judge(
 
 def url_in(folder: Path) -> str:
     return f"sqlite:///{folder}/ledger.db"
+
+
+def fill_with_lengths(ledger: Ledger) -> None:
+    """Forty items with answers of unlike length, so that what length is worth can be told."""
+    items = tuple(Item(label=f"i{n}", instruction=f"{n}?", reference="r") for n in range(40))
+    benchmark = Benchmark(name="long", items=items, licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    answers = [
+        Response(item=one.digest, model=model, text="r" if model == REFERENCE else f"{model}{' more' * length}")
+        for number, one in enumerate(items)
+        for place, model in enumerate(MODELS)
+        for length in [(number * (place + 2)) % 5]
+    ]
+    ledger.add_responses(answers)
+    judge(ledger, benchmark, answers, upset=True)

@@ -8,13 +8,12 @@ from urllib.parse import urlencode
 import httpx2 as httpx
 import pytest
 
-from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
-from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.response import Response
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
-from tests.site.house import MODELS, PNG, SCRIPT, SECRETS, House, fill, judge, links, served
+from tests.site.house import MODELS, PNG, SCRIPT, SECRETS, House, fill, fill_with_lengths, links, served
 
 BLUE = MODELS[1]
 
@@ -272,17 +271,7 @@ def test_where_length_tells_nothing_the_ratings_shown_are_not_at_equal_length(le
 
 
 def test_at_equal_length_the_best_still_come_first(ledger: Ledger):
-    items = tuple(Item(label=f"i{n}", instruction=f"{n}?", reference="r") for n in range(40))
-    benchmark = Benchmark(name="long", items=items, licence="CC0-1.0", citation="", protocols=())
-    ledger.register_benchmark(benchmark)
-    answers = [
-        Response(item=one.digest, model=model, text="r" if model == REFERENCE else f"{model}{' more' * length}")
-        for number, one in enumerate(items)
-        for place, model in enumerate(MODELS)
-        for length in [(number * (place + 2)) % 5]
-    ]
-    ledger.add_responses(answers)
-    judge(ledger, benchmark, answers, upset=True)
+    fill_with_lengths(ledger)
     with served(ledger) as house:
         visitor = house.visitor()
         where = f"/boards/{only_board(visitor)}/board.csv"

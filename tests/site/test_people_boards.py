@@ -15,7 +15,7 @@ from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.people.studies import progress
-from tests.site.house import MODELS, House, fill, form_token, served
+from tests.site.house import MODELS, House, fill, fill_with_lengths, form_token, served
 from tests.site.test_compare import Stocked, choose, filled, start
 
 
@@ -179,7 +179,7 @@ def test_only_categories_that_somebody_judged_are_offered_and_others_are_nowhere
 
 
 def test_documents_are_at_equal_length_where_that_is_asked_for(ledger: Ledger):
-    fill(ledger, upset=True)
+    fill_with_lengths(ledger)
     with served(ledger) as house:
         at_equal_length(house.visitor())
 
