@@ -368,3 +368,12 @@ def test_what_holds_no_answers_is_told(given: Any, said: str) -> None:
 @pytest.mark.parametrize("name", [name for name in eh.__all__ if inspect.isfunction(getattr(eh, name))])
 def test_a_public_call_can_be_handed_to_another_process(name: str) -> None:
     assert pickle.loads(pickle.dumps(getattr(eh, name))) is getattr(eh, name)
+
+
+def test_items_are_drawn_by_the_seed_and_stay_in_their_order() -> None:
+    bench = eh.load_benchmark("visit-bench-sample")
+    drawn = {seed: [one.label for one in eh.ItemChoice(sample=4).of(bench, seed=seed)] for seed in (1, 2)}
+    places = [[one.label for one in bench.items].index(label) for label in drawn[1]]
+    assert len(set(places)) == 4
+    assert places == sorted(places)
+    assert drawn[1] != drawn[2]

@@ -12,6 +12,8 @@ import httpx2 as httpx
 import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.domain.verdict import Grades
+from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, join
 from evenhand.site.http.settings import VisitorLimits
@@ -124,8 +126,19 @@ def test_grades_alone_have_a_page(tmp_path: Path):
     with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger, served(ledger) as house:
         visitor = house.visitor()
         assert "creation_factuality" in visitor.get("/").text
-        page = visitor.get(f"/boards/{visitor.get('/api/boards').json()['boards'][0]['board']}")
+        board = visitor.get("/api/boards").json()["boards"][0]["board"]
+        page = visitor.get(f"/boards/{board}")
+        first, *others = judged(ledger, studies(ledger))
+        same = [one for one in (first, *others) if one.trial.item == first.trial.item]
+        given = {one.models: one.judgement.verdict for one in same if set(one.models) == set(first.models)}
+        asked = {"item": first.trial.item, "a": first.models[0], "b": first.models[1]}
+        showings = house.signed_in("owner").get(f"/api/boards/{board}/battle", params=asked).json()["showings"]
     assert page.status_code == 200
+    assert len(given) == len(showings) > 0
+    for one in showings:
+        verdict = given[tuple(one["models"])]
+        assert isinstance(verdict, Grades)
+        assert one["verdict"] == f"grades {verdict.values[0]:g}, {verdict.values[1]:g}", "in the order shown"
     expected = scored(here, CREATION)
     assert ">Reward</th>" not in page.text  # a column without a single figure
     assert "VFS below it" in page.text
