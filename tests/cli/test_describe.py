@@ -162,6 +162,7 @@ def test_without_onnxruntime_a_detector_gets_a_sentence(shell: Shell, monkeypatc
     assert "from the clone: pip install '.[describe]'" in said
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_reference_page_run(shell: Shell):
     page = (Path(__file__).parents[2] / "docs/reference/describe.md").read_text(encoding="utf-8")
     commands = re.findall(r"^evenhand (describe .*)$", page, flags=re.MULTILINE)

@@ -22,6 +22,7 @@ def test_the_command_reference_is_what_the_program_says() -> None:
     assert written == reference(), "run: python -m evenhand.cli.reference docs/reference/commands.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("document", "made"),
     [

@@ -42,6 +42,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return ran(commands_of(text), folder)
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_runs(said: dict[str, str]) -> None:
     assert len(said) >= 15
 
@@ -67,6 +68,7 @@ def test_what_the_page_says_of_a_board_stands_on_it(said: dict[str, str], comman
     assert words in " ".join(said[command].split())
 
 
+@pytest.mark.slow
 def test_every_command_and_example_of_the_reference_of_formats_runs(tmp_path: Path) -> None:
     text = (ROOT / "docs/reference/formats.md").read_text(encoding="utf-8")
     write_files_of(text, tmp_path)

@@ -27,6 +27,8 @@ from tests.scripted_server import server_process
 from tests.site.house import form_token, served
 from tests.site.test_serve import free_port, owner_link
 
+pytestmark = pytest.mark.slow
+
 FOLLOWED = 1500
 """Pages of one visitor at most: a walk that finds more has gone astray."""
 

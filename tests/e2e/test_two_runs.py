@@ -1,9 +1,12 @@
 """Two processes on one ledger share the work and never pay twice."""
 
+import pytest
+
 from tests.e2e.workplace import Workplace, drawn, ended, judging, stats
 from tests.scripted_server import server_process
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_ask_each_trial_once_and_leave_nothing_out(here: Workplace) -> None:
     with server_process("--latency", "0.05") as url:
         arguments = judging(url, *drawn(120), "--max-connections", "16")

@@ -277,6 +277,7 @@ async def test_submissions_are_judged_in_the_order_they_were_approved(ledger: Le
     assert second_judged.seq < first_judged.seq
 
 
+@pytest.mark.slow
 async def test_a_long_judging_gives_other_work_its_turn_and_goes_on(ledger: Ledger):
     async with ScriptedServer(Script(latency=0.05)) as server:
         contest = await founded(ledger, server.base_url, items=12, terms=replace(TERMS, battles=24))

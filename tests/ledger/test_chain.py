@@ -523,6 +523,7 @@ def test_many_writers_at_once_grow_one_chain_together(tmp_path: Path):
         assert chain.check(last).problems == []
 
 
+@pytest.mark.slow
 def test_a_kill_between_writes_leaves_a_whole_chain(tmp_path: Path):
     code = """
 import itertools

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx2 as httpx
+import pytest
 
 from tests import warm
 
@@ -52,6 +53,7 @@ def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return warm.run("serve", *arguments, cwd=folder)
 
 
+@pytest.mark.slow
 def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: Path) -> None:
     with serving(tmp_path) as (process, url), httpx.Client(trust_env=False, timeout=60) as visitor:
         link = owner_link(process)
@@ -72,6 +74,7 @@ def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: P
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_a_link_that_was_not_used_holds_no_more_after_the_next_start(tmp_path: Path) -> None:
     with serving(tmp_path) as (process, _):
         first = owner_link(process)

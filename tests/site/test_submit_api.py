@@ -205,6 +205,7 @@ def packed_sheet() -> bytes:
     return packed.getvalue()
 
 
+@pytest.mark.slow
 def test_a_bad_file_is_a_sentence_and_the_server_stays_up(desk: Desk, script: Script):
     submission = script.began()
     bomb = packed_sheet()
@@ -241,6 +242,7 @@ def test_a_bad_file_is_a_sentence_and_the_server_stays_up(desk: Desk, script: Sc
     assert script.checked(submission, answers)["faults"] == 0
 
 
+@pytest.mark.slow
 def test_100000_rows_are_read_to_the_end(desk: Desk, script: Script):
     submission = script.began()
     rows = b"".join(b'{"item": "item %d", "response": "again"}\n' % (number % 6 + 1) for number in range(100_000))
@@ -328,6 +330,7 @@ def test_an_upload_that_does_not_come_in_time_is_refused_and_logged(ledger: Ledg
         assert "refused: slow request" in house.logged()
 
 
+@pytest.mark.slow
 def test_pages_are_answered_while_large_files_are_checked(script: Script):
     """Four at once, of which two are read at a time; each is kept."""
     submissions = [script.began() for _ in range(4)]

@@ -159,6 +159,7 @@ def test_a_document_that_does_not_fit_is_told_in_a_sentence(house: House, conten
     assert words.lower() in refused.json()["error"].lower()
 
 
+@pytest.mark.slow
 def test_a_download_that_has_begun_may_take_longer_than_a_request(ledger: Ledger):
     more = APIRouter()
 

@@ -56,6 +56,7 @@ def run(end: str, cache: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("weights")
 @pytest.mark.parametrize("end", ["await model.close()", "pass"], ids=["closed", "forgotten"])
 def test_no_network_no_open_port_no_output_and_a_clean_exit(end: str, cache: Path) -> None:
