@@ -10,6 +10,9 @@ from evenhand.domain.errors import EvenhandError
 _SHOWN = 20
 COLUMN = "EH-DATA-COLUMN"
 """The code of a column that is needed and not there."""
+BLANK, CELL, EMPTY, ENCODING = "EH-DATA-BLANK", "EH-DATA-CELL", "EH-DATA-EMPTY", "EH-DATA-ENCODING"
+FORMAT, TWICE, TYPE = "EH-DATA-FORMAT", "EH-DATA-TWICE", "EH-DATA-TYPE"
+"""What each says stands in `DISTINCT`."""
 _ALIKE = 3
 """Rows with the same problem from which on it is told once."""
 LISTED = 5
