@@ -27,7 +27,12 @@ class Refused(str):
         """What a command said, and the code of the error for which it ended (the cause of its SystemExit)."""
         error = left.__cause__
         assert isinstance(error, Exception), words
-        return cls.made(words, str(error_document(error)["code"]))
+        return cls.made(words, error_code_of(error))
+
+
+def error_code_of(error: Exception) -> str:
+    """As `--json` tells it."""
+    return str(error_document(error)["code"])
 
 
 def says(refused: Refused, code: str, *facts: object) -> None:

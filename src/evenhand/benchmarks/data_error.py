@@ -11,7 +11,8 @@ _SHOWN = 20
 COLUMN = "EH-DATA-COLUMN"
 """The code of a column that is needed and not there."""
 BLANK, CELL, EMPTY, ENCODING = "EH-DATA-BLANK", "EH-DATA-CELL", "EH-DATA-EMPTY", "EH-DATA-ENCODING"
-FORMAT, TWICE, TYPE = "EH-DATA-FORMAT", "EH-DATA-TWICE", "EH-DATA-TYPE"
+FORMAT, IMAGE, TWICE, TYPE = "EH-DATA-FORMAT", "EH-DATA-IMAGE", "EH-DATA-TWICE", "EH-DATA-TYPE"
+ITEM_UNKNOWN, RESERVED = "EH-ITEM-UNKNOWN", "EH-NAME-RESERVED"
 """What each says stands in `DISTINCT`."""
 _ALIKE = 3
 """Rows with the same problem from which on it is told once."""

@@ -27,7 +27,8 @@ UNEXPECTED, USAGE = "EH-UNEXPECTED", "EH-USAGE"
 
 DISTINCT: Mapping[str, str] = MappingProxyType(
     {
-        "EH-ANSWERS-MISSING": "Items of the benchmark have no answer in the file.",
+        "EH-ANSWERS-EXCHANGED": "A file holds the references in the place of the answers.",
+        "EH-ANSWERS-MISSING": "Items have no answer in the file, or a model none in the ledger.",
         "EH-ANSWERS-TOO-FEW": "Fewer than two models have answers to compare.",
         "EH-BENCHMARK-UNKNOWN": "No benchmark has that name.",
         "EH-CHOOSE-NOTHING": "The ledger holds nothing that fits what was chosen.",
@@ -38,12 +39,14 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-DATA-EMPTY": "A file or a table has no row, or none that counts.",
         "EH-DATA-ENCODING": "A file is not UTF-8.",
         "EH-DATA-FORMAT": "A file, or a row of it, cannot be read as what its name says it is.",
+        "EH-DATA-IMAGE": "An image of a data file is not there, or cannot be used.",
         "EH-DATA-TWICE": "A column, an item or an answer is given twice, or in two ways.",
         "EH-DATA-TYPE": "A column or a cell is of another type than is expected.",
         "EH-EXTRA-MISSING": "An optional part of Evenhand is not installed.",
         "EH-FILE-MISSING": "A file that was named is not there.",
         "EH-FOLDER-UNTRUSTED": "A file of the current folder sets what a folder may not choose.",
         "EH-IMAGES-NOT-FETCHED": "Images that are to be sent are only addresses so far.",
+        "EH-ITEM-UNKNOWN": "A row is of no item of the benchmark.",
         "EH-KEY-MISSING": "The endpoint needs a key, and its variable is not set.",
         "EH-KEY-REFUSED": "The endpoint does not accept the key.",
         "EH-LEDGER-BUSY": "Another process has held the ledger for too long.",
@@ -55,6 +58,8 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-LEDGER-READ-ONLY": "The ledger cannot be written.",
         "EH-LEDGER-UNUSABLE": "The file is no ledger, or is damaged.",
         "EH-MODEL-UNKNOWN": "The endpoint does not know the model.",
+        "EH-NAME-RESERVED": "A model has a name that is kept for the references, or for what teams submit.",
+        "EH-ON-RECORD": "The ledger holds something else of the same name, which only `--replace` lets go.",
         "EH-OUTPUT-EXISTS": "A file is there already, and was not written by the same command.",
         "EH-PROTOCOL-UNKNOWN": "No protocol has that name.",
         "EH-PROVIDER-UNKNOWN": "No provider has that name.",

@@ -19,7 +19,7 @@ class FieldReader:
         self.faulty = False
         self._problems = problems
 
-    def fault(self, sentence: str, *, code: str | None = None) -> None:
+    def fault(self, sentence: str, *, code: str = CELL) -> None:
         self.faulty = True
         self._problems.add(self.row.place, sentence, code=code)
 
@@ -51,7 +51,7 @@ class FieldReader:
             self.fault(f"The field `{name}` is empty.", code=BLANK)
         elif not label.isprintable():
             # Labels are printed on terminals, where control characters act.
-            self.fault(f"The field `{name}` holds a character that cannot be printed: {label!a}.", code=CELL)
+            self.fault(f"The field `{name}` holds a character that cannot be printed: {label!a}.")
         return label
 
     def text(self, name: str) -> str | None:
@@ -86,7 +86,7 @@ class FieldReader:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, float) and not math.isfinite(value):
-            self.fault(f"The field `{name}` must be text and is a number too large to be written.", code=CELL)
+            self.fault(f"The field `{name}` must be text and is a number too large to be written.")
             return ""
         if isinstance(value, (int, float)):
             return str(value)
@@ -128,8 +128,8 @@ class FieldReader:
     def checked(self, name: str, text: str) -> str:
         """The text itself, with a fault where no database or wire would carry it."""
         if "\x00" in text:
-            self.fault(f"The field `{name}` holds a NUL character; take it out.", code=CELL)
+            self.fault(f"The field `{name}` holds a NUL character; take it out.")
         if _HALF_OF_A_PAIR.search(text):
             sentence = f"The field `{name}` holds half of a surrogate pair, which is not text; mend the escape."
-            self.fault(sentence, code=CELL)
+            self.fault(sentence)
         return text
