@@ -27,6 +27,7 @@ UNEXPECTED, USAGE = "EH-UNEXPECTED", "EH-USAGE"
 
 DISTINCT: Mapping[str, str] = MappingProxyType(
     {
+        "EH-ADDRESS": "The address of a server is none that may have the token.",
         "EH-ANSWERS-EXCHANGED": "A file holds the references in the place of the answers.",
         "EH-ANSWERS-MISSING": "Items have no answer in the file, or a model none in the ledger.",
         "EH-ANSWERS-TOO-FEW": "Fewer than two models have answers to compare.",
@@ -40,10 +41,12 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-DATA-ENCODING": "A file is not UTF-8.",
         "EH-DATA-FORMAT": "A file, or a row of it, cannot be read as what its name says it is.",
         "EH-DATA-IMAGE": "An image of a data file is not there, or cannot be used.",
+        "EH-DATA-NEEDED": "The benchmark comes without its data, which must be given.",
         "EH-DATA-TWICE": "A column, an item or an answer is given twice, or in two ways.",
         "EH-DATA-TYPE": "A column or a cell is of another type than is expected.",
         "EH-EXTRA-MISSING": "An optional part of Evenhand is not installed.",
         "EH-FILE-MISSING": "A file that was named is not there.",
+        "EH-FILE-OTHER": "A file is of another kind than the command takes; the sentence names the command for it.",
         "EH-FOLDER-UNTRUSTED": "A file of the current folder sets what a folder may not choose.",
         "EH-IMAGES-NOT-FETCHED": "Images that are to be sent are only addresses so far.",
         "EH-ITEM-UNKNOWN": "A row is of no item of the benchmark.",
@@ -61,10 +64,17 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-NAME-RESERVED": "A model has a name that is kept for the references, or for what teams submit.",
         "EH-ON-RECORD": "The ledger holds something else of the same name, which only `--replace` lets go.",
         "EH-OUTPUT-EXISTS": "A file is there already, and was not written by the same command.",
+        "EH-POLICY-MISMATCH": "A policy is not the one that its hash names.",
+        "EH-PRICE-UNKNOWN": "A budget needs a price, and none is known for the model.",
         "EH-PROTOCOL-UNKNOWN": "No protocol has that name.",
         "EH-PROVIDER-UNKNOWN": "No provider has that name.",
         "EH-RUN-UNKNOWN": "No run, or several, have that name.",
+        "EH-SERVER-FOREIGN": "What answers there is no server of Evenhand.",
         "EH-SERVER-UNREACHABLE": "The server of submissions does not answer.",
+        "EH-SETTINGS": "A file of settings cannot be read, or sets what no command takes.",
+        "EH-SUBMISSION-CLOSED": "A submission may not be judged, or its answers not be read.",
+        "EH-SUBMISSION-STAGE": "That cannot be done with the submission as it stands.",
+        "EH-TOKEN": "The token is missing, is none, or was given where others see it.",
     }
 )
 """Codes that are given where an error is raised, with what each says. A class's own code says what the class says."""

@@ -70,7 +70,7 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
     if any(name in found for name in _OF_BATTLES) and "verdict" not in found:
-        problems.add(FilePlace(path=path), _BATTLES)
+        problems.add(FilePlace(path=path), _BATTLES, code="EH-FILE-OTHER")
         return False
     pair = () if "models" in found else (("model_a",), ("model_b",))
     for names in (("item", "id"), RATER_COLUMNS, *pair, ("verdict",)):

@@ -74,7 +74,7 @@ def _rows(path: Path, problems: Problems, kinds: Kinds) -> list[_Row]:
     rows = read_rows(path, problems)
     if rows and any(name in rows[0].fields for name in CHOSEN):
         sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
-        problems.add(FilePlace(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence, code="EH-FILE-OTHER")
         return []
     if not rows or not columns_fit(path, rows, problems):
         return []
