@@ -24,7 +24,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.refusals import Refused
 
 ROOT = Path(__file__).parents[1]
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
@@ -48,10 +51,11 @@ class Forked:
         unheard = [name for name in of_python if env[name] != os.environ.get(name)]
         assert not unheard, f"{', '.join(unheard)} would do nothing to a process that runs already"
         (stdin, self_in), (self_out, stdout), (self_err, stderr) = os.pipe(), os.pipe(), os.pipe()
-        self._ended, ended = os.pipe()
+        (self._ended, ended), (self._cause, cause) = os.pipe(), os.pipe()
+        os.set_blocking(self._cause, False)
         asked = {"call": call, "arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}
         words = json.dumps(asked).encode()
-        theirs = [stdin, stdout, stderr, ended]
+        theirs = [stdin, stdout, stderr, cause, ended]
         waiting = _waiting()
         with _ASKING:
             socket.send_fds(waiting, [len(words).to_bytes(8, "big")], theirs)
@@ -80,8 +84,16 @@ class Forked:
     def close(self) -> None:
         for file in (self.stdin, self.stdout, self.stderr):
             file.close()
+        os.close(self._cause)
 
-    def communicate(self, timeout: float) -> "subprocess.CompletedProcess[str]":
+    def error_code(self) -> str:
+        """Of the error for which the program ended; "" where it ended for none."""
+        try:
+            return os.read(self._cause, 1024).decode()
+        except BlockingIOError:
+            return ""
+
+    def communicate(self, timeout: float) -> "Done":
         """Reads until it ends; what takes longer is killed, and raises."""
         self.stdin.close()
         said: dict[str, str] = {}
@@ -104,9 +116,25 @@ class Forked:
             for reader in readers:
                 reader.join()
             raise
+        else:
+            return Done(self.args, code, said["stdout"], said["stderr"], self.error_code())
         finally:
             self.close()
-        return subprocess.CompletedProcess(self.args, code, said["stdout"], said["stderr"])
+
+
+class Done(subprocess.CompletedProcess[str]):
+    """A program that has ended, with the code of the error for which it did."""
+
+    def __init__(self, args: Sequence[str], returncode: int, stdout: str, stderr: str, error_code: str) -> None:
+        super().__init__(args, returncode, stdout, stderr)
+        self.error_code = error_code
+
+    @property
+    def refused(self) -> "Refused":
+        """What it said on standard error, with that code."""
+        from tests.refusals import Refused  # not in the process that waits, which is no test
+
+        return Refused.made(self.stderr, self.error_code)
 
 
 _ASKING = threading.Lock()
@@ -127,9 +155,7 @@ def heard(call: str, *arguments: str) -> Generator[str]:
         server.close()
 
 
-def run(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
-) -> "subprocess.CompletedProcess[str]":
+def run(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120) -> Done:
     """`evenhand ARGUMENTS` with nothing on standard input."""
     program = Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=os.environ if env is None else env)
     return program.communicate(timeout)
@@ -209,7 +235,7 @@ def _fork_when_asked(asking: socket.socket) -> _Asked | None:
             os.read(told, 4096)
             _reap(ended)
         if asking in ready:
-            head, files, _, _ = socket.recv_fds(asking, 8, 4)
+            head, files, _, _ = socket.recv_fds(asking, 8, 5)
             if not head:
                 return None
             head += _exactly(asking, 8 - len(head))
@@ -236,12 +262,13 @@ def _reap(ended: dict[int, int]) -> None:
             file.write(str(status))
 
 
-def _become(asked: _Asked) -> None:
-    """As if it had been started so."""
+def _become(asked: _Asked) -> int:
+    """As if it had been started so. Returns where to tell the code of an error."""
     import tempfile
     import warnings
 
-    *standard, ended = asked.files
+    *standard, cause, ended = asked.files
+    os.set_inheritable(cause, False)  # noqa: FBT003
     for number, given in enumerate(standard):
         os.dup2(given, number)
         os.close(given)
@@ -258,6 +285,7 @@ def _become(asked: _Asked) -> None:
         for number, mode, errors in ((0, "r", "strict"), (1, "w", "surrogateescape"), (2, "w", "backslashreplace"))
     )
     sys.argv = [EVENHAND, *asked.words["arguments"]]
+    return cause
 
 
 def _wait_and_fork(descriptor: int) -> None:
@@ -266,7 +294,7 @@ def _wait_and_fork(descriptor: int) -> None:
         asked = _fork_when_asked(asking)
     if asked is None:
         return
-    _become(asked)
+    cause = _become(asked)
     module, _, name = asked.words["call"].partition(":")
     if module.startswith("tests."):
         sys.path.insert(0, str(ROOT))
@@ -275,7 +303,15 @@ def _wait_and_fork(descriptor: int) -> None:
         getattr(importlib.import_module(module), name)()
     except SystemExit as left:
         code = left.code
+        if isinstance(left.__cause__, Exception):
+            os.write(cause, _code_of(left.__cause__).encode())
     _end(code)
+
+
+def _code_of(error: Exception) -> str:
+    from evenhand.cli.sentences import error_document
+
+    return str(error_document(error)["code"])
 
 
 def _end(code: object) -> None:

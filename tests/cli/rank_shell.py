@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.cli.main import main
+from tests.refusals import Refused
 
 
 class Shell:
@@ -29,9 +30,14 @@ class Shell:
         assert "Unexpected error" not in said.err
         if expect:
             assert said.out == ""
-            return said.err
+            return Refused.of(left.value, said.err)
         self.said_beside = said.err
         return said.out
+
+    def refused(self, *arguments: object) -> Refused:
+        refused = self.run(*arguments, expect=2)
+        assert isinstance(refused, Refused)
+        return refused
 
     def document(self, *arguments: object) -> dict[str, Any]:
         made = json.loads(self.run(*arguments, "--json"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import warm
+from tests.refusals import Refused
 
 EVENHAND = Path(sys.executable).with_name("evenhand")
 CALL_FAILED = ("api-error", "timeout", "bad-reply", "empty-reply", "over-budget", "interrupted")
@@ -27,6 +28,12 @@ class Ran:
     code: int
     out: str
     err: str
+    error_code: str = ""
+    """Of the error for which it ended."""
+
+    @property
+    def refused(self) -> Refused:
+        return Refused.made(self.err, self.error_code)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -47,7 +54,7 @@ class Workplace:
 
     def run(self, *arguments: str, **variables: str) -> Ran:
         ran = warm.run(*arguments, cwd=self.folder, env=self._environment() | variables, timeout=SECONDS)
-        return Ran(code=ran.returncode, out=ran.stdout, err=ran.stderr)
+        return Ran(code=ran.returncode, out=ran.stdout, err=ran.stderr, error_code=ran.error_code)
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
         """For a process that is met while it runs."""

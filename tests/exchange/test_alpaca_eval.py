@@ -17,6 +17,7 @@ from evenhand.exchange.peers.alpaca_preference import AnnotatorPreference, read_
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in
+from tests.refusals import Refused, says
 
 FORMATS = Path(__file__).parent / "formats"
 ANNOTATIONS, OUTPUTS, ITEMS = (
@@ -39,10 +40,10 @@ def taken(folder: Path, file: Path, kind: str, *more: object) -> Ran:
     return run("import", file, kind, "--benchmark", ITEMS, "--store", store_in(folder), *more)
 
 
-def refused(path: Path, columns: BattleColumns | None = None) -> str:
+def refused(path: Path, columns: BattleColumns | None = None) -> Refused:
     with pytest.raises(ExchangeError) as error:
         read_battles(path, columns=columns or BattleColumns())
-    return str(error.value)
+    return Refused.made(str(error.value), error.value.code)
 
 
 # rank
@@ -121,18 +122,18 @@ def test_another_column_of_items_may_be_named():
 @pytest.mark.parametrize("wrong", [2.5, 0.99, -1, "second", True, [1], "inf"])
 def test_a_preference_out_of_range_is_told_with_its_row(tmp_path: Path, wrong: object):
     path = changed(tmp_path / "a.json", {}, {"preference": wrong})
-    assert refused(path).startswith(f"{path}, row 2: The column `preference` ")
+    says(refused(path), "EH-DATA-CELL", f"{path}, row 2: ", "`preference`")
 
 
 def test_a_generator_without_a_name_is_told_with_its_row(tmp_path: Path):
     path = changed(tmp_path / "a.json", {}, {"generator_2": None})
-    assert refused(path) == f"{path}, row 2: The column `generator_2` is empty; the name of a model is expected."
+    says(refused(path), "EH-DATA-BLANK", f"{path}, row 2: ", "`generator_2`")
 
 
 def test_a_file_without_any_preference_makes_no_board(tmp_path: Path):
     nothing = {"preference": None}
     path = changed(tmp_path / "a.json", nothing, nothing, nothing, nothing)
-    assert refused(path) == f"{path}: No row holds a verdict; at least one battle is needed."
+    says(refused(path), "EH-DATA-EMPTY", f"{path}: ", "verdict")
 
 
 def test_a_model_that_only_failed_is_on_the_board_without_a_rating(tmp_path: Path):
@@ -198,16 +199,13 @@ def test_outputs_are_matched_by_instruction(tmp_path: Path):
 
 def test_outputs_without_a_generator_or_of_another_instruction_are_told(tmp_path: Path):
     nobody = changed(tmp_path / "n.json", *[{"generator": ...}] * 4, source=OUTPUTS)
-    sentence = f"Error: {nobody}: No column `generator` says whose outputs these are; add it with the model's name.\n"
-    assert taken(tmp_path, nobody, "--responses").err == sentence
+    says(taken(tmp_path, nobody, "--responses").refused, "EH-DATA-COLUMN", f"Error: {nobody}: ", "`generator`")
     other = changed(tmp_path / "o.json", {}, {"instruction": "Dance."}, source=OUTPUTS)
     told = taken(tmp_path, other, "--responses")
-    assert (
-        told.code,
-        f'{other}, row 2: alpaca_items has no item with this instruction; rows: 1: row 2 ("Dance.")' in told.err,
-    ) == (2, True)
+    assert told.code == 2
+    says(told.refused, "EH-ITEM-UNKNOWN", f"{other}, row 2: alpaca_items ", 'row 2 ("Dance.")')
     lacking = changed(tmp_path / "l.json", {}, {}, {"generator": None}, source=OUTPUTS)
-    assert f"{lacking}, row 3: The field `generator` must be text" in taken(tmp_path, lacking, "--responses").err
+    says(taken(tmp_path, lacking, "--responses").refused, "EH-DATA-TYPE", f"{lacking}, row 3: ", "`generator`")
 
 
 def test_where_outputs_name_their_item_the_name_counts_and_not_the_words(tmp_path: Path):
@@ -255,31 +253,33 @@ def test_the_board_of_the_ledger_has_the_coverage_and_no_word_on_order(tmp_path:
 def test_levels_may_be_chosen_and_a_draw_does_not_fit_two(tmp_path: Path):
     told = taken(tmp_path, ANNOTATIONS, "--judgements", "--levels", "2")
     assert told.code == 2
-    assert "row 3: The verdict is +0; at 2 levels +1 or -1 is expected." in told.err
+    says(told.refused, "EH-DATA-CELL", "row 3: ", "+0", "2 levels +1 or -1")
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "code", "fact"),
     [
-        ({"preference": 3}, "row 1: The field `preference` is `3`; expected a number from 1"),
-        ({"instruction": "Dance."}, 'row 1: alpaca_items has no item with this instruction; rows: 1: row 1 ("Dance.")'),
-        ({"generator_2": "baseline-one", "output_2": "The Danube."}, "`baseline-one` is compared with itself"),
-        ({"output_2": " "}, "row 1: The field `output_2` is empty."),
-        ({"annotator": None}, "row 1: The field `annotator` must be text"),
-        ({"generator_1": "reference"}, "The model name `reference` is reserved, and `output_1` is not the item's"),
+        ({"preference": 3}, "EH-DATA-CELL", "`preference` is `3`"),
+        ({"instruction": "Dance."}, "EH-ITEM-UNKNOWN", 'row 1 ("Dance.")'),
+        ({"generator_2": "baseline-one", "output_2": "The Danube."}, "EH-DATA-CELL", "`baseline-one`"),
+        ({"output_2": " "}, "EH-DATA-BLANK", "`output_2`"),
+        ({"annotator": None}, "EH-DATA-TYPE", "`annotator`"),
+        ({"generator_1": "reference"}, "EH-NAME-RESERVED", "`output_1`"),
     ],
 )
 def test_an_annotation_that_does_not_fit_is_told_and_nothing_is_taken(
-    tmp_path: Path, change: dict[str, Any], words: str
+    tmp_path: Path, change: dict[str, Any], code: str, fact: str
 ):
     told = taken(tmp_path, changed(tmp_path / "a.json", change), "--judgements")
-    assert (told.code, words in told.err) == (2, True), told.err
+    assert told.code == 2
+    says(told.refused, code, "row 1: ", fact)
     assert not (tmp_path / "ledger.db").exists()
 
 
 def test_a_missing_column_is_told_once(tmp_path: Path):
     path = changed(tmp_path / "a.json", *[{"annotator": ..., "output_2": ...}] * 4)
-    assert "No column `output_2`, `annotator`; found `instruction`" in taken(tmp_path, path, "--judgements").err
+    told = taken(tmp_path, path, "--judgements")
+    says(told.refused, "EH-DATA-COLUMN", "`output_2`, `annotator`; found `instruction`")
 
 
 def test_two_texts_of_one_model_to_one_item_are_told(tmp_path: Path):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evenhand.exchange.battles_file import BattleColumns, BattleTable, read_battles
 from evenhand.exchange.errors import ExchangeError
 from tests.exchange.world import items_file, run, store_in, write_lines
+from tests.refusals import Refused, says
 
 FORMATS = Path(__file__).parent / "formats"
 CLEAN, CONVERSATIONS = FORMATS / "clean_battle_20240102.json", FORMATS / "clean_battle_conv_20240102.json"
@@ -34,10 +35,10 @@ def said(table: BattleTable) -> list[tuple[str, str, int]]:
     return found
 
 
-def refused(source: Any, columns: BattleColumns | None = None) -> str:
+def refused(source: Any, columns: BattleColumns | None = None) -> Refused:
     with pytest.raises(ExchangeError) as error:
         read_battles(source, columns=columns or BattleColumns())
-    return str(error.value)
+    return Refused.made(str(error.value), error.value.code)
 
 
 def changed(path: Path, source: Path, row: int, **fields: Any) -> Path:
@@ -110,14 +111,14 @@ def test_later_releases_name_the_voter_by_a_hash():
 
 def test_a_fault_behind_a_row_left_out_is_told_with_the_files_own_row(tmp_path: Path):
     path = changed(tmp_path / "b.json", CLEAN, 5, winner="nobody")
-    assert refused(path).startswith(f"{path}, row 5: The winner is 'nobody';")
+    says(refused(path), "EH-DATA-CELL", f"{path}, row 5: ", "'nobody'")
 
 
 def test_anony_is_true_or_false_in_some_row(tmp_path: Path):
     unclear = changed(tmp_path / "u.json", CLEAN, 2, anony=None)
-    assert refused(unclear) == f"{unclear}, row 2: The column `anony` is None; true or false is expected."
+    says(refused(unclear), "EH-DATA-CELL", f"{unclear}, row 2: ", "`anony` is None")
     frame = pl.DataFrame(rows_of(CLEAN)).with_columns(anony=pl.lit(value=False))
-    assert refused(frame) == "`anony` is false in every row: no vote was given before the names were shown."
+    says(refused(frame), "EH-DATA-EMPTY", "`anony` is false")
 
 
 def test_a_battles_file_of_somebody_elses_keeps_its_rows():
@@ -227,7 +228,7 @@ def test_the_first_version_names_items_by_question_id_and_no_baseline(tmp_path: 
     nameless = write_lines(
         tmp_path / "none.jsonl", [{name: row[name] for name in row if name != "baseline"} for row in old]
     )
-    assert refused(nameless).startswith(f"{nameless}: These are Arena-Hard's judgements, and no column `baseline`")
+    says(refused(nameless), "EH-DATA-COLUMN", f"{nameless}: ", "`baseline`")
 
 
 @pytest.mark.parametrize("label", ["A<<B", "B>>A"])
@@ -237,17 +238,17 @@ def test_either_way_of_writing_a_label_is_read(label: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("games", "words"),
+    ("games", "facts"),
     [
-        ([{"score": "A"}], "The `score` of a game is 'A'; A>>B, A>B, A=B, B>A or B>>A, or nothing is expected."),
-        ([], "The column `games` must be a list of one or two games."),
-        ("A>B", "The column `games` must be a list of one or two games."),
-        ([{"score": 2}], "The `score` of a game is 2;"),
+        ([{"score": "A"}], ["`score`", "'A'", "A>>B, A>B, A=B, B>A or B>>A"]),
+        ([], ["`games`"]),
+        ("A>B", ["`games`"]),
+        ([{"score": 2}], ["`score`", "is 2;"]),
     ],
 )
-def test_a_game_that_does_not_fit_is_told_with_its_row(tmp_path: Path, games: object, words: str):
-    path = tmp_path / "a.jsonl"
-    assert f"{changed(path, ARENA_HARD, 3, games=games)}, row 3, line 3: {words}" in refused(path)
+def test_a_game_that_does_not_fit_is_told_with_its_row(tmp_path: Path, games: object, facts: list[str]):
+    path = changed(tmp_path / "a.jsonl", ARENA_HARD, 3, games=games)
+    says(refused(path), "EH-DATA-CELL", f"{path}, row 3, line 3: ", *facts)
 
 
 # import
@@ -257,5 +258,4 @@ def test_a_game_that_does_not_fit_is_told_with_its_row(tmp_path: Path, games: ob
 def test_battles_are_not_judgements_and_the_sentence_says_what_reads_them(path: Path, tmp_path: Path):
     done = run("import", path, "--judgements", "--benchmark", items_file(tmp_path), "--store", store_in(tmp_path))
     assert done.code == 2
-    assert "These are battles" in done.err
-    assert "`evenhand rank` reads them" in done.err
+    says(done.refused, "EH-FILE-OTHER", "`evenhand rank`")

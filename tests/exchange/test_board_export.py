@@ -10,6 +10,7 @@ import pytest
 
 from evenhand.exchange.battles_file import read_battles
 from tests.exchange.world import Ran, answers_file, items_file, judged_ledger, run, store_in, write_lines
+from tests.refusals import Refused, says
 
 FORMATS = (".csv", ".jsonl", ".parquet")
 MEASURED = ("rating", "rating_lower", "rating_upper", "rating_n", "rank", "rank_lower", "rank_upper", "win_rate")
@@ -105,18 +106,16 @@ def test_the_method_is_chosen_and_stands_in_every_row(tmp_path: Path) -> None:
 def test_flags_that_say_nothing_of_what_is_written_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged_ledger(tmp_path)
 
-    def refused(*more: str) -> str:
+    def refused(*more: str) -> Refused:
         done = run("export", *more, "--out", "-", "--store", store_in(tmp_path))
         assert done.code == 2
-        return done.err
+        return done.refused
 
-    words = "--replies is about judgements and battles, and a board has no replies; leave it out."
-    assert words in refused("--board", "--replies")
-    assert "--with-reference is about battles" in refused("--board", "--with-reference")
+    says(refused("--board", "--replies"), "EH-USAGE", "--replies", "board")
+    says(refused("--board", "--with-reference"), "EH-USAGE", "--with-reference")
     for kind in ("battles", "judgements", "responses"):
-        words = f"--method is how a --board is made, and {kind} are written as they are; leave it out."
-        assert words in refused(f"--{kind}", "--method", "elo")
-    assert "Give exactly one of" in refused("--board", "--battles")
+        says(refused(f"--{kind}", "--method", "elo"), "EH-USAGE", "--method", "--board", kind)
+    says(refused("--board", "--battles"), "EH-USAGE", "exactly one")
     monkeypatch.setenv("EVENHAND_METHOD", "elo")
     export(tmp_path, "--battles")
     assert {row["method"] for row in export(tmp_path, "--board").rows} == {"elo"}

@@ -10,6 +10,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.ledger.read.projection import JudgedTrial, judged, studies
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, counts, judged_ledger, run, store_in, with_answers, write_lines, written
+from tests.refusals import says
 
 HEADER = "item,rater,model_a,model_b,verdict"
 
@@ -116,8 +117,7 @@ def test_another_verdict_than_the_one_on_record_needs_replace(tmp_path: Path, wo
     changed = written(tmp_path / "two.csv", f"{HEADER}\nq2,ann,ada,bel,-1\nq3,ann,ada,bel,1\n")
     refused = take(changed, world)
     assert refused.code == 2
-    assert "two.csv, row 1, line 2: the ledger already holds another verdict of `ann` on item `q2`" in refused.err
-    assert "give --replace to let the file's stand." in refused.err
+    says(refused.refused, "EH-ON-RECORD", "two.csv, row 1, line 2: ", "`ann`", "`q2`", "--replace")
     assert counts(world[0]) == before
     assert take(changed, world, "--replace").code == 0
     # The verdict on q2 is the newer record of the same trial.
@@ -164,74 +164,68 @@ GOOD = "q1,ann,ada,bel,1"
 
 
 @pytest.mark.parametrize(
-    ("text", "sentences"),
+    ("text", "code", "facts"),
     [
-        (f"{HEADER}\n{GOOD}\nq9,ann,ada,bel,1\n", ["people.csv, row 2, line 3: asked has no item `q9`."]),
-        (f"{HEADER}\n{GOOD}\nq22,ann,ada,bel,1\n", ["asked has no item `q22`; did you mean `q2`"]),
-        (f"{HEADER}\nq1,ann,adda,bel,1\n", ["row 1, line 2: The ledger holds no answers of `adda`", "mean `ada`?"]),
-        (f"{HEADER}\nq1,ann,zz,bel,1\n", ["no answers of `zz` to asked; import them first"]),
-        (f"{HEADER}\nq3,ann,ada,cyd,1\n", ["The ledger holds no answer of `cyd` to item `q3`; import it first."]),
-        (f"{HEADER}\nq1,ann,ada,ada,1\n", ["`ada` is compared with itself; two different models are expected."]),
-        (f"{HEADER}\nq1,ann,ada,bel,tie\n", ["The field `verdict` is `tie`; expected +2, +1, 0, -1 or -2 in"]),
-        (f"{HEADER}\nq1,ann,ada,bel,\n", ["The field `verdict` is empty and no `reason` says why"]),
-        (f"{HEADER},reason\nq1,ann,ada,bel,,tired\n", ["The field `reason` is `tired`; expected one of refused"]),
-        (f"{HEADER}\nq1,,ada,bel,1\n", ["The field `rater` is empty."]),
-        (f"{HEADER}\n,ann,ada,bel,1\n", ["The field `item` is empty."]),
-        (f"{HEADER},rater_kind\n{GOOD},robot\n", ["The field `rater_kind` is `robot`; expected `human` or `model`."]),
+        (f"{HEADER}\n{GOOD}\nq9,ann,ada,bel,1\n", "ITEM-UNKNOWN", ["people.csv, row 2, line 3: asked", "`q9`."]),
+        (f"{HEADER}\n{GOOD}\nq22,ann,ada,bel,1\n", "ITEM-UNKNOWN", ["`q22`", "mean `q2`"]),
+        (f"{HEADER}\nq1,ann,adda,bel,1\n", "ANSWERS-MISSING", ["row 1, line 2: ", "`adda`", "mean `ada`?"]),
+        (f"{HEADER}\nq1,ann,zz,bel,1\n", "ANSWERS-MISSING", ["`zz` to asked", "`import FILE --responses`"]),
+        (f"{HEADER}\nq3,ann,ada,cyd,1\n", "ANSWERS-MISSING", ["`cyd` to item `q3`"]),
+        (f"{HEADER}\nq1,ann,ada,ada,1\n", "DATA-CELL", ["`ada` is compared with itself"]),
+        (f"{HEADER}\nq1,ann,ada,bel,tie\n", "DATA-CELL", ["`verdict` is `tie`", "+2, +1, 0, -1 or -2"]),
+        (f"{HEADER}\nq1,ann,ada,bel,\n", "DATA-BLANK", ["`verdict`", "`reason`"]),
+        (f"{HEADER},reason\nq1,ann,ada,bel,,tired\n", "DATA-CELL", ["`reason` is `tired`", "refused"]),
+        (f"{HEADER}\nq1,,ada,bel,1\n", "DATA-BLANK", ["`rater`"]),
+        (f"{HEADER}\n,ann,ada,bel,1\n", "DATA-BLANK", ["`item`"]),
+        (f"{HEADER},rater_kind\n{GOOD},robot\n", "DATA-CELL", ["`rater_kind` is `robot`", "`human` or `model`"]),
         (
             f"{HEADER},rater_kind\n{GOOD},human\nq2,ann,ada,bel,1,model\n",
-            ["row 2, line 3: The rater `ann` is model here and human at row 1, line 2."],
+            "DATA-TWICE",
+            ["row 2, line 3: ", "`ann` is model here", "human at row 1, line 2"],
         ),
-        (f"{HEADER},first_shown\n{GOOD},cyd\n", ["The field `first_shown` is `cyd`; expected `ada` or `bel`."]),
-        (f"{HEADER},replicate\n{GOOD},-1\n", ["The field `replicate` is `-1`; expected a whole number from 0 up."]),
-        (f"{HEADER},at\n{GOOD},yesterday\n", ["The field `at` is `yesterday`; expected a time such as"]),
+        (f"{HEADER},first_shown\n{GOOD},cyd\n", "DATA-CELL", ["`first_shown` is `cyd`", "`ada` or `bel`"]),
+        (f"{HEADER},replicate\n{GOOD},-1\n", "DATA-CELL", ["`replicate` is `-1`"]),
+        (f"{HEADER},at\n{GOOD},yesterday\n", "DATA-CELL", ["`at` is `yesterday`"]),
         (
             f"{HEADER}\n{GOOD}\nq1,ann,ada,bel,-1\n",
-            ["row 2, line 3: `ann` already judged `ada`, `bel` on item `q1` in this order", "(row 1, line 2)"],
+            "DATA-TWICE",
+            ["row 2, line 3: `ann`", "`ada`, `bel` on item `q1`", "(row 1, line 2)"],
         ),
-        ("item,rater,model_a,model_b\nq1,ann,ada,bel\n", ["people.csv: No column `verdict`; found `item`, `rater`"]),
-        ("item,rater,modela,model_b,verdict\n", ["The file is empty; at least one row is needed."]),
-        ("item,rater,modela,model_b,verdict\nq1,ann,ada,bel,1\n", ["No column `model_a`", "Did you mean `modela`"]),
-        (f"{HEADER},models\n{GOOD},[]\n", ["The column `models` and `model_a`, `model_b` say the same twice"]),
-        ('item,rater,models,verdict\nq1,ann,"[""ada""]",1\n', ["The field `models` must be a list of two names"]),
-        ("item,rater,models,verdict\nq1,ann,ada,1\n", ["The field `models` must be a list of two names"]),
-        (
-            f"{HEADER}\nq9,ann,ada,bel,1\n{GOOD}\nq2,ann,ada,zz,x\n",
-            ["3 problems were found and nothing was loaded.", "row 1", "row 3, line 4: The field `verdict` is `x`"],
-        ),
+        ("item,rater,model_a,model_b\nq1,ann,ada,bel\n", "DATA-COLUMN", ["`verdict`; found `item`, `rater`"]),
+        ("item,rater,modela,model_b,verdict\n", "DATA-EMPTY", []),
+        ("item,rater,modela,model_b,verdict\nq1,ann,ada,bel,1\n", "DATA-COLUMN", ["`model_a`", "mean `modela`"]),
+        (f"{HEADER},models\n{GOOD},[]\n", "DATA-TWICE", ["`models` and `model_a`, `model_b`"]),
+        ('item,rater,models,verdict\nq1,ann,"[""ada""]",1\n', "DATA-TYPE", ["`models`"]),
+        ("item,rater,models,verdict\nq1,ann,ada,1\n", "DATA-TYPE", ["`models`"]),
+        (f"{HEADER}\nq9,ann,ada,bel,1\n{GOOD}\nq2,ann,ada,zz,x\n", "FILE", ["3 problems", "row 1", "row 3, line 4: "]),
     ],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_told_by_row_and_nothing_is_imported(
-    text: str, sentences: list[str], tmp_path: Path, world: tuple[str, str]
+    text: str, code: str, facts: list[str], tmp_path: Path, world: tuple[str, str]
 ) -> None:
     before = counts(world[0])
     done = take(written(tmp_path / "people.csv", text), world)
     assert done.code == 2
-    for sentence in sentences:
-        assert sentence in done.err
+    says(done.refused, f"EH-{code}", "people.csv", *facts)
     assert counts(world[0]) == before
 
 
 @pytest.mark.parametrize(
-    ("verdict", "levels", "sentence"),
+    ("verdict", "levels", "facts"),
     [
-        ("2", "3", "row 2, line 3: The verdict is +2; at 3 levels +1, 0 or -1 is expected."),
-        ("0", "2", "row 2, line 3: The verdict is +0; at 2 levels +1 or -1 is expected."),
-        (
-            '"{""kind"": ""preference"", ""value"": 1, ""levels"": 2}"',
-            "5",
-            "row 2, line 3: The verdict has 2 levels of its own and --levels says 5.",
-        ),
+        ("2", "3", ["+2", "3 levels +1, 0 or -1"]),
+        ("0", "2", ["+0", "2 levels +1 or -1"]),
+        ('"{""kind"": ""preference"", ""value"": 1, ""levels"": 2}"', "5", ["2 levels", "--levels says 5"]),
     ],
 )
 def test_a_verdict_outside_its_levels_is_told(
-    verdict: str, levels: str, sentence: str, tmp_path: Path, world: tuple[str, str]
+    verdict: str, levels: str, facts: list[str], tmp_path: Path, world: tuple[str, str]
 ) -> None:
     before = counts(world[0])
     file = written(tmp_path / "people.csv", f"{HEADER}\n{GOOD}\nq2,ann,ada,bel,{verdict}\n")
     done = take(file, world, "--levels", levels)
     assert done.code == 2
-    assert sentence in done.err
+    says(done.refused, "EH-DATA-CELL", "row 2, line 3: ", *facts)
     assert counts(world[0]) == before
 
 
@@ -244,7 +238,7 @@ def test_a_ledger_that_fails_in_the_middle_holds_no_half_of_the_file(tmp_path: P
     file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq1,bob,ada,bel,0\n")
     done = take(file, world)
     assert done.code == 1
-    assert "is full or cannot be written" in done.err
+    assert done.error_code == "EH-LEDGER-FULL"
     assert (counts(world[0])["trials"], counts(world[0])["judgements"]) == (0, 0)
     with closing(Ledger(world[0])) as ledger, ledger.writing() as connection:
         connection.exec_driver_sql("DROP TRIGGER full")
@@ -252,19 +246,21 @@ def test_a_ledger_that_fails_in_the_middle_holds_no_half_of_the_file(tmp_path: P
 
 
 def test_a_file_that_is_not_there_and_one_of_another_kind_are_told(tmp_path: Path, world: tuple[str, str]) -> None:
-    assert "There is no such file." in take(tmp_path / "none.csv", world).err
-    assert "give one of .jsonl" in take(written(tmp_path / "people.docx", ""), world).err
+    says(take(tmp_path / "none.csv", world).refused, "EH-FILE-MISSING", "none.csv")
+    says(take(written(tmp_path / "people.docx", ""), world).refused, "EH-DATA-FORMAT", "people.docx", ".jsonl")
 
 
 def test_wrong_use_is_a_sentence(tmp_path: Path, world: tuple[str, str]) -> None:
     file = written(tmp_path / "people.csv", f"{HEADER}\n{GOOD}\n")
     both = take(file, world, "--responses")
-    assert (both.code, both.err) == (2, "Error: Give exactly one of --responses and --judgements.\n")
+    assert both.code == 2
+    says(both.refused, "EH-USAGE", "--responses and --judgements")
     neither = run("import", file, "--benchmark", world[1], "--store", world[0])
     assert neither.err == both.err
     nowhere = run("import", file, "--judgements", "--benchmark", world[1], "--store", f"sqlite:///{tmp_path}/no/l.db")
     assert nowhere.code == 2
-    assert "The ledger holds no answers of `ada` to asked; import them first" in nowhere.err
+    assert "`ada`" in nowhere.err
+    assert "asked" in nowhere.err
     assert not (tmp_path / "no").exists()
 
 
@@ -301,15 +297,14 @@ def test_what_was_exported_with_its_replies_comes_back_with_them(tmp_path: Path,
 
 def test_replies_that_are_no_list_of_texts_are_told(tmp_path: Path, world: tuple[str, str]) -> None:
     file = written(tmp_path / "people.csv", f"{HEADER},replies\n{GOOD},A is better\n")
-    assert "row 1, line 2: The field `replies` must be a list of texts." in take(file, world).err
+    says(take(file, world).refused, "EH-DATA-TYPE", "row 1, line 2: ", "`replies`")
 
 
 def test_a_file_of_battles_is_told_which_export_to_use(tmp_path: Path, world: tuple[str, str]) -> None:
     file = written(tmp_path / "battles.csv", "item,model_a,model_b,winner,rater\nq1,ada,bel,model_a,ann\n")
     for done in (take(file, world), run("align", file)):
         assert done.code != 0
-        assert "These are battles" in done.err
-        assert "`evenhand export --judgements` writes what is needed" in done.err
+        says(done.refused, "EH-FILE-OTHER", "`evenhand export --judgements`")
 
 
 @pytest.mark.parametrize("column", ["worker", "worker_id", "WorkerId", "annotator", "annotator_id"])

@@ -10,6 +10,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, answers_file, counts, items_file, run, store_in, with_answers, write_lines
+from tests.refusals import says
 
 HARD = '=1+1, "{model}"\r\n on\u2028{item} \r\n\n'
 
@@ -52,8 +53,7 @@ def test_another_answer_needs_replace(tmp_path: Path) -> None:
     other = write_lines(tmp_path / "other.jsonl", [{"item": "q1", "model": "ada", "response": "changed"}])
     refused = take(other, tmp_path)
     assert refused.code == 1
-    assert "The ledger already holds another answer of 'ada' to item 'q1'" in refused.err
-    assert "--replace" in refused.err
+    says(refused.refused, "EH-ON-RECORD", "'ada'", "'q1'", "--replace")
     assert counts(store) == before
     assert take(other, tmp_path, "--replace").code == 0
     rows = run("export", "--responses", "--out", "-", "--benchmark", name, "--store", store).rows
@@ -65,7 +65,7 @@ def test_a_file_of_answers_with_a_fault_makes_no_ledger(tmp_path: Path) -> None:
     wrong = write_lines(tmp_path / "wrong.jsonl", [{"item": "q7", "model": "ada", "response": "x"}])
     done = take(wrong, tmp_path)
     assert done.code == 2
-    assert "asked has no such item: `q7`" in done.err
+    says(done.refused, "EH-ITEM-UNKNOWN", "asked", "`q7`")
     assert not (tmp_path / "ledger.db").exists()
 
 
@@ -93,16 +93,16 @@ def test_a_variant_goes_out_and_comes_back_as_itself(tmp_path: Path) -> None:
     assert take(blind, tmp_path, "--variant", "text-only").code == 0
     mixed = run("export", "--responses", "--out", "-", "--store", store)
     assert mixed.code == 2
-    assert "several variants; choose one with --variant: default, text-only." in mixed.err
+    says(mixed.refused, "EH-CHOOSE-SEVERAL", "--variant: default, text-only.")
     out = tmp_path / "out.csv"
     run("export", "--responses", "--variant", "text-only", "--out", out, "--store", store)
     before = counts(store)
     assert take(out, tmp_path).code == 0
     assert counts(store) == before
     wrong = take(out, tmp_path, "--variant", "other")
-    assert "the column `variant` says `text-only` and --variant says `other`." in wrong.err
+    says(wrong.refused, "EH-DATA-TWICE", "`variant` says `text-only`", "--variant says `other`")
     none = run("export", "--responses", "--variant", "loud", "--out", "-", "--store", store)
-    assert "no answers of the variant loud; it holds default, text-only." in none.err
+    says(none.refused, "EH-CHOOSE-NOTHING", "loud", "default, text-only.")
 
 
 def test_a_file_of_several_variants_is_refused(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_file_of_several_variants_is_refused(tmp_path: Path) -> None:
     rows = [{"item": "q1", "model": "ada", "response": "x", "variant": one} for one in ("", "text-only")]
     done = take(write_lines(tmp_path / "mixed.jsonl", rows), tmp_path)
     assert done.code == 2
-    assert "the column `variant` names several: `default`, `text-only`." in done.err
+    says(done.refused, "EH-DATA-TWICE", "`variant`", "`default`, `text-only`")
 
 
 def test_two_data_files_under_one_name_are_not_mixed(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_two_data_files_under_one_name_are_not_mixed(tmp_path: Path) -> None:
     assert run("import", answer, "--responses", "--benchmark", newer, "--store", store).code == 0
     mixed = run("export", "--responses", "--out", "-", "--store", store)
     assert mixed.code == 2
-    assert "The ledger holds 2 data files under asked; say which with --data or --run." in mixed.err
+    says(mixed.refused, "EH-CHOOSE-SEVERAL", "2 data files", "asked", "--data or --run")
     chosen = run("export", "--responses", "--benchmark", newer, "--out", "-", "--store", store)
     assert [row["response"] for row in chosen.rows] == ["new"]
     assert len(run("export", "--responses", "--benchmark", name, "--out", "-", "--store", store).rows) == 8
@@ -133,9 +133,9 @@ def test_several_benchmarks_need_one_chosen(tmp_path: Path) -> None:
     answer = write_lines(tmp_path / "a.jsonl", [{"item": "z", "model": "ada", "response": "new"}])
     run("import", answer, "--responses", "--benchmark", other, "--store", store)
     mixed = run("export", "--responses", "--out", "-", "--store", store)
-    assert "The ledger holds several benchmarks; choose one with --benchmark: asked, other." in mixed.err
+    says(mixed.refused, "EH-CHOOSE-SEVERAL", "--benchmark: asked, other.")
     wrong = run("export", "--responses", "--benchmark", "askde", "--out", "-", "--store", store)
-    assert "nothing for --benchmark askde; did you mean 'asked'?" in wrong.err
+    says(wrong.refused, "EH-CHOOSE-NOTHING", "--benchmark askde", "mean 'asked'")
 
 
 def test_flags_about_judges_are_refused_but_a_variable_is_let_be(
@@ -144,8 +144,9 @@ def test_flags_about_judges_are_refused_but_a_variable_is_let_be(
     store, _ = with_answers(tmp_path)
     refused = run("export", "--responses", "--judge", "x", "--out", "-", "--store", store)
     assert refused.code == 2
-    assert "--judge chooses among judgements, and answers are of no judge; leave it out." in refused.err
-    assert "--no-replies chooses" in run("export", "--responses", "--no-replies", "--out", "-", "--store", store).err
+    says(refused.refused, "EH-USAGE", "--judge", "answers")
+    told = run("export", "--responses", "--no-replies", "--out", "-", "--store", store)
+    says(told.refused, "EH-USAGE", "--no-replies", "answers")
     monkeypatch.setenv("EVENHAND_JUDGE", "x")
     # `judge` reads these two as files and as a number.
     monkeypatch.setenv("EVENHAND_RESPONSES", "answers.jsonl")

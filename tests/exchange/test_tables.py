@@ -14,6 +14,7 @@ from evenhand.benchmarks.files.rows import read_rows
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.tables import ExchangeTable, check_format, jsonl_lines, write_table
 from tests.examples import examples
+from tests.refusals import refuses
 
 COLUMNS: dict[str, Any] = {"name": "text", "count": "whole", "cost": "number", "models": "texts"}
 
@@ -88,10 +89,10 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t"])
 def test_a_name_that_tells_no_format_is_told_before_any_work(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ExchangeError, match=r"the suffix says the format; give one of \.jsonl, \.csv, \.parquet\."):
+    with refuses("EH-DATA-FORMAT", name, ".jsonl, .csv, .parquet"):
         check_format(tmp_path / name)
 
 
 def test_guarding_cells_is_for_csv_alone(tmp_path: Path) -> None:
-    with pytest.raises(ExchangeError, match=r"--spreadsheet guards the cells of \.csv files only"):
+    with refuses("EH-FILE", "t.parquet", "--spreadsheet", ".csv"):
         check_format(tmp_path / "t.parquet", spreadsheet=True)

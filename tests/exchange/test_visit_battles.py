@@ -15,6 +15,7 @@ from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
 from tests.reports.papers.scores.visit_scene import FAILED, FIRST, ITEMS, SECOND, UNREADABLE, Shown, judge
 from tests.scripted_server import server_process
+from tests.refusals import says
 
 FIELDS = [
     "A_model", "B_model", "A", "B", "image_url", "instruction", "instruction_category", "engine",
@@ -157,7 +158,7 @@ def test_with_reference_is_about_battles(folder: Path) -> None:
     for kind in ("--judgements", "--responses"):
         done = export(folder, kind, "--with-reference")
         assert done.code == 2
-        assert "--with-reference is about battles" in done.err
+        says(done.refused, "EH-USAGE", "--with-reference")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.exchange.world import Ran, counts, run, store_in, write_lines
+from tests.refusals import Refused, says
 
 URL = "https://example.org/{}.png"
 ITEMS = [
@@ -51,11 +52,11 @@ def take(folder: Path, rows: Sequence[Mapping[str, object]], *more: object, **ho
     )  # fmt: skip
 
 
-def refusal(folder: Path, *rows: Mapping[str, object]) -> str:
+def refusal(folder: Path, *rows: Mapping[str, object]) -> Refused:
     done = take(folder, rows)
     assert done.code == 2
     assert not (folder / "ledger.db").exists()
-    return done.err
+    return done.refused
 
 
 def exported(folder: Path, kind: str) -> list[dict[str, Any]]:
@@ -128,7 +129,7 @@ def test_named_people_have_a_board_together(tmp_path: Path, command: tuple[objec
     assert (made["judge"], made["models"]) == ("people", {"x": (2, 1, 0), "y": (1, 2, 0)})
     unsaid = run(*command, "--store", store_in(tmp_path))
     assert unsaid.code == 2
-    assert "--judge: ann, bob, cyd. All people together are --judge people." in unsaid.err
+    says(unsaid.refused, "EH-CHOOSE-SEVERAL", "--judge: ann, bob, cyd.", "--judge people")
 
 
 def test_a_persons_choice_is_a_battle_and_the_table_says_so(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_named_raters_are_kept_apart_and_must_not_contradict_themselves(tmp_path
     assert "says who chose" not in done.err
     again = take(tmp_path, [*rows, choice(1, "xy", "B", rater="ann")])
     assert again.code == 2
-    assert "`ann` already judged `x`, `y`" in again.err
+    says(again.refused, "EH-DATA-TWICE", "`ann`", "`x`, `y`")
 
 
 def test_neither_and_both_are_no_verdict_and_never_a_tie(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.benchmarks.xlsx_files import write_xlsx
 from tests.exchange.world import Ran, run, store_in
+from tests.refusals import says
 
 FORMATS = Path(__file__).parent / "formats"
 ITEMS, TSV, JSON = (FORMATS / name for name in ("sketches.jsonl", "heron-7b_Sketches.tsv", "heron-7b_Sketches.json"))
@@ -58,10 +59,7 @@ def test_a_reversed_file_holds_references_for_answers_and_is_refused(name: str, 
     path = Path(copyfile(TSV, tmp_path / name))
     done = taken(tmp_path, path)
     assert done.code == 2
-    assert done.err == (
-        f"Error: {path}: VLMEvalKit exchanges the answers and the references in its files named _rev, so these are "
-        "not the model's own; give the file of that name without it.\n"
-    )
+    says(done.refused, "EH-ANSWERS-EXCHANGED", f"Error: {path}: ", "_rev")
     assert not (tmp_path / "ledger.db").exists()
 
 
@@ -78,8 +76,8 @@ def test_a_file_whose_name_does_not_hold_the_benchmarks_is_told(tmp_path: Path):
 def test_the_pickle_it_falls_back_to_is_not_read(tmp_path: Path):
     path = tmp_path / "heron-7b_Sketches.pkl"
     path.write_bytes(b"\x80\x04.")
-    sentence = "Files of this kind are not read here; give one of .jsonl, .json, .csv, .tsv, .xlsx, .parquet."
-    assert taken(tmp_path, path).err == f"Error: {path}: {sentence}\n"
+    there = ".jsonl, .json, .csv, .tsv, .xlsx, .parquet."
+    says(taken(tmp_path, path).refused, "EH-DATA-FORMAT", f"Error: {path}: ", there)
 
 
 def test_an_index_of_another_dataset_is_told_with_row_and_column(tmp_path: Path):
@@ -87,5 +85,4 @@ def test_an_index_of_another_dataset_is_told_with_row_and_column(tmp_path: Path)
     path.write_text(TSV.read_text(encoding="utf-8").replace('"30"', '"31"'), encoding="utf-8")
     done = taken(tmp_path, path)
     assert done.code == 2
-    assert f"{path}, row 1, line 2: sketches has no such item: `31` (row 1, line 2" in done.err
-    assert "by the column `index`" in done.err
+    says(done.refused, "EH-ITEM-UNKNOWN", f"{path}, row 1, line 2: sketches", "`31` (row 1, line 2", "`index`")

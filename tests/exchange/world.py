@@ -22,6 +22,7 @@ from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep import check as upkeep
+from tests.refusals import Refused, error_code_of
 
 JUDGE = Rater(kind="model", name="vllm/judge", endpoint="vllm", settings=Settings(temperature=0.0))
 CONDITION = Condition(protocol="visit_pairwise", prompt_hash="a" * 64, fenced=True)
@@ -34,6 +35,12 @@ class Ran:
     code: int
     out: str
     err: str
+    error_code: str = ""
+    """Of the error for which it ended."""
+
+    @property
+    def refused(self) -> Refused:
+        return Refused.made(self.err, self.error_code)
 
     @property
     def document(self) -> Any:
@@ -48,13 +55,16 @@ def run(*arguments: object) -> Ran:
     """The command line as `main` runs it; an unexpected error fails the test."""
     result = CliRunner().invoke(evenhand, [str(one) for one in arguments])
     error = result.exception
-    if error is None or isinstance(error, SystemExit):
+    if error is None:
         return Ran(code=result.exit_code, out=result.stdout, err=result.stderr)
+    if isinstance(error, SystemExit):  # click has told of its own errors
+        told = error_code_of(error.__context__) if isinstance(error.__context__, Exception) else ""
+        return Ran(code=result.exit_code, out=result.stdout, err=result.stderr, error_code=told)
     assert isinstance(error, Exception)
     code = exit_code_of(error)
     if code is None:
         raise error
-    return Ran(code=code, out=result.stdout, err=f"{result.stderr}Error: {error}\n")
+    return Ran(code=code, out=result.stdout, err=f"{result.stderr}Error: {error}\n", error_code=error_code_of(error))
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> Path:

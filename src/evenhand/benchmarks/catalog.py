@@ -74,7 +74,7 @@ def load_benchmark(name: str | Path, path: Path | str | None = None, *, referenc
         raise BenchmarkError(f"{name} is bundled and takes no data; leave out {path}.")
     data = info.items or path
     if data is None:
-        raise BenchmarkError(f"{name} needs its data (--data PATH). {info.needs}")
+        raise BenchmarkError(f"{name} needs its data (--data PATH). {info.needs}", code="EH-DATA-NEEDED")
     return _load(info, Path(data), reference=reference)
 
 

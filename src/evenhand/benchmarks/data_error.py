@@ -10,6 +10,10 @@ from evenhand.domain.errors import EvenhandError
 _SHOWN = 20
 COLUMN = "EH-DATA-COLUMN"
 """The code of a column that is needed and not there."""
+BLANK, CELL, EMPTY, ENCODING = "EH-DATA-BLANK", "EH-DATA-CELL", "EH-DATA-EMPTY", "EH-DATA-ENCODING"
+FORMAT, IMAGE, TWICE, TYPE = "EH-DATA-FORMAT", "EH-DATA-IMAGE", "EH-DATA-TWICE", "EH-DATA-TYPE"
+ITEM_UNKNOWN, RESERVED = "EH-ITEM-UNKNOWN", "EH-NAME-RESERVED"
+"""What each says stands in `DISTINCT`."""
 _ALIKE = 3
 """Rows with the same problem from which on it is told once."""
 LISTED = 5

@@ -118,14 +118,19 @@ def _toml(path: Path, shown: str) -> dict[str, Any]:
     try:
         document = tomllib.loads(_text(path))
     except RecursionError:
-        raise WrongUse(f"{path} cannot be read: tables or lists lie in each other too deep.") from None
+        raise WrongUse(
+            f"{path} cannot be read: tables or lists lie in each other too deep.", code="EH-SETTINGS"
+        ) from None
     except ValueError as error:  # also a number with too many digits
-        raise WrongUse(f"{path} cannot be read: {error}.") from error
+        raise WrongUse(f"{path} cannot be read: {error}.", code="EH-SETTINGS") from error
     found: dict[str, Any] = {}
     for written, value in document.items():
         name = written.replace("-", "_")
         if name in found:
-            raise WrongUse(f"{shown} sets '{name.replace('_', '-')}' twice, with - and with _; leave one of them out.")
+            raise WrongUse(
+                f"{shown} sets '{name.replace('_', '-')}' twice, with - and with _; leave one of them out.",
+                code="EH-SETTINGS",
+            )
         found[name] = value
     return found
 
@@ -136,12 +141,19 @@ def _text(path: Path) -> str:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(file, "rb") as data:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise WrongUse(f"{path} is not a file, so no settings are read from it; move it away.")
+                raise WrongUse(
+                    f"{path} is not a file, so no settings are read from it; move it away.", code="EH-SETTINGS"
+                )
             content = data.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise WrongUse(f"{path} is larger than {_MOST_BYTES:,} bytes, which no file of settings is; move it away.")
+            raise WrongUse(
+                f"{path} is larger than {_MOST_BYTES:,} bytes, which no file of settings is; move it away.",
+                code="EH-SETTINGS",
+            )
         return content.decode("utf-8-sig")
     except IsADirectoryError:
-        raise WrongUse(f"{path} is a folder, so no settings are read from it; move it away.") from None
+        raise WrongUse(
+            f"{path} is a folder, so no settings are read from it; move it away.", code="EH-SETTINGS"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongUse(f"{path} cannot be read: {error}.") from error
+        raise WrongUse(f"{path} cannot be read: {error}.", code="EH-SETTINGS") from error

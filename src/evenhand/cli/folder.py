@@ -231,12 +231,14 @@ def _allowed_by(option: click.Option, *, trust: bool = True) -> str:
 def _from_toml(option: click.Option, value: Any, file: str) -> Any:
     flag = flag_of(option).replace("_", "-")
     if isinstance(value, list) and not option.multiple:
-        raise WrongUse(f"{file} gives '{flag}' a list, but it takes one value.")
+        raise WrongUse(f"{file} gives '{flag}' a list, but it takes one value.", code="EH-SETTINGS")
     values: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
     if not all(isinstance(one, str | int | float) for one in values):
-        raise WrongUse(f"{file} gives '{flag}' something that is neither a text nor a number, true or false.")
+        raise WrongUse(
+            f"{file} gives '{flag}' something that is neither a text nor a number, true or false.", code="EH-SETTINGS"
+        )
     if any(isinstance(one, int) and one.bit_length() > 63 for one in values):
-        raise WrongUse(f"{file} gives '{flag}' a larger number than any flag takes.")
+        raise WrongUse(f"{file} gives '{flag}' a larger number than any flag takes.", code="EH-SETTINGS")
     return values if option.multiple else values[0]
 
 
@@ -258,9 +260,15 @@ def _refuse_unknown(ctx: click.Context, env: Environment) -> None:
     _check_toml(env.toml, TOML, known)
     for variable in env.dotenv:
         if variable.startswith("EVENHAND_") and variable not in known.variables:
-            raise WrongUse(f"{DOTENV} sets {variable}, which no command reads; {hint(variable, known.variables)}")
+            raise WrongUse(
+                f"{DOTENV} sets {variable}, which no command reads; {hint(variable, known.variables)}",
+                code="EH-SETTINGS",
+            )
     if TRUST in env.own or INSECURE in env.own:
-        raise WrongUse(f"{own_file()} cannot say trust-folder or insecure-http for good: give them when you mean it.")
+        raise WrongUse(
+            f"{own_file()} cannot say trust-folder or insecure-http for good: give them when you mean it.",
+            code="EH-SETTINGS",
+        )
     if not env.trusted and (TRUST in env.toml or "EVENHAND_TRUST_FOLDER" in env.dotenv):
         file = TOML if TRUST in env.toml else DOTENV
         raise WrongUse(
@@ -276,15 +284,22 @@ def _check_toml(toml: Mapping[str, Any], file: str, known: _Known) -> None:
         if isinstance(value, dict):
             raise WrongUse(
                 f"{file} has the table [{name}], but it holds flags alone, one a line, that stand for every "
-                f'command that has them: judge = "openai/gpt-4o".'
+                f'command that has them: judge = "openai/gpt-4o".',
+                code="EH-SETTINGS",
             )
         flag = known.names.get(name)
         if flag is None:
-            raise WrongUse(f"{file} sets '{name}', which is no flag of any command; {hint(name, known.names)}")
+            raise WrongUse(
+                f"{file} sets '{name}', which is no flag of any command; {hint(name, known.names)}", code="EH-SETTINGS"
+            )
         if flag in seen:
-            raise WrongUse(f"{file} sets '{flag.replace('_', '-')}' twice, under two names; leave one out.")
+            raise WrongUse(
+                f"{file} sets '{flag.replace('_', '-')}' twice, under two names; leave one out.", code="EH-SETTINGS"
+            )
         if isinstance(value, list) and flag not in known.repeatable:
-            raise WrongUse(f"{file} gives '{flag.replace('_', '-')}' a list, but it takes one value.")
+            raise WrongUse(
+                f"{file} gives '{flag.replace('_', '-')}' a list, but it takes one value.", code="EH-SETTINGS"
+            )
         seen.add(flag)
 
 

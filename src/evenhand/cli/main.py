@@ -139,7 +139,11 @@ def evenhand(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Never shows a traceback: an unexpected error is written to a file that the sentence names."""
+    """Never shows a traceback: an unexpected error is written to a file that the sentence names.
+
+    Raises SystemExit, whose cause is the error, if any.
+    """
+    cause: Exception | None = None
     try:
         code = evenhand.main(prog_name="evenhand", standalone_mode=False)
     except click.exceptions.Exit as leaving:
@@ -147,7 +151,7 @@ def main() -> None:
     except click.ClickException as error:
         _show(error)
         _show_document(error)
-        code = error.exit_code
+        code, cause = error.exit_code, error
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         code = 130
@@ -155,9 +159,9 @@ def main() -> None:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
         code = 1
     except Exception as error:  # noqa: BLE001  the last resort of the program
-        code = _failed(error)
+        code, cause = _failed(error), error
         _show_document(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    raise SystemExit(code if isinstance(code, int) else 0) from cause
 
 
 def _show(error: click.ClickException) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.benchmarks.data_error import EMPTY
 from evenhand.exchange.battle_notes import (
     in_vain_notes,
     name_notes,
@@ -144,7 +145,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
 def _cells(table: ColumnSource, layout: Layout) -> _Cells:
     verdicts = verdicts_of(table, layout)
     if not len(verdicts.sign):
-        raise table.fault("There are no rows; at least one battle is needed.")
+        raise table.fault("There are no rows; at least one battle is needed.", code=EMPTY)
     return _Cells(
         sides=sides_of(table, layout),
         verdicts=verdicts,
@@ -169,11 +170,13 @@ def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Compari
     sides, verdicts, items, raters = cells.sides, cells.verdicts, cells.items, cells.raters
     apart = sides.one != sides.other
     if not apart.any():
-        raise table.fault("Every row sets a model against itself; battles of two models are needed.")
+        sentence = "Every row sets a model against itself; battles of two models are needed."
+        raise table.fault(sentence, code=EMPTY)
     kept = slice(None) if apart.all() else apart
     weight = None if layout.weight is None else weights_of(table, layout.weight)[kept]
     if weight is not None and not weight.any():
-        raise table.fault(f"Every weight in the column `{layout.weight}` is 0; at least one battle must count.")
+        sentence = f"Every weight in the column `{layout.weight}` is 0; at least one battle must count."
+        raise table.fault(sentence, code=EMPTY)
     lengths = length_difference(table, layout.lengths)[kept] if len(layout.lengths) == len(LENGTHS) else None
     return Comparisons(
         models=sides.models,

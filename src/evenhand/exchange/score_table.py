@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import BLANK, CELL, TWICE, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.exchange.errors import ExchangeError
 
@@ -33,9 +33,11 @@ def read_scores(path: Path) -> ScoreTable:
     for row in rows:
         model = str(row.fields.get(name, "")).strip()
         if not model:
-            problems.add(row.place, f"The column `{name}` is empty; it names the model.")
+            problems.add(row.place, f"The column `{name}` is empty; it names the model.", code=BLANK)
         elif model in models:
-            problems.add(row.place, f"The model `{model}` stands in {models[model].seen_from(row.place)} already.")
+            problems.add(
+                row.place, f"The model `{model}` stands in {models[model].seen_from(row.place)} already.", code=TWICE
+            )
         models.setdefault(model, row.place)
     scores = {column: tuple(_score(row, column, problems) for row in rows) for column in benchmarks}
     problems.raise_any()
@@ -53,6 +55,6 @@ def _score(row: Row, column: str, problems: Problems) -> float | None:
         if not math.isfinite(number):
             raise ValueError
     except ValueError:
-        problems.add(row.place, f"The column `{column}` is `{value}`; expected a number, or nothing.")
+        problems.add(row.place, f"The column `{column}` is `{value}`; expected a number, or nothing.", code=CELL)
         return None
     return number

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.benchmarks.data_error import no_such_file
+from evenhand.benchmarks.data_error import FORMAT, no_such_file
 from evenhand.benchmarks.files.rows import READERS, separator
 from evenhand.exchange.errors import ExchangeError
 
@@ -107,7 +107,7 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
     try:
         return gzip.decompress(packed)
     except (OSError, EOFError, zlib.error) as error:
-        raise ExchangeError(f"{path}: This is not gzip that can be unpacked: {error}.") from error
+        raise ExchangeError(f"{path}: This is not gzip that can be unpacked: {error}.", code=FORMAT) from error
 
 
 def _kind(suffix: str, beginning: bytes) -> str:

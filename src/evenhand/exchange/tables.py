@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from evenhand.benchmarks.data_error import FORMAT
 from evenhand.domain.identity import Json
 from evenhand.exchange.errors import ExchangeError
 from evenhand.files.outputs import Place, replacing
@@ -34,7 +35,7 @@ def check_format(path: Place, *, spreadsheet: bool = False) -> None:
     """Raises ExchangeError where the file's name does not say how a table is to be written."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise ExchangeError(f"{path}: the suffix says the format; give one of {', '.join(FORMATS)}.")
+        raise ExchangeError(f"{path}: the suffix says the format; give one of {', '.join(FORMATS)}.", code=FORMAT)
     if spreadsheet and suffix != ".csv":
         raise ExchangeError(f"{path}: --spreadsheet guards the cells of .csv files only; leave it out here.")
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from evenhand.benchmarks.answers.collected import ITEM
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, RESERVED, TWICE, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.cells import is_nothing
 from evenhand.benchmarks.files.rows import Row
@@ -35,16 +35,17 @@ def predicting_models(path: Path, columns: Iterable[str], problems: Problems) ->
     for column, model in models.items():
         if not model:
             sentence = f"The column `{column}` names no model; call it `<model name>{_ENDING}`."
-            problems.add(FilePlace(path=path), sentence)
+            problems.add(FilePlace(path=path), sentence, code=COLUMN)
         elif (meaning := reserved_for(model)) is not None:
             sentence = f"The model name `{model}` is reserved for {meaning}; rename the column."
-            problems.add(FilePlace(path=path), sentence)
+            problems.add(FilePlace(path=path), sentence, code=RESERVED)
         elif not model.isprintable():
             problems.add(FilePlace(path=path), f"The column {column!a} holds a character that cannot be printed.")
     names = list(models.values())
     twice = sorted({name for name in names if names.count(name) > 1 and name})
     if twice:
-        problems.add(FilePlace(path=path), f"Several columns hold the answers of {quoted(twice)}; keep one of them.")
+        sentence = f"Several columns hold the answers of {quoted(twice)}; keep one of them."
+        problems.add(FilePlace(path=path), sentence, code=TWICE)
     return models if problems.count == before else {}
 
 

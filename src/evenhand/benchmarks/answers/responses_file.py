@@ -8,7 +8,19 @@ from typing import ClassVar, Literal, TypeAlias, cast
 
 from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, Answer, CollectedAnswers, column_fault
 from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
-from evenhand.benchmarks.data_error import LISTED, FilePlace, Problems, ResponsesError, listed, near, quoted
+from evenhand.benchmarks.data_error import (
+    COLUMN,
+    ITEM_UNKNOWN,
+    LISTED,
+    RESERVED,
+    TWICE,
+    FilePlace,
+    Problems,
+    ResponsesError,
+    listed,
+    near,
+    quoted,
+)
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows
@@ -67,7 +79,7 @@ def matched_outputs(path: Path, rows: Sequence[Row], items: ItemsByContent, prob
     """The rows with their item's label in them; those that fit no item are left to `items`."""
     if not any(name in row.fields for row in rows for name in MODEL):
         sentence = f"No column `{MODEL[1]}` says whose outputs these are; add it with the model's name."
-        problems.add(FilePlace(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence, code=COLUMN)
         return
     for row in rows:
         item = items.find(row)
@@ -225,7 +237,7 @@ class _Collected(CollectedAnswers):
                 "VLMEvalKit exchanges the answers and the references in its files named _rev, so these are not the "
                 "model's own; give the file of that name without it."
             )
-            self._problems.add(FilePlace(path=path), sentence)
+            self._problems.add(FilePlace(path=path), sentence, code="EH-ANSWERS-EXCHANGED")
         where = (
             "after its name"
             if model != path.stem
@@ -238,7 +250,7 @@ class _Collected(CollectedAnswers):
         reader = FieldReader(row, self._problems)
         label, model, text = reader.label(ITEM), reader.label(MODEL), reader.answer(ANSWER)
         if (meaning := reserved_for(model)) is not None:
-            reader.fault(f"The model name `{model}` is reserved for {meaning}; rename the model.")
+            reader.fault(f"The model name `{model}` is reserved for {meaning}; rename the model.", code=RESERVED)
         if reader.faulty:
             return
         if label not in self.items:
@@ -250,7 +262,8 @@ class _Collected(CollectedAnswers):
             reader.fault(
                 f"`{model}` already answered item `{label}` with another text "
                 f"({first.place.seen_from(row.place)}); keep one of the two, or leave the item "
-                "out for this model with --allow-partial."
+                "out for this model with --allow-partial.",
+                code=TWICE,
             )
 
     def report_unknown(self) -> None:
@@ -280,7 +293,7 @@ class _Collected(CollectedAnswers):
         if self._gaps == "allow":
             self._notes.append(f"{place}: {sentence}")
         else:
-            self._problems.add(place, sentence)
+            self._problems.add(place, sentence, code=ITEM_UNKNOWN)
 
     def report_missing(self) -> None:
         """A problem for each model with items unanswered, where that is refused."""
@@ -353,7 +366,7 @@ def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
     faults = [fault for names in (ITEM, MODEL, ANSWER) if (fault := column_fault(found, names)) is not None]
     for fault in faults:
-        problems.add(FilePlace(path=path), fault)
+        problems.add(FilePlace(path=path), fault, code=COLUMN)
     return not faults
 
 

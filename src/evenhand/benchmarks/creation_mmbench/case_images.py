@@ -5,6 +5,7 @@ import binascii
 from pathlib import Path
 from typing import cast
 
+from evenhand.benchmarks.data_error import IMAGE
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles
 from evenhand.benchmarks.files.literals import plain_literal
@@ -41,7 +42,8 @@ class CaseImages:
         places = cast("list[object]", literal) if isinstance(literal, list) else [literal]
         names = [place for place in places if isinstance(place, str) and place.strip()]
         if not names or len(names) < len(places):
-            reader.fault("The case has no image; give it in `image` as base64, or name its files in `image_path`.")
+            sentence = "The case has no image; give it in `image` as base64, or name its files in `image_path`."
+            reader.fault(sentence, code=IMAGE)
             return ()
         return tuple(self._files.name(name, reader) for name in names)
 
@@ -51,7 +53,7 @@ class CaseImages:
             info = inspect(data)
         except (binascii.Error, ValueError) as error:
             said = str(error) if isinstance(error, ImageError) else f"it is not base64 ({error})."
-            reader.fault(f"Image {number} of the case cannot be used: {said}")
+            reader.fault(f"Image {number} of the case cannot be used: {said}", code=IMAGE)
             return ""
         self.pictures.add(info.digest, data)
         return info.digest

@@ -12,7 +12,16 @@ from evenhand.benchmarks.creation_mmbench.case_images import CaseImages
 from evenhand.benchmarks.creation_mmbench.criteria import Criteria, has_letter, read_criteria
 from evenhand.benchmarks.creation_mmbench.queries import PARTS, assembled_query
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, category_name, category_of
-from evenhand.benchmarks.data_error import COLUMN, BenchmarkError, FilePlace, Problems, listed, no_such_file, quoted
+from evenhand.benchmarks.data_error import (
+    BLANK,
+    COLUMN,
+    BenchmarkError,
+    FilePlace,
+    Problems,
+    listed,
+    no_such_file,
+    quoted,
+)
 from evenhand.benchmarks.files.data_file import md5_of
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import ItemsFile, read_items, refuse_twice
@@ -198,7 +207,8 @@ def _criteria(reader: FieldReader) -> Criteria | None:
 
 def _assembled(parts: Mapping[str, str | None], reader: FieldReader) -> str:
     if not parts["instruction"]:
-        reader.fault("The fields `question` and `instruction` are both empty; one of them must say what is asked.")
+        sentence = "The fields `question` and `instruction` are both empty; one of them must say what is asked."
+        reader.fault(sentence, code=BLANK)
         return ""
     return assembled_query(parts)
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from evenhand.benchmarks.data_error import Problems, quoted
+from evenhand.benchmarks.data_error import BLANK, CELL, COLUMN, TYPE, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, kind_of
 
 _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
@@ -19,9 +19,9 @@ class FieldReader:
         self.faulty = False
         self._problems = problems
 
-    def fault(self, sentence: str) -> None:
+    def fault(self, sentence: str, *, code: str = CELL) -> None:
         self.faulty = True
-        self._problems.add(self.row.place, sentence)
+        self._problems.add(self.row.place, sentence, code=code)
 
     def given(self, names: Sequence[str]) -> str | None:
         """The first of these names that the row has."""
@@ -29,7 +29,8 @@ class FieldReader:
 
     def missing(self, names: Sequence[str]) -> None:
         found = quoted(self.row.fields) or "none"
-        self.fault(f"The field {' or '.join(f'`{name}`' for name in names)} is missing; found {found}.")
+        wanted = " or ".join(f"`{name}`" for name in names)
+        self.fault(f"The field {wanted} is missing; found {found}.", code=COLUMN)
 
     def label(self, names: Sequence[str]) -> str:
         """A short name without the spaces around it; a whole number is taken as its digits."""
@@ -43,11 +44,11 @@ class FieldReader:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
-            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.")
+            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.", code=TYPE)
             return ""
         label = value.strip()
         if not label:
-            self.fault(f"The field `{name}` is empty.")
+            self.fault(f"The field `{name}` is empty.", code=BLANK)
         elif not label.isprintable():
             # Labels are printed on terminals, where control characters act.
             self.fault(f"The field `{name}` holds a character that cannot be printed: {label!a}.")
@@ -59,7 +60,7 @@ class FieldReader:
         if value is None:
             return None
         if not isinstance(value, str):
-            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.")
+            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.", code=TYPE)
             return None
         return self.checked(name, value) if value.strip() else None
 
@@ -70,7 +71,7 @@ class FieldReader:
             return ""
         value = self.row.fields[name]
         if value is None or (isinstance(value, str) and not value.strip()):
-            self.fault(f"The field `{name}` is empty.")
+            self.fault(f"The field `{name}` is empty.", code=BLANK)
         return self.text(name) or ""
 
     def answer(self, names: Sequence[str]) -> str:
@@ -90,7 +91,7 @@ class FieldReader:
         if isinstance(value, (int, float)):
             return str(value)
         if not isinstance(value, str):
-            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.")
+            self.fault(f"The field `{name}` must be text and is {kind_of(value)}.", code=TYPE)
             return ""
         return self.checked(name, value)
 
@@ -103,7 +104,7 @@ class FieldReader:
         found: list[str | None] = []
         for number, place in enumerate(places, start=1):
             if place is not None and not isinstance(place, str):
-                self.fault(f"Number {number} of `{name}` must be text and is {kind_of(place)}.")
+                self.fault(f"Number {number} of `{name}` must be text and is {kind_of(place)}.", code=TYPE)
             found.append(self.checked(name, place) if isinstance(place, str) and place.strip() else None)
         return tuple(found)
 
@@ -113,14 +114,15 @@ class FieldReader:
         if value is None:
             return ()
         if not isinstance(value, dict):
-            self.fault(f"The field `{name}` must be an object of texts and is {kind_of(value)}.")
+            self.fault(f"The field `{name}` must be an object of texts and is {kind_of(value)}.", code=TYPE)
             return ()
         found: list[tuple[str, str]] = []
         for key, text in cast("dict[str, object]", value).items():
             if isinstance(text, str) and text.strip() and key.strip():
                 found.append((self.checked(name, key), self.checked(name, text)))
             else:
-                self.fault(f"`{key}` in `{name}` must be text and is {'empty' if text == '' else kind_of(text)}.")
+                found_is = "empty" if text == "" else kind_of(text)
+                self.fault(f"`{key}` in `{name}` must be text and is {found_is}.", code=TYPE)
         return tuple(found)
 
     def checked(self, name: str, text: str) -> str:
@@ -128,5 +130,6 @@ class FieldReader:
         if "\x00" in text:
             self.fault(f"The field `{name}` holds a NUL character; take it out.")
         if _HALF_OF_A_PAIR.search(text):
-            self.fault(f"The field `{name}` holds half of a surrogate pair, which is not text; mend the escape.")
+            sentence = f"The field `{name}` holds half of a surrogate pair, which is not text; mend the escape."
+            self.fault(sentence)
         return text

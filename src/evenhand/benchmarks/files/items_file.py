@@ -8,7 +8,7 @@ from os.path import realpath
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from evenhand.benchmarks.data_error import BenchmarkError, Problems, near
+from evenhand.benchmarks.data_error import COLUMN, IMAGE, TWICE, BenchmarkError, Problems, near
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
@@ -106,7 +106,7 @@ def _refuse_misnamed(reader: FieldReader) -> set[str]:
         close = [other for other in near(name, absent) if other in _NEEDED] or near(name, absent, cutoff=0.85)
         meant = _OTHER_TOOLS_SAY.get(name) or next(iter(close), None)
         if meant in absent:
-            reader.fault(f"The field `{name}` is not known here; did you mean `{meant}`?")
+            reader.fault(f"The field `{name}` is not known here; did you mean `{meant}`?", code=COLUMN)
             every.add("item" if meant in _LABEL else meant)
     return every
 
@@ -114,7 +114,7 @@ def _refuse_misnamed(reader: FieldReader) -> set[str]:
 def _caption(reader: FieldReader, images: int) -> str | None:
     fields = reader.row.fields
     if fields.get("caption") is not None and fields.get("captions") is not None:
-        reader.fault("The fields `caption` and `captions` are both given; keep one.")
+        reader.fault("The fields `caption` and `captions` are both given; keep one.", code=TWICE)
     captions = reader.texts("captions")
     if not captions:
         return reader.text("caption")
@@ -132,12 +132,13 @@ def refuse_twice(items: Sequence[tuple[Row, Item]], problems: Problems) -> None:
     for row, item in items:
         if item.label in labels:
             first = labels[item.label].place.seen_from(row.place)
-            problems.add(row.place, f"The item `{item.label}` was already given in {first}; each needs its own name.")
+            sentence = f"The item `{item.label}` was already given in {first}; each needs its own name."
+            problems.add(row.place, sentence, code=TWICE)
         elif item.digest in contents:
             earlier, other = contents[item.digest]
             first = earlier.place.seen_from(row.place)
             sentence = f"The item `{item.label}` has the same content as `{other.label}` in {first}; keep one of them."
-            problems.add(row.place, sentence)
+            problems.add(row.place, sentence, code=TWICE)
         labels.setdefault(item.label, row)
         contents.setdefault(item.digest, (row, item))
 
@@ -166,7 +167,7 @@ class PictureFiles:
     def name(self, place: str | None, reader: FieldReader) -> str:
         """A URL as it stands, or the SHA-256 of the file's bytes; "" and a fault where neither can be had."""
         if place is None:
-            reader.fault("An image is null or empty; take it out or name its file.")
+            reader.fault("An image is null or empty; take it out or name its file.", code=IMAGE)
             return ""
         if place in self._digests:
             return self._digests[place]
@@ -174,7 +175,7 @@ class PictureFiles:
         if fault is None and not _SCHEME.match(place):
             fault = self._read(place)
         if fault:
-            reader.fault(fault)
+            reader.fault(fault, code=IMAGE)
         return self._digests.get(place, place)
 
     def keep(self, data: bytes) -> str:

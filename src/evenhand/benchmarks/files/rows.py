@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, no_such_file, quoted
+from evenhand.benchmarks.data_error import (
+    EMPTY,
+    ENCODING,
+    FORMAT,
+    TWICE,
+    TYPE,
+    FilePlace,
+    Problems,
+    no_such_file,
+    quoted,
+)
 from evenhand.benchmarks.files.sheet import SheetError, first_sheet
 from evenhand.format.near_names import with_article
 
@@ -34,7 +44,8 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     accepted = tuple(formats or READERS)
     reader = READERS.get(path.suffix.lower()) if path.suffix.lower() in accepted else None
     if reader is None:
-        problems.add(FilePlace(path=path), f"Files of this kind are not read here; give one of {', '.join(accepted)}.")
+        sentence = f"Files of this kind are not read here; give one of {', '.join(accepted)}."
+        problems.add(FilePlace(path=path), sentence, code=FORMAT)
         return []
     if path.is_dir():
         problems.add(FilePlace(path=path), "This is a folder; name the file itself.")
@@ -48,12 +59,12 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
         return []
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        problems.add(FilePlace(path=path), "The file is UTF-16; save it as UTF-8.")
+        problems.add(FilePlace(path=path), "The file is UTF-16; save it as UTF-8.", code=ENCODING)
         return []
     before = problems.count
     rows = list(reader(path, data, problems))
     if not rows and problems.count == before:
-        problems.add(FilePlace(path=path), "The file is empty; at least one row is needed.")
+        problems.add(FilePlace(path=path), "The file is empty; at least one row is needed.", code=EMPTY)
     return rows
 
 
@@ -75,9 +86,9 @@ def given_rows(rows: "Frame | Iterable[Mapping[str, object]]", problems: Problem
             fields = cast("Mapping[str, object]", value)
             found.append(Row(place=place, fields={name: _without_nan(cell) for name, cell in fields.items()}))
         else:
-            problems.add(place, f"A record with names was expected and {kind_of(value)} was found.")
+            problems.add(place, f"A record with names was expected and {kind_of(value)} was found.", code=TYPE)
     if not found and not problems.count:
-        problems.add(FilePlace(path=path), "There are no rows; at least one is needed.")
+        problems.add(FilePlace(path=path), "There are no rows; at least one is needed.", code=EMPTY)
     return found
 
 
@@ -99,7 +110,8 @@ def _jsonl(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            problems.add(place, f"Byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8.")
+            sentence = f"Byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8."
+            problems.add(place, sentence, code=ENCODING)
         else:
             yield from json_row(text, place, problems)
 
@@ -109,9 +121,10 @@ def json_row(text: str, place: FilePlace, problems: Problems) -> Iterator[Row]:
     try:
         value = _parse(text)
     except json.JSONDecodeError as error:
-        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}. Each line is one JSON object.")
+        sentence = f"This is not JSON: {error.msg} at column {error.colno}. Each line is one JSON object."
+        problems.add(place, sentence, code=FORMAT)
     except (ValueError, RecursionError) as error:
-        problems.add(place, f"This is not JSON that can be used: {error}.")
+        problems.add(place, f"This is not JSON that can be used: {error}.", code=FORMAT)
     else:
         yield from _row(value, place, problems)
 
@@ -124,13 +137,14 @@ def _json(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         value = _parse(text)
     except json.JSONDecodeError as error:
         place = FilePlace(path=path, line=error.lineno)
-        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}.")
+        problems.add(place, f"This is not JSON: {error.msg} at column {error.colno}.", code=FORMAT)
         return
     except (ValueError, RecursionError) as error:
-        problems.add(FilePlace(path=path), f"This is not JSON that can be used: {error}.")
+        problems.add(FilePlace(path=path), f"This is not JSON that can be used: {error}.", code=FORMAT)
         return
     if not isinstance(value, list):
-        problems.add(FilePlace(path=path), f"A list of objects was expected and {kind_of(value)} was found.")
+        sentence = f"A list of objects was expected and {kind_of(value)} was found."
+        problems.add(FilePlace(path=path), sentence, code=TYPE)
         return
     for number, element in enumerate(cast("list[object]", value), start=1):
         yield from _row(element, FilePlace(path=path, row=number), problems)
@@ -164,7 +178,7 @@ def stream_rows(path: Path, problems: Problems, *, delimiter: str = "\t") -> Ite
     except OSError as error:
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
     except UnicodeDecodeError:
-        problems.add(FilePlace(path=path), "The file is not UTF-8; save it as UTF-8.")
+        problems.add(FilePlace(path=path), "The file is not UTF-8; save it as UTF-8.", code=ENCODING)
 
 
 def cell_rows(
@@ -188,7 +202,8 @@ def cell_rows(
                 if rows.unusable:
                     return False
         except csv.Error as error:
-            problems.add(FilePlace(path=path, row=rows.count + 1, line=line), f"The row cannot be read: {error}.")
+            place = FilePlace(path=path, row=rows.count + 1, line=line)
+            problems.add(place, f"The row cannot be read: {error}.", code=FORMAT)
             return False
     return True
 
@@ -251,21 +266,22 @@ class _RowsUnderHeader:
             if twice:
                 self.unusable = True
                 place = FilePlace(path=self._path, line=line)
-                self._problems.add(place, f"The header names {quoted(twice)} more than once.")
+                self._problems.add(place, f"The header names {quoted(twice)} more than once.", code=TWICE)
             return
         self.count += 1
         place = FilePlace(path=self._path, row=self.count, line=line)
         if len(cells) == len(self._header):
             yield Row(place=place, fields=dict(zip(self._header, cells, strict=True)))
         else:
-            self._problems.add(place, f"The row has {len(cells)} cells and the header has {len(self._header)}.")
+            sentence = f"The row has {len(cells)} cells and the header has {len(self._header)}."
+            self._problems.add(place, sentence, code=FORMAT)
 
 
 def _xlsx(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
     try:
         sheet = first_sheet(data)
     except SheetError as error:
-        problems.add(FilePlace(path=path), str(error))
+        problems.add(FilePlace(path=path), str(error), code=FORMAT)
         return
     rows = _RowsUnderHeader(path, problems)
     for cells in sheet:
@@ -284,7 +300,7 @@ def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
     try:
         frame = pl.read_parquet(io.BytesIO(data))
     except pl.exceptions.PolarsError as error:
-        problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.")
+        problems.add(FilePlace(path=path), f"This is not Parquet that can be read: {error}.", code=FORMAT)
         return
     for number, fields in enumerate(frame.iter_rows(named=True), start=1):
         place = FilePlace(path=path, row=number)
@@ -317,7 +333,7 @@ def _row(value: object, place: FilePlace, problems: Problems) -> Iterator[Row]:
     if isinstance(value, dict):
         yield Row(place=place, fields=cast("dict[str, object]", value))
     else:
-        problems.add(place, f"An object {{…}} was expected and {kind_of(value)} was found.")
+        problems.add(place, f"An object {{…}} was expected and {kind_of(value)} was found.", code=TYPE)
 
 
 def _parse(text: str) -> object:
@@ -347,5 +363,5 @@ def _decoded(path: Path, data: bytes, problems: Problems) -> str | None:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.add(FilePlace(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.")
+        problems.add(FilePlace(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.", code=ENCODING)
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo
-from evenhand.benchmarks.data_error import BenchmarkError, Problems
+from evenhand.benchmarks.data_error import TWICE, TYPE, BenchmarkError, Problems
 from evenhand.benchmarks.files.cells import is_nothing, read_list
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, kind_of, read_rows
@@ -44,7 +44,7 @@ def read_options(path: Path, *, name: str | None = None) -> OptionsFile:
         label = one.item.label
         if label in labels and not reader.faulty:
             first = labels[label].place.seen_from(row.place)
-            reader.fault(f"The item `{label}` was already given in {first}; each needs its own name.")
+            reader.fault(f"The item `{label}` was already given in {first}; each needs its own name.", code=TWICE)
         labels.setdefault(label, row)
         sets.append(one)
     problems.raise_any()
@@ -89,7 +89,7 @@ def _plain(reader: FieldReader, read: _Reading) -> OptionSet:
     texts = _outputs(reader)
     ranks = None if is_nothing(fields.get("ranks")) else read_list(fields["ranks"])
     if ranks is None and not is_nothing(fields.get("ranks")):
-        reader.fault(f"The field `ranks` must be a list of numbers and is {kind_of(fields['ranks'])}.")
+        reader.fault(f"The field `ranks` must be a list of numbers and is {kind_of(fields['ranks'])}.", code=TYPE)
     return _option_set(reader, label, prompt, texts, ranks)
 
 
@@ -102,10 +102,10 @@ def _outputs(reader: FieldReader) -> list[str]:
             reader.missing(["outputs"])
         return [text for _, name in numbered if (text := reader.text(name)) is not None]
     if numbered:
-        reader.fault("There are both `outputs` and columns such as `output_1`; keep one of the two.")
+        reader.fault("There are both `outputs` and columns such as `output_1`; keep one of the two.", code=TWICE)
     listed = read_list(fields["outputs"])
     if listed is None:
-        reader.fault(f"The field `outputs` must be a list of texts and is {kind_of(fields['outputs'])}.")
+        reader.fault(f"The field `outputs` must be a list of texts and is {kind_of(fields['outputs'])}.", code=TYPE)
         return []
     texts: list[str] = []
     for number, text in enumerate(listed, start=1):

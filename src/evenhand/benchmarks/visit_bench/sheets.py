@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, IMAGE, TYPE, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.cells import is_nothing, read_list, read_truth
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles, address_fault, join_captions
@@ -126,7 +126,7 @@ def _columns_fit(path: Path, rows: Sequence[Row], problems: Problems, chosen: Ch
             problems.add(FilePlace(path=path), f"No column {wanted}; found {quoted(columns)}.", code=COLUMN)
     if chosen == "verified-gpt4" and _CORRECT not in columns:
         sentence = f"GPT-4's verified answers were asked for, and no column `{_CORRECT}` says which are right."
-        problems.add(FilePlace(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence, code=COLUMN)
     return problems.count == before
 
 
@@ -188,7 +188,7 @@ class _RowReader(FieldReader):
         listed = read_list(self.row.fields["images"])
         names = [one for one in listed or () if isinstance(one, str) and one.strip()]
         if not listed or len(names) != len(listed):
-            self.fault("The field `images` must be a list of URLs.")
+            self.fault("The field `images` must be a list of URLs.", code=TYPE)
         for name in names:
             self._check_address(name)
         return tuple(names)
@@ -196,7 +196,7 @@ class _RowReader(FieldReader):
     def _check_address(self, url: str) -> None:
         fault = address_fault(url)
         if fault is not None:
-            self.fault(fault)
+            self.fault(fault, code=IMAGE)
 
     def _embedded(self, value: object) -> str:
         """The image's name where its bytes are in the row or a file beside the sheet."""
@@ -208,14 +208,15 @@ class _RowReader(FieldReader):
             try:
                 digest = self._pictures.keep(data)
             except ImageError as error:
-                self.fault(f"The field `image` cannot be used: {error}")
+                self.fault(f"The field `image` cannot be used: {error}", code=IMAGE)
                 return ""
             if isinstance(path, str) and path:
                 self._addresses[path] = digest
             return digest
         if isinstance(path, str) and path:
             return self._pictures.name(path, self)
-        self.fault(f"No image: `image_url` is empty and `image` holds {kind_of(cast('object', value))}.")
+        held = kind_of(cast("object", value))
+        self.fault(f"No image: `image_url` is empty and `image` holds {held}.", code=IMAGE)
         return ""
 
     def _caption(self, images: int) -> str | None:

@@ -166,7 +166,9 @@ def meeting_of(ctx: click.Context, given: "EitherOptions", ledger: Ledger) -> Me
         own_name=model.model.name,
     )
     if (meaning := reserved_for(asked.name)) is not None:
-        raise WrongUse(f"The model name '{asked.name}' is reserved for {meaning}; choose another --name.")
+        raise WrongUse(
+            f"The model name '{asked.name}' is reserved for {meaning}; choose another --name.", code="EH-NAME-RESERVED"
+        )
     return Meeting(benchmark=benchmark, items=items, contact=model, asked=asked)
 
 
@@ -222,7 +224,8 @@ def refuse_other_describers(text_only: TextOnly, answers: Iterable[Response]) ->
         if other is not None and other != text_only.describer:
             raise WrongUse(
                 f"The {text_only.variant} answers of '{answer.model}' on record were given to descriptions by {other}; "
-                f"give another --name for those to descriptions by {text_only.describer}, or --replace."
+                f"give another --name for those to descriptions by {text_only.describer}, or --replace.",
+                code="EH-ON-RECORD",
             )
 
 
@@ -237,13 +240,17 @@ def _describer(given: "AnswerOptions", there: set[str], mode: Mode) -> str:
     if not there:
         raise WrongUse(
             f"The ledger holds no {mode} descriptions of these items' images; make them first: "
-            f"`evenhand describe-images {given.benchmark} --mode {mode} --model {named or 'MODEL'}`."
+            f"`evenhand describe-images {given.benchmark} --mode {mode} --model {named or 'MODEL'}`.",
+            code="EH-CHOOSE-NOTHING",
         )
     if named is not None and named not in there:
-        raise WrongUse(f"The ledger holds no {mode} descriptions by '{named}'; {hint(named, there)}")
+        raise WrongUse(
+            f"The ledger holds no {mode} descriptions by '{named}'; {hint(named, there)}", code="EH-CHOOSE-NOTHING"
+        )
     if named is None and len(there) > 1:
         raise WrongUse(
-            f"Several models described the images; choose one with --descriptions-by: {listed(sorted(there))}."
+            f"Several models described the images; choose one with --descriptions-by: {listed(sorted(there))}.",
+            code="EH-CHOOSE-SEVERAL",
         )
     return named or there.pop()
 
@@ -260,7 +267,7 @@ def refuse_mixed(order: AnswerOrder, askable: Sequence[Item]) -> None:
         sentence = _otherwise(one, order) if one.model == order.task.asked.name else None
         item = items.get(one.item)
         if sentence and (item is None or order.task.on_record(item, order.ledger) != one):
-            raise WrongUse(sentence)
+            raise WrongUse(sentence, code="EH-ON-RECORD")
 
 
 def _otherwise(said: Response, order: AnswerOrder) -> str | None:

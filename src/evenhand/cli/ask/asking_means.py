@@ -126,7 +126,8 @@ def _refuse_budget(ctx: click.Context, max_cost: float | None, quote: Quote, mod
     if not quote.known:
         raise WrongUse(
             f"--max-cost needs a price, and none is known for {model.name}; "
-            f"give --price input=DOLLARS,output=DOLLARS (per million tokens). {said}".rstrip()
+            f"give --price input=DOLLARS,output=DOLLARS (per million tokens). {said}".rstrip(),
+            code="EH-PRICE-UNKNOWN",
         )
 
 

@@ -80,7 +80,7 @@ def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: Answer
     else:
         responses = held
         if not responses:
-            raise WrongUse(_nothing_held(benchmark, choice.variant, ledger))
+            raise WrongUse(_nothing_held(benchmark, choice.variant, ledger), code="EH-CHOOSE-NOTHING")
         if choice.new:
             responses = [one for one in held if one.model == choice.new]
             responses += _opponents(responses, held, choice, items)
@@ -160,11 +160,14 @@ def _anonymous(ledger: Ledger, named: set[str]) -> set[str]:
     found = submitted_models(ledger) if hidden else {}
     for model in sorted(hidden):
         if model in found and found[model].standing.stage == "withdrawn":
-            raise WrongUse(f"'{model}' was withdrawn by its team and is judged no more; leave it out.")
+            raise WrongUse(
+                f"'{model}' was withdrawn by its team and is judged no more; leave it out.", code="EH-SUBMISSION-CLOSED"
+            )
         if model not in found or model in set_aside(found):
             raise WrongUse(
                 f"'{model}' is no submission that has been judged; `evenhand worker` judges what teams submit, each "
-                "on the budget approved for it."
+                "on the budget approved for it.",
+                code="EH-SUBMISSION-CLOSED",
             )
         say_notes(
             [f"{model} is a submission that its team has not published; what is asked now is beyond its own budget."]
@@ -188,7 +191,7 @@ def _of_models(responses: list[Response], models: Sequence[str]) -> list[Respons
     here = sorted({response.model for response in responses})
     for model in models:
         if model not in here:
-            raise WrongUse(f"No answers of '{model}' are here; {hint(model, here)}")
+            raise WrongUse(f"No answers of '{model}' are here; {hint(model, here)}", code="EH-CHOOSE-NOTHING")
     return [response for response in responses if response.model in models]
 
 

@@ -91,7 +91,9 @@ def _loaded(wanted: DescribedSource, store: ImageStore | None) -> Benchmark:
     if wanted.path is None and not wanted.name.lower().endswith(".jsonl"):
         info = find_benchmark(wanted.name)
         if info.items is None:
-            raise WrongUse(f"{wanted.name} needs its data: write {wanted.name}=PATH. {info.needs}")
+            raise WrongUse(
+                f"{wanted.name} needs its data: write {wanted.name}=PATH. {info.needs}", code="EH-DATA-NEEDED"
+            )
     benchmark = load_benchmark(wanted.name, path=wanted.path)
     say_notes(benchmark.notes)
     return benchmark if store is None else with_fetched(benchmark, store)

@@ -272,11 +272,14 @@ def _answers(ledger: "Ledger", given: ExportOptions) -> "ExchangeTable":
     held = sorted(variant or "default" for variant in variants_held(ledger, data))
     variant = given.choosing.variant
     if variant is None and len(held) > 1:
-        raise WrongUse(f"The ledger holds several variants; choose one with --variant: {', '.join(held)}.")
+        raise WrongUse(
+            f"The ledger holds several variants; choose one with --variant: {', '.join(held)}.",
+            code="EH-CHOOSE-SEVERAL",
+        )
     variant = variant or next(iter(held), "default")
     if variant not in held:
         there = f"it holds {', '.join(held)}" if held else "it holds none at all"
-        raise WrongUse(f"The ledger holds no answers of the variant {variant}; {there}.")
+        raise WrongUse(f"The ledger holds no answers of the variant {variant}; {there}.", code="EH-CHOOSE-NOTHING")
     return responses_table(ledger, data, variant="" if variant == "default" else variant)
 
 
@@ -294,13 +297,24 @@ def _data(ledger: "Ledger", given: ExportOptions) -> str:
         name = meant.name
     names = sorted({one.name for one in held})
     if not names:
-        raise WrongUse(f"The ledger holds no answers{f' to {name}' if name else ''}; `evenhand import` brings some.")
+        raise WrongUse(
+            f"The ledger holds no answers{f' to {name}' if name else ''}; `evenhand import` brings some.",
+            code="EH-CHOOSE-NOTHING",
+        )
     if name is None and len(names) > 1:
-        raise WrongUse(f"The ledger holds several benchmarks; choose one with --benchmark: {', '.join(names)}.")
+        raise WrongUse(
+            f"The ledger holds several benchmarks; choose one with --benchmark: {', '.join(names)}.",
+            code="EH-CHOOSE-SEVERAL",
+        )
     name = name or names[0]
     found = [one.data for one in held if one.name == name]
     if not found:
-        raise WrongUse(f"The ledger holds nothing for --benchmark {name}; {hint(name, names)}")
+        raise WrongUse(
+            f"The ledger holds nothing for --benchmark {name}; {hint(name, names)}", code="EH-CHOOSE-NOTHING"
+        )
     if len(found) > 1:
-        raise WrongUse(f"The ledger holds {len(found)} data files under {name}; say which with --data or --run.")
+        raise WrongUse(
+            f"The ledger holds {len(found)} data files under {name}; say which with --data or --run.",
+            code="EH-CHOOSE-SEVERAL",
+        )
     return found[0]

@@ -100,8 +100,11 @@ def _digest(ledger: Ledger, name: str) -> str:
     found = [one.data for one in held if one.name == name]
     if not found:
         raise WrongUse(
-            f"The ledger holds nothing for --benchmark {name}; {hint(name, sorted({one.name for one in held}))}"
+            f"The ledger holds nothing for --benchmark {name}; {hint(name, sorted({one.name for one in held}))}",
+            code="EH-CHOOSE-NOTHING",
         )
     if len(found) > 1:
-        raise WrongUse(f"The ledger holds {len(found)} data files under {name}; say which with --data.")
+        raise WrongUse(
+            f"The ledger holds {len(found)} data files under {name}; say which with --data.", code="EH-CHOOSE-SEVERAL"
+        )
     return found[0]

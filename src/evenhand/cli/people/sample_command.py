@@ -95,7 +95,7 @@ def _refuse_kept_back(ledger: "Ledger", named: set[str]) -> None:
     from evenhand.ledger.submissions.submitted_models import kept_back, may_be_shown
 
     for model in sorted(named - may_be_shown(ledger, named)):
-        raise WrongUse(kept_back(model))
+        raise WrongUse(kept_back(model), code="EH-SUBMISSION-CLOSED")
 
 
 def _responses(ledger: "Ledger", benchmark: "Benchmark", models: tuple[str, ...]) -> "list[Response]":
@@ -110,7 +110,10 @@ def _responses(ledger: "Ledger", benchmark: "Benchmark", models: tuple[str, ...]
     here = {one.model for one in named}
     for model in models:
         if model not in here | {REFERENCE}:
-            raise WrongUse(f"The ledger holds no answers of '{model}' to {benchmark.name}; {hint(model, here)}")
+            raise WrongUse(
+                f"The ledger holds no answers of '{model}' to {benchmark.name}; {hint(model, here)}",
+                code="EH-CHOOSE-NOTHING",
+            )
     chosen = [one for one in named if not models or one.model in models]
     return [*chosen, *reference_responses(benchmark)] if chosen else []
 

@@ -54,13 +54,17 @@ def address(url: str) -> Address:
         host = port = None
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not host:
-        raise WrongUse("The server's address must begin with https:// and name a host.")
+        raise WrongUse("The server's address must begin with https:// and name a host.", code="EH-ADDRESS")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise WrongUse("The server's address has no user, question mark or # in it; EVENHAND_TOKEN holds the token.")
+        raise WrongUse(
+            "The server's address has no user, question mark or # in it; EVENHAND_TOKEN holds the token.",
+            code="EH-ADDRESS",
+        )
     loopback = is_loopback(host)
     if parts.scheme == "http" and not loopback:
         raise WrongUse(
-            f"http://{host} is not encrypted: anybody on the way could read the token. Give the https:// address."
+            f"http://{host} is not encrypted: anybody on the way could read the token. Give the https:// address.",
+            code="EH-ADDRESS",
         )
     return Address(
         base=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}",
@@ -169,7 +173,8 @@ class SubmissionServer:
         if 300 <= response.status < 400:
             return WrongUse(
                 f"{self._where.host} sends on to another address, and the token goes nowhere else; "
-                "give the server's own address."
+                "give the server's own address.",
+                code="EH-ADDRESS",
             )
         sentence = self._shown(_sentence(await response.content.read(_CHUNK)))
         if response.status >= 500 or response.status == 429:
@@ -183,7 +188,9 @@ class SubmissionServer:
         return printable(text.replace(self._token, "[token]"))
 
     def _not_ours(self, did: str) -> WrongUse:
-        return WrongUse(f"{self._where.host} {did}, as no Evenhand server does; is the address right?")
+        return WrongUse(
+            f"{self._where.host} {did}, as no Evenhand server does; is the address right?", code="EH-SERVER-FOREIGN"
+        )
 
 
 def _path(submission: str) -> str:

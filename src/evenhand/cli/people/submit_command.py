@@ -142,14 +142,18 @@ def _token(ctx: click.Context, given: SubmitOptions) -> str:
     if ctx.get_parameter_source("token") is ParameterSource.COMMANDLINE:
         raise WrongUse(
             "A token on the command line is seen by everybody on this machine, and stays in the shell's history; "
-            "set EVENHAND_TOKEN or give --token-file FILE, and make yourself another token: this one may be known now."
+            "set EVENHAND_TOKEN or give --token-file FILE, and make yourself another token: this one may be known now.",
+            code="EH-TOKEN",
         )
     file = given.token_file
     token = ((given.token or "") if file is None else _words_of(file)).strip()
     if not token:
-        raise WrongUse("The server must know whose submission it is; set EVENHAND_TOKEN, or give --token-file FILE.")
+        raise WrongUse(
+            "The server must know whose submission it is; set EVENHAND_TOKEN, or give --token-file FILE.",
+            code="EH-TOKEN",
+        )
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise WrongUse("The token holds a character that no token has; copy it again.")
+        raise WrongUse("The token holds a character that no token has; copy it again.", code="EH-TOKEN")
     return token
 
 
@@ -159,4 +163,4 @@ def _words_of(file: Path) -> str:
             return opened.read(_TOKEN_LONGEST)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise WrongUse(f"The token's file {file} cannot be read: {why}.") from None
+        raise WrongUse(f"The token's file {file} cannot be read: {why}.", code="EH-TOKEN") from None

@@ -106,7 +106,8 @@ async def _sent_before(server: SubmissionServer, submission: str, file: Path) ->
         raise WrongUse(
             printable(_standing(submission, document))
             + f" {'This file' if same else 'Its file is another one, and'} cannot be sent to it any more; "
-            "begin a new submission for it, without --status."
+            "begin a new submission for it, without --status.",
+            code="EH-SUBMISSION-STAGE",
         )
     say(f"{file.name} is the file that was confirmed before; it counts once.")
     return True
@@ -142,7 +143,10 @@ async def _begun(server: SubmissionServer, entry: Entry) -> str:
         raise WrongUse("That is the policy of this benchmark; who accepts it says so with --accept-policy.")
     accepted = hashlib.sha256(policy.encode("utf-8", "surrogatepass")).hexdigest()
     if accepted != intake.get("policy_hash"):
-        raise WrongUse("The server's policy is not the one that its hash names; nothing was accepted or sent.")
+        raise WrongUse(
+            "The server's policy is not the one that its hash names; nothing was accepted or sent.",
+            code="EH-POLICY-MISMATCH",
+        )
     entered = {"model": entry.model or "", "version": entry.version or "", "team": entry.team or "", "link": entry.link}
     submission = await server.begin(str(intake.get("intake")), {**entered, "policy_hash": accepted})
     say(f"Submission {submission} was begun; its policy was accepted.")
@@ -169,7 +173,9 @@ async def _confirmed(server: SubmissionServer, submission: str, uploaded: Docume
     sent = uploaded or (await server.status(submission)).get("upload")
     upload = cast("Document", sent).get("upload") if isinstance(sent, dict) else None
     if not isinstance(upload, int):
-        raise WrongUse(f"Submission {submission} has no file that could be confirmed; give one.")
+        raise WrongUse(
+            f"Submission {submission} has no file that could be confirmed; give one.", code="EH-SUBMISSION-STAGE"
+        )
     return await server.confirm(submission, upload)
 
 
@@ -188,7 +194,10 @@ async def _waited(server: SubmissionServer, submission: str, every: float) -> Do
         else:
             stage = document.get("stage")
             if stage == "draft":
-                raise WrongUse(f"Submission {submission} is a draft, and would be waited for in vain; --confirm it.")
+                raise WrongUse(
+                    f"Submission {submission} is a draft, and would be waited for in vain; --confirm it.",
+                    code="EH-SUBMISSION-STAGE",
+                )
             if stage in _OVER:
                 return document
             progress = _standing(submission, document)

@@ -82,14 +82,20 @@ def _find(ledger: Ledger, benchmark: str | None, label: str) -> _Found:
     names_of = {(one.name, one.data) for one in benchmarks(ledger)} | {(one.benchmark, one.data) for one in made}
     known = [pair for pair in sorted(names_of) if benchmark in (None, pair[0])]
     if not known:
-        raise WrongUse(f"The ledger holds nothing of {benchmark}." if benchmark else "The ledger holds no benchmark.")
+        raise WrongUse(
+            f"The ledger holds nothing of {benchmark}." if benchmark else "The ledger holds no benchmark.",
+            code="EH-CHOOSE-NOTHING",
+        )
     items = {data: {item.label: item for item in items_of(ledger, data)} for _, data in known}
     names = sorted({name for name, data in known if label in items[data]})
     if not names:
         labels = {name for of_data in items.values() for name in of_data}
         raise WrongUse(f"There is no item '{label}'; {hint(label, labels)}")
     if len(names) > 1:
-        raise WrongUse(f"Several benchmarks have an item '{label}'; choose one with --benchmark: {', '.join(names)}.")
+        raise WrongUse(
+            f"Several benchmarks have an item '{label}'; choose one with --benchmark: {', '.join(names)}.",
+            code="EH-CHOOSE-SEVERAL",
+        )
     places = [one.data for one in benchmarks(ledger) if label in items.get(one.data, {})]
     chosen = [one for one in made if one.data in places]
     data = chosen[-1].data if chosen else places[-1]
@@ -111,7 +117,9 @@ def _refuse_unknown(models: Collection[str], said: Sequence[Response]) -> None:
     here = {one.model for one in said}
     for model in models:
         if model not in here:
-            raise WrongUse(f"No answers of '{model}' to this item are on record; {hint(model, here)}")
+            raise WrongUse(
+                f"No answers of '{model}' to this item are on record; {hint(model, here)}", code="EH-CHOOSE-NOTHING"
+            )
 
 
 def _image(name: str, ledger: Ledger) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, near, quoted
+from evenhand.benchmarks.data_error import CELL, COLUMN, EMPTY, FORMAT, TWICE, TYPE, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.rows import READERS, delimited, kind_of
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.table_file import TableFile, table_file
@@ -36,9 +36,9 @@ class ColumnSource:
     """The columns before they were given types, where they were read row by row."""
 
     def fault(self, sentence: str, *, row: int | None = None, code: str | None = None) -> ExchangeError:
-        """The error to raise; `row` counts from 1."""
+        """The error to raise; `row` counts from 1. Of a row it is a cell that is wrong, unless `code` says else."""
         place = row if row is None or self.places is None else self.places[row - 1]
-        return _fault(sentence, file=self.file, row=place, code=code)
+        return _fault(sentence, file=self.file, row=place, code=code or (CELL if row is not None else None))
 
     def cells(self, name: str) -> list[object]:
         """A column as values; NaN is None, and all are None where there is no such column."""
@@ -82,7 +82,8 @@ def open_columns(source: Source, *, texts: Iterable[str]) -> ColumnSource:
         frame = source if isinstance(source, pl.DataFrame) else pl.DataFrame(source)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         given = type(source).__name__
-        raise ExchangeError(f"A path, a polars or a pandas frame is expected, and {given} was given.") from error
+        sentence = f"A path, a polars or a pandas frame is expected, and {given} was given."
+        raise ExchangeError(sentence, code=TYPE) from error
     return _of_frame(tuple(frame.columns), frame.get_column)
 
 
@@ -105,7 +106,7 @@ def _of_pandas(frame: Any) -> ColumnSource:
     names = tuple(str(name) for name in frame.columns)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ExchangeError(f"The frame names {quoted(twice)} more than once.")
+        raise ExchangeError(f"The frame names {quoted(twice)} more than once.", code=TWICE)
     return _of_frame(names, take)
 
 
@@ -134,7 +135,8 @@ def _parquet(file: TableFile) -> ColumnSource:
     try:
         names = tuple(pl.scan_parquet(file.at_once(), glob=False).collect_schema().names())
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise ExchangeError(f"{file.path}: This is not Parquet that can be read: {error}.") from error
+        sentence = f"{file.path}: This is not Parquet that can be read: {error}."
+        raise ExchangeError(sentence, code=FORMAT) from error
     return ColumnSource(names=names, file=file, take=take)
 
 
@@ -188,7 +190,7 @@ def _read_row_by_row(file: TableFile) -> Mapping[str, list[object]]:
     problems.raise_any()
     if not count:
         what = "There are no rows under the header" if data.strip() and file.kind in _DELIMITED else "The file is empty"
-        raise ExchangeError(f"{file.path}: {what}; at least one row is needed.")
+        raise ExchangeError(f"{file.path}: {what}; at least one row is needed.", code=EMPTY)
     for cells in columns.values():
         cells.extend([None] * (count - len(cells)))
     return columns
@@ -210,7 +212,7 @@ def series_of(name: str, values: Sequence[object], *, file: TableFile | None = N
         one, other = _two_types(values)
         types = f"{kind_of(values[other])} here and {kind_of(values[one])} in row {one + 1}"
         sentence = f"The column `{name}` mixes types: {types}; write all of it as one type."
-        raise _fault(sentence, file=file, row=other + 1) from mixed
+        raise _fault(sentence, file=file, row=other + 1, code=TYPE) from mixed
 
 
 def _two_types(values: Sequence[object]) -> tuple[int, int]:

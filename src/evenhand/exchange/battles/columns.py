@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import near, quoted
+from evenhand.benchmarks.data_error import BLANK, TWICE, TYPE, near, quoted
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import Layout
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
@@ -77,7 +77,8 @@ def verdicts_of(table: ColumnSource, layout: Layout) -> VerdictColumns:
         if other.size:
             row = int(other[0])
             said = table.take(layout.winner)[row]
-            raise table.fault(f"The winner is {said!r} and the verdict {int(value[row]):+d}; keep one.", row=row + 1)
+            sentence = f"The winner is {said!r} and the verdict {int(value[row]):+d}; keep one."
+            raise table.fault(sentence, row=row + 1, code=TWICE)
     five_levels = bool((np.abs(value) == _FIVE_LEVELS).any())
     return VerdictColumns(sign=sign, value=value if five_levels else None, spaced=0 if won is None else won.spaced)
 
@@ -119,7 +120,7 @@ def items_of(table: ColumnSource, name: str) -> Labels:
 
     column = table.take(name)
     if column.dtype.is_nested():
-        raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.")
+        raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.", code=TYPE)
     _refuse_missing(table, column, f"There is no item in the column `{name}`; name one in every row.")
     if column.dtype != pl.String:
         return Labels(codes=coded_items(column), spaced=0)
@@ -132,7 +133,8 @@ def raters_of(table: ColumnSource, name: str) -> Labels:
 
     column = table.take(name)
     if column.dtype.is_nested():
-        raise table.fault(f"The column `{name}` holds {column.dtype}; a rater is named by text or a number.")
+        sentence = f"The column `{name}` holds {column.dtype}; a rater is named by text or a number."
+        raise table.fault(sentence, code=TYPE)
     _refuse_missing(table, column, f"There is no rater in the column `{name}`; name one in every row.")
     as_written = coded_names(column.cast(pl.String))
     coded = without_spaces(as_written)
@@ -143,7 +145,8 @@ def weights_of(table: ColumnSource, name: str) -> FloatArray:
     weight = _numbers(table, name)
     empty = np.flatnonzero(np.isnan(weight))
     if empty.size:
-        raise table.fault("The weight is missing; a number from 0 up is expected.", row=int(empty[0]) + 1)
+        sentence = "The weight is missing; a number from 0 up is expected."
+        raise table.fault(sentence, row=int(empty[0]) + 1, code=BLANK)
     most = float(weight.max(initial=0.0))
     if most > HEAVIEST:
         row = int(weight.argmax())
@@ -197,7 +200,7 @@ def _preferences(table: ColumnSource, name: str) -> Signs:
     column = table.take(name)
     _refuse_missing(table, column, f"There is no verdict; {EXPECTED} is expected.")
     if column.dtype.is_nested():
-        raise table.fault(f"The column `{name}` holds {column.dtype}; {EXPECTED} is expected.")
+        raise table.fault(f"The column `{name}` holds {column.dtype}; {EXPECTED} is expected.", code=TYPE)
     values: list[int] = []
     said = column.unique().to_list()
     for word in said:
@@ -242,7 +245,7 @@ def _numbers(table: ColumnSource, name: str) -> FloatArray:
     if column.dtype == pl.String:
         column = column.replace("", None)
     elif not column.dtype.is_numeric() and column.dtype != pl.Null:
-        raise table.fault(f"The column `{name}` holds {column.dtype}; numbers from 0 up are expected.")
+        raise table.fault(f"The column `{name}` holds {column.dtype}; numbers from 0 up are expected.", code=TYPE)
     number = column.cast(pl.Float64, strict=False)
     unread = column.is_not_null() & number.is_null()
     wrong = unread | ((number < 0) | ~number.is_finite()).fill_null(value=False)
@@ -262,7 +265,7 @@ def _as_text(table: ColumnSource, column: "pl.Series", name: str, *, what: str) 
     import polars as pl
 
     if len(column) and not isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum)):
-        raise table.fault(f"The column `{name}` holds {column.dtype}; a {what} is named by text.")
+        raise table.fault(f"The column `{name}` holds {column.dtype}; a {what} is named by text.", code=TYPE)
     return column.cast(pl.String)
 
 
@@ -271,7 +274,7 @@ def _refuse_missing(table: ColumnSource, column: "pl.Series", sentence: str) -> 
     if column.dtype.is_float():
         missing = missing | column.is_nan()
     if missing.any():
-        raise table.fault(sentence, row=int(missing.arg_max() or 0) + 1)
+        raise table.fault(sentence, row=int(missing.arg_max() or 0) + 1, code=BLANK)
 
 
 def _refuse_blank(table: ColumnSource, coded: Codebook, pair: tuple[str, str]) -> None:
@@ -282,4 +285,4 @@ def _refuse_blank(table: ColumnSource, coded: Codebook, pair: tuple[str, str]) -
             row = int(empty[0])
             said = coded.names[int(codes[row])].strip()
             written = f": {said!r} stands for a missing name; name the model, or leave the row out" if said else ""
-            raise table.fault(f"There is no model in the column `{column}`{written}.", row=row + 1)
+            raise table.fault(f"There is no model in the column `{column}`{written}.", row=row + 1, code=BLANK)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evenhand.benchmarks.data_error import near, quoted
+from evenhand.benchmarks.data_error import TWICE, near, quoted
 from evenhand.domain.identity import Json
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.stats.ratings.codes import WINNERS
@@ -102,7 +102,7 @@ def _pair(table: ColumnSource, columns: BattleColumns) -> tuple[str, str]:
     if one is None or other is None:
         raise table.missing("model_a" if one is None else "model_b", expected=_expected(table))
     if one == other:
-        raise table.fault(f"The column `{one}` cannot name both models of a row; name two columns.")
+        raise table.fault(f"The column `{one}` cannot name both models of a row; name two columns.", code=TWICE)
     return one, other
 
 
@@ -111,7 +111,7 @@ def _usual_pair(table: ColumnSource) -> tuple[str, str]:
     there = [(one, other) for one, other in found if one is not None and other is not None]
     if len(there) > 1:
         named = " and as ".join(quoted(pair) for pair in there)
-        raise table.fault(f"The two models of a row are named twice, as {named}; keep one pair of columns.")
+        raise table.fault(f"The two models of a row are named twice, as {named}; keep one pair of columns.", code=TWICE)
     if there:
         return there[0]
     begun = next((place for place, pair in enumerate(found) if any(pair)), 0)

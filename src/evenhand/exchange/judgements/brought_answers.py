@@ -1,6 +1,6 @@
 """Answers that a file of judgements brings itself: the texts that were compared stand in its rows."""
 
-from evenhand.benchmarks.data_error import FilePlace
+from evenhand.benchmarks.data_error import RESERVED, TWICE, FilePlace
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
@@ -25,12 +25,15 @@ class BroughtAnswers:
             return None
         if name.casefold() == REFERENCE:
             if words != item.reference:
-                reader.fault(f"The model name `{name}` is reserved, and `{text}` is not the item's reference.")
+                reader.fault(
+                    f"The model name `{name}` is reserved, and `{text}` is not the item's reference.", code=RESERVED
+                )
                 return None
             return Response(item=item.digest, model=REFERENCE, text=words)
         response = Response(item=item.digest, model=name, text=words, variant=self._variant)
         before, place = self._found.setdefault((item.digest, name), (response, reader.row.place))
         if before != response:
             where = place.seen_from(reader.row.place)
-            reader.fault(f"`{name}` answers this item with another text than in {where}; keep one of the two.")
+            sentence = f"`{name}` answers this item with another text than in {where}; keep one of the two."
+            reader.fault(sentence, code=TWICE)
         return response

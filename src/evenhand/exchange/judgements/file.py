@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, near, quoted
+from evenhand.benchmarks.data_error import CELL, COLUMN, TWICE, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
@@ -70,7 +70,7 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
     if any(name in found for name in _OF_BATTLES) and "verdict" not in found:
-        problems.add(FilePlace(path=path), _BATTLES)
+        problems.add(FilePlace(path=path), _BATTLES, code="EH-FILE-OTHER")
         return False
     pair = () if "models" in found else (("model_a",), ("model_b",))
     for names in (("item", "id"), RATER_COLUMNS, *pair, ("verdict",)):
@@ -80,7 +80,8 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
             problems.add(FilePlace(path=path), f"No column `{names[0]}`; found {quoted(found)}.{hint}", code=COLUMN)
     both = [name for name in ("model_a", "model_b") if name in found]
     if "models" in found and both:
-        problems.add(FilePlace(path=path), f"The column `models` and {quoted(both)} say the same twice; keep one.")
+        sentence = f"The column `models` and {quoted(both)} say the same twice; keep one."
+        problems.add(FilePlace(path=path), sentence, code=TWICE)
     return problems.count == before
 
 
@@ -113,13 +114,14 @@ class VerdictScale:
         if isinstance(stated, NoVerdict):
             return stated
         if stated.levels is not None and self.chosen not in (None, stated.levels):
-            problems.add(place, f"The verdict has {stated.levels} levels of its own and --levels says {self.chosen}.")
+            sentence = f"The verdict has {stated.levels} levels of its own and --levels says {self.chosen}."
+            problems.add(place, sentence, code=CELL)
             return None
         if not _fits(stated.value, stated.levels or self.of_file):
             sentence = (
                 f"The verdict is {stated.value:+d}; at {self.of_file} levels {_ALLOWED[self.of_file]} is expected."
             )
-            problems.add(place, sentence)
+            problems.add(place, sentence, code=CELL)
             return None
         return Preference(value=stated.value, levels=stated.levels or self.of_file)
 
@@ -139,5 +141,6 @@ def once_each(judgements: Sequence[GivenJudgement], problems: Problems) -> tuple
                 row.place,
                 f"`{row.rater.name}` already judged {quoted(row.models)} on item `{row.item.label}` in this order with "
                 f"another verdict ({before.row.place.seen_from(row.place)}); keep one of the two.",
+                code=TWICE,
             )
     return tuple(first.values())

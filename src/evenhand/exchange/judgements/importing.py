@@ -111,7 +111,8 @@ def _refuse_changed(changed: Sequence[GivenJudgement]) -> None:
         row = changed[0].row
         raise ExchangeError(
             f"{row.place}: the ledger already holds another verdict of `{row.rater.name}` on item `{row.item.label}` "
-            f"({len(changed)} such rows in all); give --replace to let the file's stand."
+            f"({len(changed)} such rows in all); give --replace to let the file's stand.",
+            code="EH-ON-RECORD",
         )
 
 

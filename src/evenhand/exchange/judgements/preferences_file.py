@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import TWICE, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
@@ -64,6 +64,7 @@ def read_preference_files(paths: Sequence[Path], *, levels: Levels | None = None
                     row.place,
                     f"`{row.rater.name}` already judged {quoted(row.models)} on item `{row.item}` in this order with "
                     f"another verdict ({place.seen_from(row.place)}); keep one of the two.",
+                    code=TWICE,
                 )
     problems.raise_any()
     return tuple(given for given, _ in found.values())
@@ -73,7 +74,7 @@ def _rows(path: Path, problems: Problems, kinds: Kinds) -> list[_Row]:
     rows = read_rows(path, problems)
     if rows and any(name in rows[0].fields for name in CHOSEN):
         sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
-        problems.add(FilePlace(path=path), sentence)
+        problems.add(FilePlace(path=path), sentence, code="EH-FILE-OTHER")
         return []
     if not rows or not columns_fit(path, rows, problems):
         return []

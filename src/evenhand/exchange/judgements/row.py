@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
 
-from evenhand.benchmarks.data_error import FilePlace, Problems, near, quoted
+from evenhand.benchmarks.data_error import BLANK, ITEM_UNKNOWN, TWICE, TYPE, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row
 from evenhand.domain.identity import Json
@@ -76,7 +76,9 @@ class PreferenceReader(FieldReader):
             kind = "human"
         before, place = self._kinds.setdefault(name, (kind, self.row.place))
         if before != kind:
-            self.fault(f"The rater `{name}` is {kind} here and {before} at {place.seen_from(self.row.place)}.")
+            self.fault(
+                f"The rater `{name}` is {kind} here and {before} at {place.seen_from(self.row.place)}.", code=TWICE
+            )
         return Rater(kind=kind, name=name)
 
     def models(self) -> tuple[str, str] | None:
@@ -86,7 +88,7 @@ class PreferenceReader(FieldReader):
         else:
             pair = _pair(self.row.fields["models"])
             if pair is None:
-                self.fault("The field `models` must be a list of two names, in the order shown.")
+                self.fault("The field `models` must be a list of two names, in the order shown.", code=TYPE)
                 return None
             named = pair
         if self.faulty:
@@ -121,7 +123,7 @@ class PreferenceReader(FieldReader):
         """Rows of an export say why they hold none."""
         said = self.text("reason")
         if said is None:
-            self.fault(f"The field `verdict` is empty and no `reason` says why; expected {EXPECTED}.")
+            self.fault(f"The field `verdict` is empty and no `reason` says why; expected {EXPECTED}.", code=BLANK)
             return None
         for reason in _REASONS:
             if said.strip() == reason:
@@ -173,7 +175,7 @@ class RowReader(PreferenceReader):
             return ()
         texts = _texts(value)
         if texts is None:
-            self.fault("The field `replies` must be a list of texts.")
+            self.fault("The field `replies` must be a list of texts.", code=TYPE)
         return tuple(self.checked("replies", text) for text in texts or ())
 
     def _item(self) -> Item | None:
@@ -181,7 +183,7 @@ class RowReader(PreferenceReader):
         if label and label not in self._known.items:
             close = near(label, self._known.items)
             hint = f"; did you mean {quoted(close)}?" if close else "."
-            self.fault(f"{self._known.benchmark} has no item `{label}`{hint}")
+            self.fault(f"{self._known.benchmark} has no item `{label}`{hint}", code=ITEM_UNKNOWN)
         return self._known.items.get(label)
 
     def _trial(self, item: Item | None, shown: tuple[str, str] | None, rater: Rater) -> Trial | None:
@@ -190,9 +192,11 @@ class RowReader(PreferenceReader):
             if model not in self._known.models:
                 close = near(model, self._known.models)
                 hint = f"did you mean {quoted(close)}?" if close else "import them first (`import FILE --responses`)."
-                self.fault(f"The ledger holds no answers of `{model}` to {self._known.benchmark}; {hint}")
+                sentence = f"The ledger holds no answers of `{model}` to {self._known.benchmark}; {hint}"
+                self.fault(sentence, code="EH-ANSWERS-MISSING")
             elif item is not None and (item.digest, model) not in self._known.answers:
-                self.fault(f"The ledger holds no answer of `{model}` to item `{item.label}`; import it first.")
+                sentence = f"The ledger holds no answer of `{model}` to item `{item.label}`; import it first."
+                self.fault(sentence, code="EH-ANSWERS-MISSING")
             elif item is not None:
                 responses.append(self._known.answers[item.digest, model])
         replicate = self.replicate()

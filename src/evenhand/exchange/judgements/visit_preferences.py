@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, ITEM_UNKNOWN, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.cells import read_truth
 from evenhand.benchmarks.files.fields import FieldReader
@@ -46,7 +46,7 @@ def read_preferences(path: Path, benchmark: Benchmark, *, variant: str = "") -> 
     else:
         given = [one for row in rows if (one := reading.judgement(row)) is not None]
     for place, sentence in reading.items.unmatched():
-        problems.add(place, sentence)
+        problems.add(place, sentence, code=ITEM_UNKNOWN)
     judgements = once_each(given, problems)
     problems.raise_any()
     undecided = sum(isinstance(one.verdict, NoVerdict) for one in judgements)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import COLUMN, FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import COLUMN, ITEM_UNKNOWN, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
@@ -43,7 +43,7 @@ def read_annotations(
     else:
         read = [one for row in rows if (one := reading.judgement(row)) is not None]
     for place, sentence in reading.items.unmatched():
-        problems.add(place, sentence)
+        problems.add(place, sentence, code=ITEM_UNKNOWN)
     given = with_levels(read, levels, problems)
     judgements = once_each(given, problems)
     problems.raise_any()

@@ -1,5 +1,6 @@
 """Chatbot Arena's battles, as FastChat cleans and publishes them: one vote of one visitor a row."""
 
+from evenhand.benchmarks.data_error import EMPTY
 from evenhand.benchmarks.files.cells import read_truth
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import PAIRS, BattleColumns
@@ -40,7 +41,8 @@ def _hidden(table: ColumnSource) -> tuple[ColumnSource, tuple[str, ...]]:
     if hidden.all():
         return table, ()
     if not hidden.any():
-        raise table.fault(f"`{ANONYMOUS}` is false in every row: no vote was given before the names were shown.")
+        sentence = f"`{ANONYMOUS}` is false in every row: no vote was given before the names were shown."
+        raise table.fault(sentence, code=EMPTY)
     places = [row for row, kept in enumerate(hidden, start=1) if kept]
     kept = ColumnSource(
         names=table.names, file=table.file, take=lambda name: table.take(name).filter(hidden), places=places

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from evenhand.benchmarks.data_error import COLUMN
 from evenhand.domain.verdict import Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import BattleColumns
@@ -22,7 +23,7 @@ def arena_hard_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattl
     if not {_GAMES, _MODEL} <= set(table.names):
         return None
     if _BASELINE not in table.names:
-        raise table.fault(_NO_BASELINE)
+        raise table.fault(_NO_BASELINE, code=COLUMN)
     item, rater = column_of(table, columns.item, "uid", "question_id"), column_of(table, columns.rater, "judge")
     items, raters = table.cells(item or ""), table.cells(rater or "")
     showings = [

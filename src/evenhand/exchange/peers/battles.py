@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from evenhand.benchmarks.data_error import BLANK, CELL, EMPTY
 from evenhand.domain.verdict import Reason
 from evenhand.exchange.battles.column_source import ColumnSource, series_of
 from evenhand.exchange.battles.layout import PAIRS, BattleColumns
@@ -87,7 +88,7 @@ def made_over(table: ColumnSource, columns: Mapping[str, Sequence[object]], plac
     Raises ExchangeError where nothing is left to be rated.
     """
     if not places:
-        raise table.fault("No row holds a verdict; at least one battle is needed.")
+        raise table.fault("No row holds a verdict; at least one battle is needed.", code=EMPTY)
     made = {name: series_of(name, values, file=table.file) for name, values in columns.items()}
     return ColumnSource(names=tuple(made), file=table.file, take=made.__getitem__, places=places)
 
@@ -96,7 +97,8 @@ def name_in(table: ColumnSource, column: str, value: object, *, row: int) -> str
     """The name of a model. Raises ExchangeError where there is none; `row` counts from 1."""
     if not isinstance(value, str) or not value.strip():
         found = "empty" if value is None or value == "" else repr(value)
-        raise table.fault(f"The column `{column}` is {found}; the name of a model is expected.", row=row)
+        code = BLANK if found == "empty" else CELL
+        raise table.fault(f"The column `{column}` is {found}; the name of a model is expected.", row=row, code=code)
     return value.strip()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
+from evenhand.benchmarks.data_error import EMPTY
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
@@ -48,7 +49,7 @@ def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles
         return None
     places = [row for row, kept in enumerate(voted, start=1) if kept]
     if not places:
-        raise table.fault("No battle has a vote; at least one is needed.")
+        raise table.fault("No battle has a vote; at least one is needed.", code=EMPTY)
     pairs = zip(*map(table.cells, PAIRS[0]), strict=True)
     in_vain = tuple(
         # A reply came, else it were no battle; the file does not say more.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evenhand import __version__
 from evenhand.benchmarks.answers.responses_file import Gaps, ResponseSet, read_responses, reference_responses
-from evenhand.benchmarks.data_error import Problems, quoted
+from evenhand.benchmarks.data_error import TWICE, Problems, quoted
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
@@ -38,11 +38,14 @@ def named_variant(path: Path, given: str | None) -> str:
     named = {str(row.fields["variant"] or "").strip() for row in rows if "variant" in row.fields}
     if len(named) > 1:
         found = quoted(sorted(name or "default" for name in named))
-        raise ExchangeError(f"{path}: the column `variant` names several: {found}. One file, one variant: split it.")
+        raise ExchangeError(
+            f"{path}: the column `variant` names several: {found}. One file, one variant: split it.", code=TWICE
+        )
     own = named.pop() if named else None
     if own is not None and given is not None and own != given:
         raise ExchangeError(
-            f"{path}: the column `variant` says `{own or 'default'}` and --variant says `{given or 'default'}`."
+            f"{path}: the column `variant` says `{own or 'default'}` and --variant says `{given or 'default'}`.",
+            code=TWICE,
         )
     return own or given or ""
 

@@ -68,7 +68,9 @@ def of_files(paths: Sequence[Path], *, levels: Levels | None = None, judges: Seq
     raters = {one.rater.name: one.rater.kind for one in given}
     for name in judges:
         if name not in raters:
-            raise AlignmentError(f"There is no rater '{name}' in the files; {hint(name, raters)}")
+            raise AlignmentError(
+                f"There is no rater '{name}' in the files; {hint(name, raters)}", code="EH-CHOOSE-NOTHING"
+            )
     named = tuple(dict.fromkeys(judges)) or tuple(name for name, kind in raters.items() if kind == "model")
     people = tuple(name for name, kind in raters.items() if kind == "human" and name not in named)
     verdicts: dict[str, list[_Said]] = {}

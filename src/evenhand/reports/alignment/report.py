@@ -140,7 +140,10 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
     """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge."""
     case_table = CaseTable.of(said.votes, baseline=against)
     if not len(case_table.cases):
-        raise AlignmentError(f"Nobody judged a pair with '{against}' in it; leave out --against, or name another.")
+        raise AlignmentError(
+            f"Nobody judged a pair with '{against}' in it; leave out --against, or name another.",
+            code="EH-CHOOSE-NOTHING",
+        )
     levels = said.levels(said.people)
     people = in_any_order(case_table.showings(said.votes, said.people, levels))
     counted = np.unique(people.case)

@@ -75,7 +75,9 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
         return _like(studies, choice.study, together=together)
     left = list(studies)
     if not left:
-        raise MixedError("The ledger holds no judgements for a board yet; `evenhand judge` makes some.")
+        raise MixedError(
+            "The ledger holds no judgements for a board yet; `evenhand judge` makes some.", code="EH-CHOOSE-NOTHING"
+        )
     named: tuple[tuple[str, str | None, Callable[[StudyOnRecord], str]], ...] = (
         ("benchmark", choice.benchmark, lambda s: s.benchmark),
         ("judge", choice.judge, lambda s: _judge(s, together=together)),
