@@ -293,7 +293,7 @@ def test_what_does_not_fit_a_parameter_is_told(shell: Shell, call: Any, said: st
 
 
 async def test_what_does_not_fit_is_told_where_it_is_awaited_too(shell: Shell) -> None:
-    with refuses("EH-MISUSE", "`judge` of evenhand.audit_async", "not None"):
+    with refuses("EH-USAGE", "`judge` of evenhand.audit_async", "not None"):
         await ANY.audit_async(None)
 
 

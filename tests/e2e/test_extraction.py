@@ -88,7 +88,7 @@ def test_extractor_flags_that_say_nothing_are_refused_in_a_sentence(here: Workpl
     says(alone.refused, "EH-USAGE", "--extractor-base-url", "--extractor,")
     key = here.judge(url, "--extractor", "openai/small", "--extractor-api-key-env", "sk-0123456789abcdefghij")
     assert key.code == 2
-    says(key.refused, "EH-USAGE", "--extractor-api-key-env OPENAI_API_KEY")
+    says(key.refused, "EH-MISUSE", "--extractor-api-key-env OPENAI_API_KEY")
     assert "0123456789abcdefghij" not in key.err
     idle = here.judge(url, "--extractor", "openai/small", "--readout", "constrained")
     assert idle.code == 2

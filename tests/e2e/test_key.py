@@ -70,5 +70,5 @@ async def test_a_redirect_that_holds_the_key_is_neither_followed_nor_shown(here:
 def test_credentials_in_a_base_url_are_refused_without_being_repeated(here: Workplace, flag: str) -> None:
     ran = here.run("judge", "visit-bench-sample", "--judge", "openai/gpt-4o", flag, f"http://me:{KEY}@127.0.0.1:9/v1")
     assert (ran.code, ran.out) == (2, "")
-    says(ran.refused, "EH-USAGE", flag, "key variable")
+    says(ran.refused, "EH-MISUSE", flag, "key variable")
     assert KEY not in ran.err
