@@ -190,7 +190,7 @@ def test_grades_belong_to_the_preferences_and_make_no_report_alone(sample: Path)
     assert made["scores"][0]["protocols"] == ["creation_preference", "creation_factuality"]
     alone = here.run("report", "--protocol", "creation_factuality")
     assert (alone.code, alone.out) == (2, "")
-    says(alone.refused, "EH-CHOOSE", "creation_factuality")
+    says(alone.refused, "EH-RANK", "creation_factuality", "--protocol")
     graded = here.run("report", "--run", runs["creation_factuality"])
     assert graded.code == 2
     assert graded.error_code == "EH-CHOOSE"
