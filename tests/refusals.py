@@ -38,7 +38,7 @@ def error_code_of(error: Exception) -> str:
 def says(refused: Refused, code: str, *facts: object) -> None:
     """Lines are folded, so that a fact may stand across two."""
     words = " ".join(refused.split())
-    assert refused.code == code, words
+    assert refused.code == code, f"{refused.code}: {words}"
     missing = [str(fact) for fact in facts if " ".join(str(fact).split()) not in words]
     assert not missing, f"{missing} not in: {words}"
 

@@ -268,7 +268,7 @@ def _become(asked: _Asked) -> int:
     import warnings
 
     *standard, cause, ended = asked.files
-    os.set_inheritable(cause, False)  # noqa: FBT003
+    os.set_inheritable(cause, False)
     for number, given in enumerate(standard):
         os.dup2(given, number)
         os.close(given)

@@ -18,6 +18,7 @@ from evenhand.format.charts import ChartError
 from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import studies
 from tests.cli.shell import Shell
+from tests.refusals import refuses
 from tests.scripted_server import server_process
 
 ANY: Any = eh
@@ -83,7 +84,7 @@ async def test_whoever_awaits_the_plain_call_is_told(shell: Shell, server: str) 
 
 
 async def test_an_error_in_the_other_thread_is_the_callers(shell: Shell) -> None:
-    with pytest.raises(eh.Misuse, match="A budget needs a price"):
+    with refuses("EH-PRICE-UNKNOWN", "openai/gpt-4o", "`prices`"):
         judged("http://127.0.0.1:9/v1", max_cost=1.0)
 
 
@@ -114,7 +115,7 @@ def test_a_link_in_the_folder_does_not_lead_the_usual_ledger_away(shell: Shell, 
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     Path(".evenhand").symlink_to(outside)
-    with pytest.raises(eh.Misuse, match="lies outside this folder"):
+    with refuses("EH-MISUSE", "outside this folder", "`ledger`"):
         eh.rank()
     assert not list(outside.iterdir())
 
@@ -203,13 +204,13 @@ def test_other_answers_are_used_where_that_is_said_and_the_error_names_the_param
     judged(server)
     bench, answers = sample()
     others = [replace(one, text=f"{one.text} Indeed.") for one in answers.responses]
-    with pytest.raises(eh.EvenhandError, match="give `replace` to let the new ones stand"):
+    with refuses("EH-ON-RECORD", "`replace`"):
         eh.judge(bench, others, judge="openai/gpt-4o", base_url=server, matching=FEW)
     assert eh.judge(bench, others, judge="openai/gpt-4o", base_url=server, matching=FEW, replace=True).complete
 
 
 async def test_errors_name_the_parameter_in_python_and_the_flag_on_the_command_line(shell: Shell) -> None:
-    with pytest.raises(eh.BenchmarkError, match="needs its data \\(`path` PATH\\)"):
+    with refuses("EH-DATA-NEEDED", "visit-bench", "`path` PATH"):
         eh.load_benchmark("visit-bench")
     assert "--data PATH" in shell.refused("judge", "visit-bench", "--judge", "openai/gpt-4o")
     shell.file("other.db", "no ledger at all, but a text")
@@ -292,7 +293,7 @@ def test_what_does_not_fit_a_parameter_is_told(shell: Shell, call: Any, said: st
 
 
 async def test_what_does_not_fit_is_told_where_it_is_awaited_too(shell: Shell) -> None:
-    with pytest.raises(eh.Misuse, match=r"`judge` of evenhand\.audit_async takes a text; not None"):
+    with refuses("EH-USAGE", "`judge` of evenhand.audit_async", "not None"):
         await ANY.audit_async(None)
 
 
@@ -352,7 +353,7 @@ def test_a_text_is_a_path_and_several_are_paths(tmp_path: Path) -> None:
     (path,) = eh.bundled_answers(bench)
     assert eh.read_responses(str(path), bench).responses == answers.responses
     assert eh.read_responses([str(path)], bench).responses == answers.responses
-    with pytest.raises(eh.ResponsesError, match="There is no such file"):
+    with refuses("EH-FILE-MISSING", "nowhere.jsonl"):
         eh.read_responses("nowhere.jsonl", bench)
 
 

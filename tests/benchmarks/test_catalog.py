@@ -8,6 +8,7 @@ from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import benchmark_names, describe_benchmark, find_benchmark, load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
 from tests.benchmarks.files import write_lines
+from tests.refusals import Refused, says
 
 ITEM = {"item": "a", "instruction": "What is this?", "category": "Spot_the_Diff"}
 TOML = """
@@ -29,10 +30,10 @@ def load(info, path):
 """
 
 
-def refusal(name: str, path: Path | str | None = None) -> str:
+def refusal(name: str, path: Path | str | None = None) -> Refused:
     with pytest.raises(BenchmarkError) as caught:
         load_benchmark(name, path=path)
-    return str(caught.value)
+    return Refused.made(str(caught.value), caught.value.code)
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *, package: str, **files: str) -> None:
@@ -97,13 +98,11 @@ def test_a_benchmark_whose_data_a_user_brings_is_described_without_counts():
 
 
 def test_an_unknown_name_is_told_with_near_names():
-    message = refusal("visitbench")
-    assert "no benchmark `visitbench`" in message
-    assert "did you mean `visit-bench`" in message
+    says(refusal("visitbench"), "EH-BENCHMARK-UNKNOWN", "`visitbench`", "`visit-bench`")
 
 
 def test_capitals_do_not_hide_a_near_name():
-    assert "did you mean `visit-bench`" in refusal("VISIT-BENCH")
+    says(refusal("VISIT-BENCH"), "EH-BENCHMARK-UNKNOWN", "`visit-bench`")
 
 
 def test_a_name_like_no_other_is_told_with_all_names():
@@ -113,15 +112,11 @@ def test_a_name_like_no_other_is_told_with_all_names():
 
 
 def test_visit_bench_needs_its_data():
-    message = refusal("visit-bench")
-    assert "--data PATH" in message
-    assert ".jsonl" in message
+    says(refusal("visit-bench"), "EH-DATA-NEEDED", "visit-bench", "--data PATH", ".jsonl")
 
 
 def test_the_sample_takes_no_data(tmp_path: Path):
-    message = refusal("visit-bench-sample", tmp_path / "x.jsonl")
-    assert "bundled" in message
-    assert str(tmp_path / "x.jsonl") in message
+    says(refusal("visit-bench-sample", tmp_path / "x.jsonl"), "EH-BENCHMARK", "bundled", tmp_path / "x.jsonl")
 
 
 def test_visit_bench_reads_our_lines_and_names_the_formats_it_knows(tmp_path: Path):
@@ -129,8 +124,8 @@ def test_visit_bench_reads_our_lines_and_names_the_formats_it_knows(tmp_path: Pa
     benchmark = load_benchmark("visit-bench", path=str(path))
     assert (benchmark.name, benchmark.licence, benchmark.sample) == ("visit-bench", "CC BY 4.0", False)
     assert [item.category for item in benchmark.items] == ["spot the diff"]
-    assert "There is no such file" in refusal("visit-bench", tmp_path / "sheet.csv")
-    assert "give one of .csv, .tsv, .parquet, .jsonl" in refusal("visit-bench", tmp_path / "sheet.docx")
+    says(refusal("visit-bench", tmp_path / "sheet.csv"), "EH-FILE-MISSING", tmp_path / "sheet.csv")
+    says(refusal("visit-bench", tmp_path / "sheet.docx"), "EH-DATA-FORMAT", ".csv, .tsv, .parquet, .jsonl")
 
 
 def test_a_file_given_as_the_name_is_a_benchmark_named_after_it(tmp_path: Path):
@@ -138,7 +133,7 @@ def test_a_file_given_as_the_name_is_a_benchmark_named_after_it(tmp_path: Path):
     benchmark = load_benchmark(str(path))
     assert (benchmark.name, benchmark.protocols, benchmark.sample) == ("kitchen", (), False)
     assert benchmark.items[0].category == "Spot_the_Diff"
-    assert "is itself a file of items" in refusal(str(path), path)
+    says(refusal(str(path), path), "EH-BENCHMARK", "itself", path)
 
 
 def test_an_installed_benchmark_is_listed_described_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

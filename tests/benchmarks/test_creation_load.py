@@ -21,6 +21,7 @@ from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.images import digest
 from tests.benchmarks.creation_cases import COLUMNS, GeneratedCase, generated_cases, write_parquet, write_tsv
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
+from tests.refusals import Refused, says
 
 RED64, BLUE64 = (base64.b64encode(image).decode() for image in (RED, BLUE))
 CASE = {
@@ -58,10 +59,10 @@ def notes(folder: Path, *rows: Mapping[str, str]) -> tuple[str, ...]:
     return found[1:]
 
 
-def refusal(path: Path) -> str:
+def refusal(path: Path) -> Refused:
     with pytest.raises(BenchmarkError) as caught:
         load(path)
-    return str(caught.value)
+    return Refused.made(str(caught.value), caught.value.code)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +170,7 @@ def test_a_value_of_up_to_64_characters_is_an_index_and_a_longer_one_an_image(tm
     rows = [owner, CASE | {"question": "Other.", "image": "x" * 64}]
     assert [item.images for item in load(write_rows(tmp_path / "x.tsv", *rows)).items] == [(RED_DIGEST,)] * 2
     rows = [owner | {"index": "x" * 65}, CASE | {"question": "Other.", "image": "x" * 65}]
-    assert "row 2, line 3: Image 1 of the case cannot be used" in refusal(write_rows(tmp_path / "x.tsv", *rows))
+    says(refusal(write_rows(tmp_path / "x.tsv", *rows)), "EH-DATA-IMAGE", "row 2, line 3: ", "Image 1")
 
 
 def test_where_image_is_empty_the_files_beside_the_data_are_read(tmp_path: Path):
@@ -247,7 +248,7 @@ def test_the_question_is_used_as_given_and_assembled_where_it_is_absent(tmp_path
         "Assume you are a poet\nA lake.\nPlease follow the requirements below to Write.\n1. Short"
     )
     message = refusal(write_rows(tmp_path / "x.tsv", CASE | {"question": "", "instruction": " "}))
-    assert "`question` and `instruction` are both empty" in message
+    says(message, "EH-DATA-BLANK", "`question` and `instruction`")
 
 
 def test_criteria_that_need_a_word_are_noted_by_case(tmp_path: Path):
@@ -284,17 +285,16 @@ def test_a_case_without_a_reference_a_task_of_ones_own_and_an_unknown_column_are
 
 def test_doubled_indices_and_doubled_cases_are_refused(tmp_path: Path):
     twice = refusal(write_rows(tmp_path / "x.tsv", CASE, CASE | {"question": "Other."}))
-    assert "row 2" in twice
-    assert "`7` was already given in row 1" in twice
+    says(twice, "EH-DATA-TWICE", "row 2", "`7`", "in row 1")
     same = refusal(write_rows(tmp_path / "x.tsv", CASE, CASE | {"index": "8"}))
-    assert "same content as `7`" in same
+    says(same, "EH-DATA-TWICE", "same content", "`7`")
 
 
 def test_missing_columns_are_told_once(tmp_path: Path):
     rows = [{"number": str(n), "question": "x", "image": RED64} for n in range(30)]
     message = refusal(write_rows(tmp_path / "x.tsv", *rows))
-    assert message.count("The column") == 1
-    assert "The column `index` is missing; found `number`, `question`, `image`." in message
+    says(message, "EH-DATA-COLUMN", "`index`", "found `number`, `question`, `image`.")
+    assert message.count("`index`") == 1
 
 
 @pytest.mark.parametrize(
@@ -361,14 +361,13 @@ def test_a_disk_without_room_for_the_images_is_told(tmp_path: Path):
         message = refusal(path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "its images cannot be unpacked to" in message
-    assert "TMPDIR" in message
+    says(message, "EH-BENCHMARK", "images", "TMPDIR")
 
 
 def test_a_nul_in_criteria_is_a_fault(tmp_path: Path):
     text = json.dumps(CASE | {"criteria": "{'subjective': 'a\\x00b'}"})
     (tmp_path / "x.jsonl").write_text(text)
-    assert "`criteria` holds a NUL character" in refusal(tmp_path / "x.jsonl")
+    says(refusal(tmp_path / "x.jsonl"), "EH-DATA-CELL", "`criteria`", "NUL")
 
 
 def test_the_generator_writes_all_official_columns(tmp_path: Path):

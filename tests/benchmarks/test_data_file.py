@@ -14,6 +14,7 @@ from evenhand.benchmarks.catalog import find_benchmark
 from evenhand.benchmarks.creation_mmbench.load import OFFICIAL_MD5
 from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.files.data_file import DataFile, data_files, download
+from tests.refusals import Refused, says
 
 DATA = bytes(range(256)) * 20_000
 MD5 = hashlib.md5(DATA).hexdigest()
@@ -65,10 +66,10 @@ def host() -> Generator[Host]:
     thread.join()
 
 
-def refusal(file: DataFile, folder: Path) -> str:
+def refusal(file: DataFile, folder: Path) -> Refused:
     with pytest.raises(BenchmarkError) as caught:
         download(file, folder)
-    return str(caught.value)
+    return Refused.made(str(caught.value), caught.value.code)
 
 
 def test_the_file_comes_whole_with_its_progress(host: Host, tmp_path: Path):
@@ -90,7 +91,7 @@ def test_a_file_that_is_here_is_not_fetched_again(host: Host, tmp_path: Path):
 def test_an_interrupted_download_goes_on_where_it_stopped(host: Host, tmp_path: Path):
     host.cut = 3_000_000
     message = refusal(host.file(), tmp_path)
-    assert "What came is kept and will be continued." in message
+    says(message, "EH-DOWNLOAD", "kept")
     assert not (tmp_path / "data.tsv").exists()
     (part,) = tmp_path.iterdir()
     kept = part.stat().st_size
@@ -135,13 +136,13 @@ def test_a_part_that_was_whole_needs_nothing_more(host: Host, tmp_path: Path):
 
 def test_bytes_with_another_md5_are_not_kept(host: Host, tmp_path: Path):
     message = refusal(host.file(md5="0" * 32), tmp_path)
-    assert "has not the MD5" in message
+    says(message, "EH-DOWNLOAD", f"MD5 {'0' * 32}")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_another_file_of_that_name_is_left_alone(host: Host, tmp_path: Path):
     (tmp_path / "data.tsv").write_bytes(b"mine")
-    assert "is another file" in refusal(host.file(), tmp_path)
+    says(refusal(host.file(), tmp_path), "EH-BENCHMARK", tmp_path / "data.tsv", MD5)
     assert (tmp_path / "data.tsv").read_bytes() == b"mine"
     assert host.asked == []
 
@@ -149,26 +150,24 @@ def test_another_file_of_that_name_is_left_alone(host: Host, tmp_path: Path):
 def test_a_refusal_of_the_server_is_told(host: Host, tmp_path: Path):
     host.status = 403
     message = refusal(host.file(), tmp_path)
-    assert "the server answered 403" in message
-    assert "--data" in message
+    says(message, "EH-DOWNLOAD", "403", "--data")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_larger_than_the_disk_is_refused_before_it_comes(host: Host, tmp_path: Path):
     host.length = 10**18
-    assert f"data.tsv needs {10**18} more; make room." in refusal(host.file(), tmp_path)
+    says(refusal(host.file(), tmp_path), "EH-BENCHMARK", f"data.tsv needs {10**18} more")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_network_that_does_not_allow_it_is_told_in_a_sentence(tmp_path: Path):
     message = refusal(DataFile(name="data.tsv", url="http://127.0.0.1:9/data.tsv", md5=MD5), tmp_path)
-    assert message.startswith("http://127.0.0.1:9/data.tsv could not be fetched (")
-    assert "bring data.tsv yourself and give it with --data" in message
+    says(message, "EH-DOWNLOAD", "http://127.0.0.1:9/data.tsv", "data.tsv yourself", "--data")
 
 
 def test_a_folder_that_cannot_be_made_is_told(host: Host, tmp_path: Path):
     (tmp_path / "file").write_bytes(b"")
-    assert "cannot be kept here" in refusal(host.file(), tmp_path / "file" / "below")
+    says(refusal(host.file(), tmp_path / "file" / "below"), "EH-BENCHMARK", f"{tmp_path / 'file' / 'below'}: data.tsv")
 
 
 def test_creation_mmbench_has_its_official_file_and_the_samples_have_none():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evenhand.benchmarks.answers.responses_file import ResponseSet, read_responses
 from evenhand.benchmarks.data_error import ResponsesError
 from evenhand.domain.item import Benchmark, Item
+from tests.refusals import Refused, says
 
 ITEMS = (
     Item(label="dog", instruction="What is it?", images=("https://e.org/x/dog.png",), category="animals"),
@@ -52,10 +53,10 @@ def answers(found: ResponseSet, model: str = "ada") -> dict[str, str]:
     return {labels[one.item]: one.text for one in found.responses if one.model == model}
 
 
-def refusal(folder: Path, *rows: Mapping[str, object]) -> str:
+def refusal(folder: Path, *rows: Mapping[str, object]) -> Refused:
     with pytest.raises(ResponsesError) as caught:
         read(folder, *rows)
-    return str(caught.value)
+    return Refused.made(str(caught.value), caught.value.code)
 
 
 def test_rows_are_matched_whatever_their_order(tmp_path: Path) -> None:
@@ -94,29 +95,29 @@ def test_several_images_are_a_list_under_any_usual_name(tmp_path: Path, column: 
 
 def test_another_address_with_the_same_file_name_is_another_image(tmp_path: Path) -> None:
     message = refusal(tmp_path, row(ITEMS[0], "x", image="https://elsewhere.org/other/dog.png"))
-    assert "has this instruction only with other images; rows: 1: row 1" in message
+    says(message, "EH-ITEM-UNKNOWN", "only with other images", "rows: 1: row 1")
     given = ["1.png", "https://elsewhere.org/2.png"]
-    assert "only with other images" in refusal(tmp_path, row(ITEMS[2], "x", image=str(given)))
+    message = refusal(tmp_path, row(ITEMS[2], "x", image=str(given)))
+    says(message, "EH-ITEM-UNKNOWN", "only with other images")
     assert answers(read(tmp_path, row(ITEMS[3], "red", image="https://e.org/held/0007.png"))) == {"held": "red"}
 
 
 def test_the_numbers_of_all_rows_that_match_nothing_are_told(tmp_path: Path) -> None:
     unknown = [row(ITEMS[0], "x", instruction=f"Unheard {number}?") for number in range(9)]
     message = refusal(tmp_path, *unknown[:3], row(ITEMS[0], "a dog"), *unknown[3:8], row(ITEMS[1], "a cat"), unknown[8])
-    assert "rows: 9: row 1, line 2" in message
-    assert "and 4 more; all of them are rows 1-3, 5-9, 11." in message
+    says(message, "EH-ITEM-UNKNOWN", "rows: 9: row 1, line 2", "and 4 more", "rows 1-3, 5-9, 11.")
 
 
 def test_images_in_another_order_are_other_images(tmp_path: Path) -> None:
     message = refusal(tmp_path, row(ITEMS[2], "x", image="['https://e.org/2.png', 'https://e.org/1.png']"))
-    assert "has this instruction only with other images; rows: 1: row 1" in message
+    says(message, "EH-ITEM-UNKNOWN", "only with other images", "rows: 1: row 1")
 
 
 def test_without_an_image_the_category_tells_apart(tmp_path: Path) -> None:
     found = read(tmp_path, row(ITEMS[4], "roses", instruction_category="Write_a_Poem"))
     assert answers(found) == {"poem": "roses"}
     message = refusal(tmp_path, row(ITEMS[4], "roses", instruction_category=""))
-    assert "several items that fit" in message
+    says(message, "EH-ITEM-UNKNOWN", "several items")
 
 
 def test_spaces_and_line_ends_of_an_instruction_do_not_matter(tmp_path: Path) -> None:
@@ -145,9 +146,7 @@ def test_nan_is_no_answer_and_counted(tmp_path: Path, nothing: str) -> None:
 def test_unknown_instructions_are_listed_and_nothing_is_taken(tmp_path: Path) -> None:
     unknown = [row(ITEMS[0], "x", instruction=f"Never asked {number} " + "word " * 30) for number in range(7)]
     message = refusal(tmp_path, row(ITEMS[0], "x"), *unknown)
-    assert "visit-bench has no item with this instruction; rows: 7: row 2, line 3" in message
-    assert '("Never asked 0 word word' in message
-    assert "and 2 more" in message
+    says(message, "EH-ITEM-UNKNOWN", "rows: 7: row 2, line 3", '("Never asked 0 word', "and 2 more")
 
 
 def test_rows_that_fit_nothing_are_left_out_with_a_warning_where_gaps_are_allowed(tmp_path: Path) -> None:
@@ -159,7 +158,7 @@ def test_rows_that_fit_nothing_are_left_out_with_a_warning_where_gaps_are_allowe
 
 def test_an_item_answered_twice_is_an_error_unless_the_texts_agree(tmp_path: Path) -> None:
     message = refusal(tmp_path, row(ITEMS[0], "a dog"), row(ITEMS[0], "a wolf"))
-    assert "`ada` already answered item `dog` with another text (row 1, line 2)" in message
+    says(message, "EH-DATA-TWICE", "`ada`", "`dog`", "(row 1, line 2)")
     found = read(tmp_path, row(ITEMS[0], "a dog"), row(ITEMS[0], "a dog"))
     assert len(found.responses) == 1
     assert "repeat an earlier row were dropped: 1" in found.warnings[-1]
@@ -168,24 +167,24 @@ def test_an_item_answered_twice_is_an_error_unless_the_texts_agree(tmp_path: Pat
 @pytest.mark.parametrize("model", ["reference", "Reference", " REFERENCE "])
 def test_the_references_name_is_refused(tmp_path: Path, model: str) -> None:
     message = refusal(tmp_path, row(ITEMS[0], "x", model=model), row(ITEMS[1], "y", model=model))
-    assert "reserved for the benchmark's own references" in message
+    says(message, "EH-NAME-RESERVED", "references")
     assert "problems were found" not in message
 
 
 def test_the_name_of_a_submission_is_refused_once(tmp_path: Path) -> None:
     message = refusal(tmp_path, row(ITEMS[0], "x", model="submission-1a"), row(ITEMS[1], "y", model="submission-1a"))
-    assert "The model name `submission-1a` is reserved for what teams submit; rename the column." in message
+    says(message, "EH-NAME-RESERVED", "`submission-1a`", "column")
     assert "problems were found" not in message
 
 
 def test_a_column_without_a_models_name_is_told(tmp_path: Path) -> None:
     fields = {"instruction": "What is it?", "image": "dog.png", "prediction": "x"}
-    assert "names no model; call it `<model name> prediction`" in refusal(tmp_path, fields)
+    says(refusal(tmp_path, fields), "EH-DATA-COLUMN", "`prediction`", "`<model name> prediction`")
 
 
 def test_two_columns_of_one_model_are_told(tmp_path: Path) -> None:
     fields = {**row(ITEMS[0], "x"), "ada  prediction": "y"}
-    assert "Several columns hold the answers of `ada`" in refusal(tmp_path, fields)
+    says(refusal(tmp_path, fields), "EH-DATA-TWICE", "`ada`")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))

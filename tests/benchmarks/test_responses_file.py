@@ -14,6 +14,7 @@ from evenhand.benchmarks.data_error import ResponsesError
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE
 from tests.benchmarks.files import write_lines
+from tests.refusals import Refused, says
 
 ITEMS = tuple(
     Item(label=label, instruction=f"Ask {label}", reference="It is so." if label != "s03" else None)
@@ -31,10 +32,10 @@ def read(folder: Path, given: Rows) -> ResponseSet:
     return read_responses(write_lines(folder / "r.jsonl", given), BENCHMARK)
 
 
-def refusal(path: Path | list[Path]) -> str:
+def refusal(path: Path | list[Path]) -> Refused:
     with pytest.raises(ResponsesError) as caught:
         read_responses(path, BENCHMARK)
-    return str(caught.value)
+    return Refused.made(str(caught.value), caught.value.code)
 
 
 def test_answers_are_kept_exactly_and_in_order(tmp_path: Path):
@@ -93,8 +94,7 @@ def test_our_own_name_wins_over_another_tools(tmp_path: Path):
 
 def test_two_names_of_other_tools_for_one_column_are_not_guessed(tmp_path: Path):
     path = write_lines(tmp_path / "r.jsonl", [{"id": "s01", "index": 4, "model": "m", "response": "x"}])
-    message = refusal(path)
-    assert "`id`, `index` could each be `item`" in message
+    says(refusal(path), "EH-DATA-COLUMN", "`id`, `index`", "`item`")
 
 
 def test_numbers_are_taken_as_text_and_a_null_is_an_empty_response(tmp_path: Path):
@@ -161,16 +161,13 @@ def test_two_blanks_for_one_item_are_one_empty_response(tmp_path: Path):
 
 def test_two_texts_for_one_item_and_model_are_an_error_with_both_rows(tmp_path: Path):
     message = refusal(write_lines(tmp_path / "r.jsonl", [*rows(s01="x"), *rows("n", s01="x"), *rows(s01="y")]))
-    assert message.startswith(f"{tmp_path / 'r.jsonl'}, row 3, line 3: ")
-    assert "`m` already answered item `s01` with another text (row 1, line 1)" in message
+    says(message, "EH-DATA-TWICE", f"{tmp_path / 'r.jsonl'}, row 3, line 3: ", "`m`", "`s01`", "(row 1, line 1)")
 
 
 def test_two_texts_in_two_files_are_an_error_with_both_files(tmp_path: Path):
     first = write_lines(tmp_path / "one.jsonl", rows(s01="x"))
     second = write_lines(tmp_path / "two.jsonl", rows(s01="y"))
-    message = refusal([first, second])
-    assert message.startswith(f"{second}, row 1, line 1: ")
-    assert f"({first}, row 1, line 1)" in message
+    says(refusal([first, second]), "EH-DATA-TWICE", f"{second}, row 1, line 1: ", f"({first}, row 1, line 1)")
 
 
 def test_several_files_are_one_set(tmp_path: Path):
@@ -185,22 +182,22 @@ def test_several_files_are_one_set(tmp_path: Path):
 def test_wrong_columns_are_told_once_with_what_was_found_and_what_is_near(tmp_path: Path):
     path = tmp_path / "r.csv"
     path.write_text("ITEM,modle,text\ns01,m,x\ns02,m,x\n")
-    lines = refusal(path).split("\n")
-    assert len(lines) == 4
-    assert "No column `item` (or `id`, `index`); found `ITEM`, `modle`, `text`. Did you mean `ITEM`?" in lines[1]
-    assert "No column `model`" in lines[2]
-    assert "Did you mean `modle`?" in lines[2]
-    assert "No column `response` (or `output`, `prediction`)" in lines[3]
-    assert "Did you mean" not in lines[3]
+    message = refusal(path)
+    assert message.code == "EH-DATA-COLUMN"
+    _, *lines = (Refused.made(line, message.code) for line in message.split("\n"))
+    item, model, response = lines
+    says(item, "EH-DATA-COLUMN", "`item` (or `id`, `index`); found `ITEM`, `modle`, `text`.", "mean `ITEM`?")
+    says(model, "EH-DATA-COLUMN", "`model`", "mean `modle`?")
+    says(response, "EH-DATA-COLUMN", "`response` (or `output`, `prediction`)")
+    assert "Did you mean" not in response
 
 
 def test_unknown_items_are_counted_and_near_ones_named(tmp_path: Path):
     given = [{"id": label, "model": model, "output": "x"} for label in ("s01", "S01", "zebra") for model in "ab"]
     message = refusal(write_lines(tmp_path / "r.jsonl", given))
-    assert message.startswith(f"{tmp_path / 'r.jsonl'}, row 3, line 3: tiny has no such item: ")
-    assert "`S01` (row 3, line 3; near: `s01`" in message
-    assert "`zebra` (row 5, line 5)" in message
-    assert "Unknown items: 2, in 4 rows, by the column `id`." in message
+    near, far = "`S01` (row 3, line 3; near: `s01`", "`zebra` (row 5, line 5)"
+    counted = ("items: 2, in 4 rows", "`id`")
+    says(message, "EH-ITEM-UNKNOWN", f"{tmp_path / 'r.jsonl'}, row 3, line 3: tiny ", near, far, *counted)
 
 
 def test_beyond_five_unknown_items_the_rest_is_counted(tmp_path: Path):
@@ -213,37 +210,35 @@ def test_beyond_five_unknown_items_the_rest_is_counted(tmp_path: Path):
 @pytest.mark.parametrize("name", ["reference", "Reference", " reference "])
 def test_the_name_reference_is_not_a_models(tmp_path: Path, name: str):
     message = refusal(write_lines(tmp_path / "r.jsonl", rows(name, s01="x")))
-    assert "row 1, line 1" in message
-    assert "reserved" in message
+    says(message, "EH-NAME-RESERVED", "row 1, line 1")
 
 
 @pytest.mark.parametrize(
-    ("row", "words"),
+    ("row", "code", "facts"),
     [
-        ({"item": "s01", "model": "", "response": "x"}, ["`model` is empty"]),
-        ({"item": None, "model": "m", "response": "x"}, ["`item` must be text", "null"]),
-        ({"item": "s01", "model": ["m"], "response": "x"}, ["`model` must be text", "a list"]),
-        ({"item": "s01", "model": "m", "response": {"a": 1}}, ["`response` must be text", "an object"]),
-        ({"item": "s01", "model": "m\x1b[31m", "response": "x"}, ["`model`", "cannot be printed"]),
-        ({"item": "s01", "model": "m", "response": "a\x00b"}, ["`response`", "NUL"]),
-        ({"item": "s01", "model": "m", "response": "\ud83d"}, ["`response`", "surrogate"]),
-        ({"item": "s01", "generator": "m"}, ["`response` or `output` or `prediction` is missing", "`generator`"]),
+        ({"item": "s01", "model": "", "response": "x"}, "BLANK", ["`model`"]),
+        ({"item": None, "model": "m", "response": "x"}, "TYPE", ["`item`", "null"]),
+        ({"item": "s01", "model": ["m"], "response": "x"}, "TYPE", ["`model`", "a list"]),
+        ({"item": "s01", "model": "m", "response": {"a": 1}}, "TYPE", ["`response`", "an object"]),
+        ({"item": "s01", "model": "m\x1b[31m", "response": "x"}, "CELL", ["`model`", "\\x1b"]),
+        ({"item": "s01", "model": "m", "response": "a\x00b"}, "CELL", ["`response`", "NUL"]),
+        ({"item": "s01", "model": "m", "response": "\ud83d"}, "CELL", ["`response`", "surrogate"]),
+        ({"item": "s01", "generator": "m"}, "COLUMN", ["`response` or `output` or `prediction`", "`generator`"]),
     ],
 )
-def test_a_row_that_does_not_fit_is_told_by_row_and_column(tmp_path: Path, row: dict[str, object], words: list[str]):
+def test_a_row_that_does_not_fit_is_told_by_row_and_column(
+    tmp_path: Path, row: dict[str, object], code: str, facts: list[str]
+):
     message = refusal(write_lines(tmp_path / "r.jsonl", [*rows(s02="x"), row]))
-    assert message.startswith(f"{tmp_path / 'r.jsonl'}, row 2, line 2: ")
-    for word in words:
-        assert word in message
+    says(message, f"EH-DATA-{code}", f"{tmp_path / 'r.jsonl'}, row 2, line 2: ", *facts)
 
 
 def test_all_problems_of_all_files_are_told_together(tmp_path: Path):
     first = write_lines(tmp_path / "one.jsonl", rows("reference", s01="x"))
     second = write_lines(tmp_path / "two.jsonl", rows("m", s99="x"))
     message = refusal([first, second, tmp_path / "none.jsonl"])
-    assert message.startswith("3 problems were found and nothing was loaded.")
-    for word in [f"{first}, row 1, line 1", f"{second}, row 1, line 1", f"{tmp_path / 'none.jsonl'}: There is no such"]:
-        assert word in message
+    places = (f"{first}, row 1, line 1", f"{second}, row 1, line 1", f"{tmp_path / 'none.jsonl'}: ")
+    says(message, "EH-ANSWERS", "3 problems", *places)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from evenhand.benchmarks.visit_bench.load import images_of, source_of
 from evenhand.domain.item import Benchmark, Item
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
 from tests.beside import ANNOTATED_EXAMPLE, MULTI_IMAGES, needs
+from tests.refusals import Refused, refuses, says
 
 RIGHT = {"human_ratings_gpt4_correct": "True", "human_ratings_problem_in_caption": "False"}
 RIGHT["human_ratings_problem_in_gpt4"] = "False"
@@ -46,10 +47,10 @@ def load(path: Path, reference: str | None = None) -> Benchmark:
     return load_benchmark("visit-bench", path=path, reference=reference)
 
 
-def refusal(path: Path, reference: str | None = None) -> str:
+def refusal(path: Path, reference: str | None = None) -> Refused:
     with pytest.raises(BenchmarkError) as caught:
         load(path, reference)
-    return str(caught.value)
+    return Refused.made(str(caught.value), caught.value.code)
 
 
 def multi(**changes: object) -> dict[str, object]:
@@ -258,25 +259,26 @@ def test_a_row_that_does_not_fit_is_named(tmp_path: Path, change: dict[str, str]
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "code", "fact"),
     [
-        ({"images": "https://e.org/1.png"}, "`images` must be a list of URLs"),
-        ({"images": "[]"}, "`images` must be a list of URLs"),
-        ({"images": '["https://e.org/1.png", NaN]'}, "`images` must be a list of URLs"),
-        ({"images": '["file:///etc/passwd"]'}, "neither a file"),
-        ({"images_dense_captions": '["1", "2", "3"]'}, "captions for more images than the 2 there are"),
+        ({"images": "https://e.org/1.png"}, "TYPE", "`images`"),
+        ({"images": "[]"}, "TYPE", "`images`"),
+        ({"images": '["https://e.org/1.png", NaN]'}, "TYPE", "`images`"),
+        ({"images": '["file:///etc/passwd"]'}, "IMAGE", "`file:///etc/passwd`"),
+        ({"images_dense_captions": '["1", "2", "3"]'}, "CELL", "than the 2"),
     ],
 )
-def test_a_multi_image_row_that_does_not_fit_is_named(tmp_path: Path, change: dict[str, str], words: str) -> None:
-    assert words in refusal(sheet(tmp_path / "m.csv", [multi(**change)]))
+def test_a_multi_image_row_that_does_not_fit_is_named(
+    tmp_path: Path, change: dict[str, str], code: str, fact: str
+) -> None:
+    row = multi(**{"images_dense_captions": "", **change})
+    says(refusal(sheet(tmp_path / "m.csv", [row])), f"EH-DATA-{code}", fact)
 
 
 def test_a_broken_embedded_image_is_told_with_its_row(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pl.DataFrame([{**ROW, "image_url": None, "image": {"bytes": b"<html>", "path": None}}]).write_parquet(path)
-    message = refusal(path)
-    assert "row 1" in message
-    assert "`image` cannot be used" in message
+    says(refusal(path), "EH-DATA-IMAGE", "row 1", "`image`")
 
 
 @pytest.mark.parametrize("missing", ["instruction_category", "image_url", "instruction_conditioned_caption"])
@@ -294,11 +296,11 @@ def test_a_folder_without_a_sheet_is_told(tmp_path: Path) -> None:
 
 def test_only_the_sheets_offer_a_choice_of_references(tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "x.jsonl", [{"item": "1", "instruction": "x"}])
-    assert "leave it out here" in refusal(lines, "verified-gpt4")
-    assert "there are `given`, `verified-gpt4`" in refusal(lines, "best")
-    with pytest.raises(BenchmarkError, match="no choice of them"):
+    says(refusal(lines, "verified-gpt4"), "EH-REFERENCE-UNKNOWN", lines, "`verified-gpt4`")
+    says(refusal(lines, "best"), "EH-REFERENCE-UNKNOWN", "`best`", "`given`, `verified-gpt4`")
+    with refuses("EH-REFERENCE-UNKNOWN", lines, "`given`"):
         load_benchmark(str(lines), reference="given")
-    with pytest.raises(BenchmarkError, match="has no choice of them"):
+    with refuses("EH-REFERENCE-UNKNOWN", "visit-bench-sample", "`given`"):
         load_benchmark("visit-bench-sample", reference="given")
 
 

@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests import warm
+from tests.refusals import Refused
 
 EVENHAND = str(Path(sys.executable).with_name("evenhand"))
 DEAF = "http://127.0.0.1:9/v1"
@@ -33,14 +33,14 @@ class Victim:
     def precious(self) -> Path:
         return self.home / "precious"
 
-    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **variables: str) -> warm.Done:
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(self.home), "TMPDIR": str(self.home), "PYTHONWARNINGS": "error",
             "SECRET_OF_ANOTHER": "sk-of-another-service-0000000",
         }  # fmt: skip
         return warm.run(*arguments, cwd=self.folder, env=environment | variables)
 
-    def refused(self, *arguments: str, **variables: str) -> str:
+    def refused(self, *arguments: str, **variables: str) -> Refused:
         ran = self.run(*arguments, **variables)
         assert ran.returncode == 2, f"{ran.returncode}: {ran.stdout}{ran.stderr}"
         if "--json" in arguments:
@@ -49,4 +49,4 @@ class Victim:
             assert ran.stdout == ""
         assert "Unexpected error" not in ran.stderr
         assert self.precious.read_text() == "mine"
-        return ran.stderr
+        return ran.refused

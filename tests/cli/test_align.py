@@ -261,13 +261,11 @@ def test_a_file_that_does_not_fit_gets_a_sentence(shell: Shell, rows: list[str],
 def test_wrong_use_gets_a_sentence(shell: Shell):
     rows, _ = study()
     path = shell.file("p.csv", HEADER, *rows)
-    assert "There is no rater 'nera' in the files; did you mean 'near'?" in shell.refused(
-        "align", path, "--judge", "nera"
-    )
-    assert "give one of the two" in shell.refused("align", path, "--benchmark", "b")
-    assert "Nobody judged a pair with 'W'" in shell.refused("align", path, "--against", "W")
+    shell.refuses("EH-CHOOSE-NOTHING", "'nera'", "mean 'near'", of=("align", path, "--judge", "nera"))
+    shell.refuses("EH-USAGE", "--benchmark", of=("align", path, "--benchmark", "b"))
+    shell.refuses("EH-CHOOSE-NOTHING", "'W'", "--against", of=("align", path, "--against", "W"))
     choices = shell.file("choices.csv", "A_model,B_model,model_selection.A,model_selection.B", "X,Y,True,False")
-    assert "`evenhand import --judgements`" in shell.refused("align", choices)
+    shell.refuses("EH-FILE-OTHER", "`evenhand import --judgements`", of=("align", choices))
 
 
 BENCHMARK = "visit-bench-sample"
@@ -310,7 +308,7 @@ def test_the_ledger_gives_what_the_same_verdicts_give_as_a_file_and_both_texts(s
         of_ledger["cases"] - 1,
         of_ledger["raters"][0]["mae_n"] - 1,
     )
-    assert "no verdicts of 'gpd'" in shell.refused("align", "--benchmark", BENCHMARK, "--judge", "gpd")
+    shell.refuses("EH-CHOOSE-NOTHING", "'gpd'", of=("align", "--benchmark", BENCHMARK, "--judge", "gpd"))
 
 
 def test_a_ledger_without_people_gets_a_sentence(shell: Shell):

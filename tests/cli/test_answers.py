@@ -13,6 +13,7 @@ from evenhand.ledger.store.record import Ledger
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.cli.served import pictures, served, words
 from tests.exchange.world import Ran, run, store_in
+from tests.refusals import says
 from tests.scripted_server import Body, Canned, Fault, Script, ScriptedServer
 
 SAMPLE = load_benchmark("creation-mmbench-sample")
@@ -155,8 +156,7 @@ def test_answers_asked_for_in_different_ways_are_not_mixed_under_one_name(tmp_pa
             before = len(server.requests)
             mixed = answer(tmp_path, server, *more)
             assert mixed.code == 2
-            assert "Answers of 'm' on record were asked for with temperature 0.7" in mixed.err
-            assert "give another --name for those with the defaults, or --replace them all." in mixed.err
+            says(mixed.refused, "EH-ON-RECORD", "'m'", "temperature 0.7", "--name", "the defaults", "--replace")
             assert len(server.requests) == before
         assert answer(tmp_path, server, "--limit", 3, "--replace").code == 0
         assert answer(tmp_path, server, "--limit", 4).code == 0

@@ -9,6 +9,7 @@ import pytest
 from tests.benchmarks.test_catalog import BUNDLED, LOAD, TOML, install
 from tests.beside import MULTI_IMAGES, needs
 from tests.exchange.world import run
+from tests.refusals import says
 
 
 @pytest.fixture
@@ -64,10 +65,10 @@ def test_any_benchmark_counts_the_data_brought_and_has_no_sources_unless_it_know
 def test_data_that_is_wanted_or_not_taken_is_a_sentence(sheet: Path) -> None:
     bundled = run("benchmarks", "show", "visit-bench-sample", "--data", str(sheet))
     assert bundled.code != 0
-    assert "is bundled and takes no data" in bundled.err
+    says(bundled.refused, "EH-BENCHMARK", "bundled", sheet)
     lacking = run("benchmarks", "show", "visit-bench", "--reference", "given")
     assert lacking.code != 0
-    assert "visit-bench needs its data (--data PATH)" in lacking.err
+    says(lacking.refused, "EH-DATA-NEEDED", "visit-bench", "--data PATH")
 
 
 def test_one_broken_package_is_named_and_the_other_benchmarks_are_listed(

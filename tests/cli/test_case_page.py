@@ -15,6 +15,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from tests.benchmarks.files import write_images, write_lines
 from tests.cli.served import served, words
 from tests.exchange.world import Ran, run, store_in
+from tests.refusals import says
 from tests.scripted_server import Body, Script
 
 SAMPLE = load_benchmark("creation-mmbench-sample")
@@ -119,7 +120,8 @@ def test_one_model_can_be_chosen_and_the_baseline_stays(store: str) -> None:
     assert "VIVID" not in page
     assert "vivid" not in page
     wrong = show(store, "--models", "plane")
-    assert (wrong.code, "No answers of 'plane' to this item are on record" in wrong.err) == (2, True)
+    assert wrong.code == 2
+    says(wrong.refused, "EH-CHOOSE-NOTHING", "'plane'")
 
 
 def test_the_same_as_a_document(store: str) -> None:
@@ -155,7 +157,8 @@ def test_an_item_that_was_answered_and_not_judged_is_shown_and_a_lost_image_is_t
     assert "Answer of openai/m\n  Mine." in page
     assert page.count("not available") == len(ITEM.images)
     none = run("show", "--benchmark", "visit-bench", "--item", "1", "--store", store)
-    assert (none.code, none.err) == (2, "Error: The ledger holds nothing of visit-bench.\n")
+    assert none.code == 2
+    says(none.refused, "EH-CHOOSE-NOTHING", "visit-bench")
 
 
 def test_a_question_that_is_not_just_its_parts_put_together_is_shown_whole_beside_them(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests import warm
+from tests.refusals import Refused, says
 from tests.scripted_server import server_process
 
 
@@ -20,12 +20,15 @@ class Desk:
         self.folder = folder
         self.base_url = base_url
 
-    def run(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, expect: int = 0) -> warm.Done:
         environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
         done = warm.run(*arguments, cwd=self.folder, env={**environment, "COLUMNS": "100"})
         assert done.returncode == expect, done.stderr
         assert "Traceback" not in done.stderr
         return done
+
+    def refused(self, *arguments: str, expect: int = 2) -> Refused:
+        return self.run(*arguments, expect=expect).refused
 
     def json(self, *arguments: str, expect: int = 0) -> dict[str, Any]:
         document = json.loads(self.run(*arguments, "--json", expect=expect).stdout)
@@ -64,7 +67,7 @@ def test_version(desk: Desk) -> None:
 
 
 def test_an_unknown_command_is_told_the_near_one(desk: Desk) -> None:
-    assert "Did you mean 'judge'?" in desk.run("jugde", expect=2).stderr
+    says(desk.refused("jugde"), "EH-USAGE", "'jugde'", "mean 'judge'")
 
 
 def test_a_board_says_who_won_and_how_far_the_judge_can_be_trusted(desk: Desk) -> None:
@@ -96,9 +99,9 @@ def test_a_ledger_with_two_judges_has_no_board_until_one_is_chosen(server: str, 
         "judge", "visit-bench-sample", "--judge", "openai/gpt-4o-mini", "--judge-base-url", server,
         "--pairs", "random", "--battles", "2",
     )  # fmt: skip
-    refused = desk.run("rank", expect=2)
-    assert "choose one with --judge: openai/gpt-4o, openai/gpt-4o-mini." in refused.stderr
-    assert refused.stdout == ""
+    done = desk.run("rank", expect=2)
+    says(done.refused, "EH-CHOOSE-SEVERAL", "--judge: openai/gpt-4o, openai/gpt-4o-mini.")
+    assert done.stdout == ""
     assert desk.json("rank", "--judge", "openai/gpt-4o-mini")["judge"] == "openai/gpt-4o-mini"
 
 
@@ -129,8 +132,8 @@ def test_show_of_an_item_holds_every_answer(desk: Desk) -> None:
     item = desk.json("show", "--benchmark", "visit-bench-sample", "--item", "s01")
     assert len(item["answers"]) == 5
     assert "did you mean" in desk.run("show", "--item", "s1x", expect=2).stderr.lower()
-    assert "Say what to show" in desk.run("show", expect=2).stderr
-    assert "There is no run" in desk.run("show", "zzz", expect=1).stderr
+    says(desk.refused("show"), "EH-USAGE", "--item")
+    says(desk.refused("show", "zzz", expect=1), "EH-RUN-UNKNOWN", "zzz")
 
 
 def test_benchmarks_and_protocols_and_models_are_listed_and_shown(desk: Desk) -> None:
@@ -178,13 +181,10 @@ def test_replies_got_elsewhere_are_read_without_a_call(desk: Desk) -> None:
     assert "the first shown is better" in words
     assert "unreadable. No decision was found." in words
     file.write_text('{"item": "7"}\n', encoding="utf-8")
-    assert (
-        "row 1 (line 1): expected item (text or number) and reply"
-        in desk.run("read", "visit_pairwise", str(file), expect=2).stderr
-    )
+    says(desk.refused("read", "visit_pairwise", str(file)), "EH-FILE", "row 1 (line 1): ", "item", "reply")
     for number in ("9" * 5000, "[" * 99_999):
         file.write_text(f'{{"item": {number}', encoding="utf-8")
-        assert "row 1 (line 1): not JSON" in desk.run("read", "visit_pairwise", str(file), expect=2).stderr
+        says(desk.refused("read", "visit_pairwise", str(file)), "EH-FILE", "row 1 (line 1): not JSON")
 
 
 def test_the_ledger_is_counted_checked_and_copied(desk: Desk) -> None:
@@ -231,5 +231,5 @@ def test_doctor_tells_what_an_endpoint_can_do(desk: Desk) -> None:
 def test_reading_commands_make_no_ledger(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "")
     for command in (("rank",), ("runs",), ("ledger", "info")):
-        assert "There is no ledger" in desk.run(*command, expect=1).stderr
+        says(desk.refused(*command, expect=1), "EH-LEDGER-MISSING")
     assert list(tmp_path.iterdir()) == []

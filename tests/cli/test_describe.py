@@ -110,29 +110,28 @@ def test_two_files_of_one_name_are_told_apart(shell: Shell, own: Path):
     twin = write_lines(shell.folder / "below" / "own.jsonl", [{"id": "1", "instruction": "Look."}])
     made = shell.document("describe", own, other.name)
     assert [one["name"] for one in made["benchmarks"]] == ["own", "a=b"]
-    assert "own (own.jsonl) is given twice" in shell.refused("describe", own, twin)
+    shell.refuses("EH-USAGE", "own (own.jsonl)", "twice", of=("describe", own, twin))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "code", "facts"),
     [
-        (["visit-bench-sampel"], "did you mean `visit-bench-sample`"),
-        (["visit-bench"], "visit-bench needs its data"),
-        (["visit-bench="], "visit-bench needs its data"),
-        (["visit-bench-sample", "--detector", "no.onnx"], "no.onnx: There is no such file."),
-        (["visit-bench-sample", "--image-kinds", "no.csv"], "no.csv: There is no such file."),
-        (["visit-bench-sample", "--plot", "x.pdf"], "A picture is written as .svg, .png, .html; x.pdf"),
+        (["visit-bench-sampel"], "EH-BENCHMARK-UNKNOWN", ["`visit-bench-sample`"]),
+        (["visit-bench"], "EH-DATA-NEEDED", ["visit-bench=PATH"]),
+        (["visit-bench="], "EH-DATA-NEEDED", ["visit-bench=PATH"]),
+        (["visit-bench-sample", "--detector", "no.onnx"], "EH-FILE-MISSING", ["no.onnx: "]),
+        (["visit-bench-sample", "--image-kinds", "no.csv"], "EH-FILE-MISSING", ["no.csv: "]),
+        (["visit-bench-sample", "--plot", "x.pdf"], "EH-USAGE", [".svg, .png, .html", "x.pdf"]),
     ],
 )
-def test_what_cannot_be_done_gets_a_sentence(shell: Shell, arguments: list[str], says: str):
-    assert says in shell.refused("describe", *arguments)
+def test_what_cannot_be_done_gets_a_sentence(shell: Shell, arguments: list[str], code: str, facts: list[str]):
+    shell.refuses(code, *facts, of=("describe", *arguments))
 
 
 def test_a_detector_of_another_kind_gets_a_sentence(shell: Shell):
     detector = write_detector(shell.folder / "d.onnx", {"output0": yolo_rows()[:, :, :7]})
-    assert "d.onnx: The detector gives output0 [1, 0, 7]" in shell.refused(
-        "describe", "visit-bench-sample", "--detector", detector
-    )
+    asked = ("describe", "visit-bench-sample", "--detector", detector)
+    shell.refuses("EH-DESCRIBE", "d.onnx: ", "output0 [1, 0, 7]", of=asked)
 
 
 @needs(MULTI_IMAGES)
@@ -158,8 +157,8 @@ def test_without_the_language_model_all_but_the_verbs_is_told(shell: Shell, monk
 
 def test_without_onnxruntime_a_detector_gets_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    said = shell.refused("describe", "visit-bench-sample", "--detector", "d.onnx")
-    assert "from the clone: pip install '.[describe]'" in said
+    asked = ("describe", "visit-bench-sample", "--detector", "d.onnx")
+    shell.refuses("EH-EXTRA-MISSING", "pip install '.[describe]'", of=asked)
 
 
 @pytest.mark.slow
@@ -173,6 +172,4 @@ def test_the_commands_of_the_reference_page_run(shell: Shell):
 
 
 def test_a_benchmark_without_its_data_is_told_how_describe_takes_it(shell: Shell):
-    _, err = shell.run("describe", "visit-bench", expect=2)
-    assert "visit-bench needs its data: write visit-bench=PATH." in err
-    assert "--data" not in err
+    assert "--data" not in shell.refused("describe", "visit-bench")

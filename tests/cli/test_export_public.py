@@ -9,6 +9,7 @@ from evenhand.benchmarks.catalog import load_benchmark
 from tests.benchmarks.files import RED, RED_DIGEST, write_images, write_lines
 from tests.cli.shell import Shell
 from tests.exchange.world import with_answers
+from tests.refusals import Refused, says
 
 PHRASE = "zanzibar-quokka-7731"
 
@@ -78,17 +79,15 @@ def test_the_bundled_sample_needs_neither_data_nor_ledger(shell: Shell) -> None:
 
 
 def test_wrong_use_is_a_sentence(shell: Shell) -> None:
-    def refused(*more: object) -> str:
-        return " ".join(shell.refused("export", "--out", "p.csv", *more).split())
+    def refused(*more: object) -> Refused:
+        return shell.refused("export", "--out", "p.csv", *more)
 
-    assert "--public is an export of its own" in refused("--public", "--battles")
-    assert "--images writes the images of a --public export" in refused("--battles", "--images", "x")
-    assert "Name the benchmark" in refused("--public")
-    assert "There is no ledger to look up visit-bench in; give its file with --data" in refused(
-        "--public", "--benchmark", "visit-bench"
-    )
+    says(refused("--public", "--battles"), "EH-USAGE", "--public", "--battles")
+    says(refused("--battles", "--images", "x"), "EH-USAGE", "--images", "--public")
+    says(refused("--public"), "EH-USAGE", "--benchmark")
+    says(refused("--public", "--benchmark", "visit-bench"), "EH-LEDGER-MISSING", "visit-bench", "--data")
     Path("p.csv").write_text("mine", encoding="utf-8")
-    assert "exists already" in refused("--public", "--benchmark", "visit-bench-sample")
+    says(refused("--public", "--benchmark", "visit-bench-sample"), "EH-OUTPUT-EXISTS", "p.csv")
     assert Path("p.csv").read_text(encoding="utf-8") == "mine"
 
 

@@ -18,6 +18,7 @@ from evenhand.ledger.upkeep import check as upkeep
 from tests.benchmarks.files import BLUE_DIGEST, RED_DIGEST
 from tests.exchange.world import Ran, run, store_in
 from tests.images.web import Web, serving
+from tests.refusals import says
 from tests.scripted_server import server_process
 
 
@@ -109,7 +110,7 @@ def test_a_size_limit_of_the_users_own(tmp_path: Path, web: Web) -> None:
 def test_a_benchmark_without_urls_has_nothing_to_fetch(tmp_path: Path) -> None:
     done = run("benchmarks", "fetch", "visit-bench-sample", "--store", store_in(tmp_path))
     assert done.code == 2
-    assert "names no image by a URL" in done.err
+    says(done.refused, "EH-USAGE", "visit-bench-sample", "URL")
 
 
 def test_a_target_that_cannot_be_written_is_told_before_anything_is_fetched(tmp_path: Path, web: Web) -> None:

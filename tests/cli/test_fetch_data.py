@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.benchmarks.data_error import BenchmarkError, DownloadError
 from evenhand.benchmarks.files.data_file import DataFile
 from evenhand.cli.data.fetching import fetch_data
 from evenhand.cli.sentences import exit_code_of
 from tests.benchmarks.files import RED
 from tests.exchange.world import run
 from tests.images.web import serving
+from tests.refusals import refuses, says
 
 
 def test_the_file_comes_into_the_folder_and_a_second_time_nothing_comes(
@@ -36,22 +36,22 @@ def test_where_the_network_does_not_give_it_the_exit_code_is_3(tmp_path: Path, m
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nobody is there: nothing leaves this machine
     done = run("benchmarks", "fetch", "creation-mmbench", "--out", tmp_path)
     assert done.code == 3
-    assert "Creation_MMBench.tsv could not be fetched" in done.err
-    assert "bring Creation_MMBench.tsv yourself and give it with --data. The same cases as Parquet (256," in done.err
+    says(done.refused, "EH-DOWNLOAD", "bring Creation_MMBench.tsv yourself", "--data", "Parquet (256,")
 
 
 def test_a_file_that_is_not_as_published_is_not_kept_and_another_in_its_place_is_wrong_use(tmp_path: Path) -> None:
     with serving() as web:
         file = DataFile(name="red.png", url=f"{web.base}/red.png", md5="0" * 32)
-        with pytest.raises(DownloadError, match="has not the MD5") as damaged:
+        with refuses("EH-DOWNLOAD", f"MD5 {'0' * 32}") as damaged:
             fetch_data([file], tmp_path)
         assert list(tmp_path.iterdir()) == []
         (tmp_path / "red.png").write_bytes(b"mine")
-        with pytest.raises(BenchmarkError, match="is another file") as other:
+        with refuses("EH-BENCHMARK", tmp_path / "red.png", f"expected {'0' * 32}") as other:
             fetch_data([file], tmp_path)
     assert (exit_code_of(damaged.value), exit_code_of(other.value)) == (3, 2)
 
 
 def test_a_benchmark_whose_file_has_no_address_still_wants_its_data(tmp_path: Path) -> None:
     done = run("benchmarks", "fetch", "visit-bench", "--store", f"sqlite:///{tmp_path}/ledger.db")
-    assert (done.code, "needs its data (--data PATH)" in done.err) == (2, True)
+    assert done.code == 2
+    says(done.refused, "EH-DATA-NEEDED", "--data PATH")

@@ -14,6 +14,7 @@ from evenhand.engine.run.tally import Tally
 from evenhand.engine.session import Ended
 from tests.cli.test_commands import Desk
 from tests.e2e.workplace import until
+from tests.refusals import says
 from tests.scripted_server import server_process
 from tests.warm import EVENHAND
 
@@ -35,7 +36,7 @@ def test_an_attempt_at_a_wrong_address_costs_nothing_and_stands_in_nobodys_way(s
     assert "$0.0000" not in wrong
     assert "No reply has come: check the address" in wrong
     assert "Run the same command again" not in wrong
-    assert "Nothing has a verdict yet" in desk.run("rank", expect=2).stderr
+    assert desk.refused("rank").code == "EH-CHOOSE-NOTHING"
     desk.run(*JUDGE, "--judge-base-url", server)
     assert desk.json("rank")["votes"] == 4
     assert f"openai/m at {server}" in desk.run("runs").stdout
@@ -61,8 +62,8 @@ def test_the_judges_address_is_called_by_its_own_flag(tmp_path: Path, given: tup
 
 def test_a_file_of_items_without_a_protocol_is_told_which_there_are(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text('{"item": 1, "instruction": "How many?"}\n')
-    said = Desk(tmp_path, "").run("judge", "items.jsonl", "--judge", "openai/m", expect=2).stderr
-    assert "choose one with --protocol: " in said
+    said = Desk(tmp_path, "").refused("judge", "items.jsonl", "--judge", "openai/m")
+    says(said, "EH-USAGE", "items", "--protocol: ")
     assert "visit_pairwise" in said.partition("--protocol: ")[2]
 
 
@@ -71,9 +72,9 @@ def test_evenhand_toml_takes_one_value_for_a_repeatable_flag_and_no_table(tmp_pa
     (tmp_path / "evenhand.toml").write_text('items = "s01"\nmodels = ["reference", "sample-brief"]\n')
     assert desk.json(*JUDGE[:4], "--dry-run")["trials"] == 2
     (tmp_path / "evenhand.toml").write_text("[judge]\nseed = 1\n")
-    assert "evenhand.toml has the table [judge], but it holds flags alone" in desk.run("runs", expect=2).stderr
+    says(desk.refused("runs"), "EH-SETTINGS", "evenhand.toml", "[judge]")
     (tmp_path / "evenhand.toml").write_text("seed = [1, 2]\n")
-    assert "evenhand.toml gives 'seed' a list, but it takes one value." in desk.run("runs", expect=2).stderr
+    says(desk.refused("runs"), "EH-SETTINGS", "evenhand.toml", "'seed'", "a list")
 
 
 def test_the_protocol_of_the_guide_works_and_a_changed_reading_rule_makes_no_call(server: str, tmp_path: Path) -> None:

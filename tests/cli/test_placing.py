@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.refusals import says
 from tests.scripted_server import server_process
 
 PLACES = [f"place-{number}" for number in range(4)]
@@ -144,5 +145,5 @@ def test_a_dry_run_refuses_changed_answers_as_the_run_does(tmp_path: Path, serve
             "--judge", "vllm/judge", "--judge-base-url", server, "--store", store_in(tmp_path), *more,
         )  # fmt: skip
         assert done.code == 1
-        assert "another answer of 'ada' to item 'place-0' (4 such answers in all); give --replace" in done.err
+        says(done.refused, "EH-ON-RECORD", "'ada'", "'place-0'", "4 such answers", "--replace")
     assert judged(tmp_path, server, ["ada", "bel"], "--dry-run", "--replace").code == 0

@@ -12,6 +12,7 @@ import pytest
 
 from tests.beside import LLMFAO, needs
 from tests.cli.rank_shell import Shell, ratings
+from tests.refusals import says
 
 
 @pytest.fixture
@@ -185,9 +186,9 @@ def test_wrong_use_gets_one_sentence(shell: Shell, flags: list[str], sentence: s
 
 def test_a_file_that_does_not_fit_names_the_row(shell: Shell) -> None:
     path = shell.battles("X,Y,model_a", "X,Y,modelb")
-    assert "row 2, line 3: The winner is 'modelb'" in shell.run(path, expect=2)
-    assert "There is no such file" in shell.run("nowhere.csv", expect=2)
-    assert "give the file too" in shell.run("--item-column", "id", expect=2)
+    says(shell.refused(path), "EH-DATA-CELL", "row 2, line 3: ", "'modelb'")
+    says(shell.refused("nowhere.csv"), "EH-FILE-MISSING", "nowhere.csv")
+    says(shell.refused("--item-column", "id"), "EH-USAGE", "--item-column", "file")
 
 
 def test_the_board_is_drawn_in_every_format(shell: Shell) -> None:

@@ -24,4 +24,4 @@ def test_columns_may_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     file = shell.file("own.csv", "one,two,won", "X,Y,X", "X,Y,tie")
     named = ("--model-a-column", "one", "--model-b-column", "two", "--winner-column", "won")
     assert shell.document("rank", file, *named)["models"][0]["model"] == "X"
-    assert "--winner-column names a column of a file" in shell.refused("rank", "--winner-column", "won")
+    shell.refuses("EH-USAGE", "--winner-column", of=("rank", "--winner-column", "won"))

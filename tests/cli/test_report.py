@@ -90,7 +90,7 @@ def test_pictures_alone(shell: Shell, ledger: Ledger):
 
 def test_a_name_that_tells_no_format_is_refused(shell: Shell, ledger: Ledger):
     numbered(1).judged(ledger, amber_always)
-    assert "report.pdf tells no format: end it in .html" in shell.refused("report", "--out", "report.pdf")
+    shell.refuses("EH-MISUSE", "report.pdf", ".html", of=("report", "--out", "report.pdf"))
     assert not (shell.folder / "report.pdf").exists()
 
 
@@ -99,8 +99,7 @@ def test_two_judges_are_never_one_report(shell: Shell, ledger: Ledger):
     scene.judged(ledger, amber_always)
     other = Rater(kind="model", name="openai/other", endpoint="openai", settings=Settings(temperature=0.0))
     replace(scene, rater=other).judged(ledger, first_always)
-    refused = shell.refused("report")
-    assert "several judges; choose one with --judge: openai/judge, openai/other" in refused
+    shell.refuses("EH-CHOOSE-SEVERAL", "--judge: openai/judge, openai/other", of=("report",))
     assert not (shell.folder / "report.html").exists()
     made = shell.document("report", "--judge", JUDGE.name)
     assert (made["judgements"], made["pairs_disagreeing"]) == (4, 0)
@@ -108,13 +107,13 @@ def test_two_judges_are_never_one_report(shell: Shell, ledger: Ledger):
 
 
 def test_an_empty_ledger_is_told_in_a_sentence(shell: Shell, ledger: Ledger):
-    assert "The ledger holds no judgements for a board yet" in shell.refused("report")
+    shell.refuses("EH-CHOOSE-NOTHING", "`evenhand judge`", of=("report",))
 
 
 def test_a_page_that_cannot_be_written_is_told_in_a_sentence(shell: Shell, ledger: Ledger):
     numbered(1).judged(ledger, amber_always)
-    assert "nowhere/report.html: there is no folder nowhere; make it first." in shell.refused(
-        "report", "--out", "nowhere/report.html"
+    shell.refuses(
+        "EH-OUTPUT", "nowhere/report.html: ", "no folder nowhere", of=("report", "--out", "nowhere/report.html")
     )
 
 
@@ -124,6 +123,5 @@ def test_the_ledger_may_be_elsewhere_and_is_only_read(shell: Shell, tmp_path: Pa
     numbered(1).judged(Ledger(f"sqlite:///{elsewhere}"), amber_always)
     shell.run("report", "--store", f"sqlite:///{elsewhere}")
     assert (shell.folder / "report.html").exists()
-    _, err = shell.run("report", "--store", f"sqlite:///{tmp_path}/none.db", expect=1)
-    assert "There is no ledger" in err or "no such" in err.lower(), err
+    shell.refuses("EH-LEDGER-MISSING", of=("report", "--store", f"sqlite:///{tmp_path}/none.db"), expect=1)
     assert not (tmp_path / "none.db").exists()

@@ -11,6 +11,7 @@ import pytest
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.refusals import says
 from tests.reports.papers.scores.visit_scene import FIRST, ITEMS, UNREADABLE, Shown, judge
 
 PLACES = [f"place-{number}" for number in range(8)]
@@ -146,7 +147,7 @@ def test_mt_benchs_rule_is_chosen_by_name(judged: Ledger) -> None:
 def test_a_ledger_without_such_judgements_is_told(ledger: Ledger) -> None:
     done = run("score", "visit-bench", "--store", ledger.url)
     assert done.code == 2
-    assert "The ledger holds no judgements for a board yet" in done.err
+    says(done.refused, "EH-CHOOSE-NOTHING")
 
 
 # What is said before a model is placed.

@@ -9,6 +9,7 @@ from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import run
 from tests.ledger import scene
 from tests.ledger.scene import BENCHMARK, STUDY, TRIALS, prefers, record
+from tests.refusals import says
 
 
 @pytest.fixture
@@ -47,4 +48,4 @@ def test_an_item_that_several_hold_is_chosen_or_said(store: str) -> None:
     ledger.register_study(study, rater=scene.JUDGE, condition=scene.CONDITION, wanted=6)
     refused = run("show", "--item", "1", "--store", store)
     assert refused.code == 2
-    assert "Several benchmarks have an item '1'; choose one with --benchmark: letters, numbers." in refused.err
+    says(refused.refused, "EH-CHOOSE-SEVERAL", "'1'", "--benchmark: letters, numbers.")

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from tests.cli.shell import Shell
 from tests.cli.submission_office import BATTLES, POLICY, RECEIPT, TOKEN, Office, intake, open_office
+from tests.refusals import Refused, says
 
 ENTERED = ("--model", "Ada", "--version", "1.2", "--team", "Team Zero")
 ROW = {
@@ -116,33 +117,29 @@ def test_the_policy_is_shown_and_nothing_sent_until_it_is_accepted(shell: Shell,
 
 def test_a_policy_that_is_not_the_hashed_one_is_not_accepted(shell: Shell, office: Office) -> None:
     office.intakes = [intake("i1", policy="Another text.")]
-    assert "not the one that its hash names" in shell.refused(
-        "submit", office.url, good(shell), *ENTERED, "--accept-policy"
-    )
+    shell.refuses("EH-POLICY-MISMATCH", of=("submit", office.url, good(shell), *ENTERED, "--accept-policy"))
     assert office.submission is None
 
 
 def test_one_of_several_boards_is_chosen_by_benchmark_or_id(shell: Shell, office: Office) -> None:
     office.intakes = [intake("i1"), intake("i2"), intake("i3", benchmark="garden"), intake("i4", takes=False)]
     send = ("submit", office.url, good(shell), *ENTERED, "--accept-policy")
-    assert "choose one by its id with --benchmark: i1 (visit-bench, judged by gpt-4o), i2" in " ".join(
-        shell.refused(*send).split()
-    )
-    assert "choose one by its id" in shell.refused(*send, "--benchmark", "visit-bench")
-    assert "takes no submissions to gardn; did you mean 'garden'?" in shell.refused(*send, "--benchmark", "gardn")
-    assert "takes no submissions at this moment" in shell.refused(*send, "--benchmark", "i4")
+    several = ("--benchmark: i1 (visit-bench, judged by gpt-4o), i2",)
+    shell.refuses("EH-INTAKE", *several, of=send)
+    shell.refuses("EH-INTAKE", of=(*send, "--benchmark", "visit-bench"))
+    shell.refuses("EH-INTAKE", "gardn", "mean 'garden'", of=(*send, "--benchmark", "gardn"))
+    shell.refuses("EH-INTAKE", "at this moment", of=(*send, "--benchmark", "i4"))
     shell.run(*send, "--benchmark", "garden")
     shell.run(*send, "--benchmark", "i2")
     assert [one for one in office.asked if one.startswith("POST")] == ["POST /api/submit/i3", "POST /api/submit/i2"]
     office.intakes = []
-    assert "takes no submissions" in shell.refused(*send)
+    shell.refuses("EH-INTAKE", of=send)
 
 
 def test_the_token_is_never_printed_nor_sent_on(shell: Shell, office: Office, tmp_path: Path) -> None:
     with open_office() as elsewhere:
         office.canned = web.Response(status=307, headers={"Location": f"{elsewhere.url}/api/submissions/5ab1"})
-        said = shell.refused("submit", office.url, "--status", "5ab1")
-        assert "sends on to another address, and the token goes nowhere else" in " ".join(said.split())
+        shell.refuses("EH-ADDRESS", "another address", of=("submit", office.url, "--status", "5ab1"))
         assert elsewhere.asked == []
     office.canned = web.json_response({"schema": 1, "error": f"No such token: {TOKEN}. \x1b[2J"}, status=403)
     said = shell.refused("submit", office.url, "--status", "5ab1")
@@ -152,21 +149,21 @@ def test_the_token_is_never_printed_nor_sent_on(shell: Shell, office: Office, tm
 
 
 @pytest.mark.parametrize(
-    ("url", "words"),
+    ("url", "fact"),
     [
-        ("http://e.org", "is not encrypted"),
-        ("http://127.0.0.1.e.org", "is not encrypted"),
-        ("ftp://e.org", "must begin with https://"),
-        ("e.org", "must begin with https://"),
-        ("https://[::1", "must begin with https://"),
-        ("https://e.org:99999", "must begin with https://"),
-        ("https://user:pass@e.org", "has no user"),
-        ("https://e.org/?next=1", "has no user, question mark"),
+        ("http://e.org", "not encrypted"),
+        ("http://127.0.0.1.e.org", "not encrypted"),
+        ("ftp://e.org", "begin with https://"),
+        ("e.org", "begin with https://"),
+        ("https://[::1", "begin with https://"),
+        ("https://e.org:99999", "begin with https://"),
+        ("https://user:pass@e.org", "no user"),
+        ("https://e.org/?next=1", "question mark"),
     ],
 )
-def test_an_address_that_must_not_have_the_token_is_refused(shell: Shell, url: str, words: str) -> None:
+def test_an_address_that_must_not_have_the_token_is_refused(shell: Shell, url: str, fact: str) -> None:
     said = shell.refused("submit", url, "--status", "5ab1")
-    assert words in " ".join(said.split())
+    says(said, "EH-ADDRESS", fact)
     assert "pass" not in said
 
 
@@ -179,32 +176,34 @@ def test_what_the_server_refuses_is_its_sentence(shell: Shell, office: Office, m
 
 
 @pytest.mark.parametrize(
-    ("canned", "code", "words"),
+    ("canned", "exit_code", "code", "fact"),
     [
-        (web.Response(status=404, text="<html>"), 2, "answered 404, as no Evenhand server does"),
-        (web.Response(status=200, text="<html>"), 2, "did not answer in JSON, as no Evenhand server does"),
-        (web.Response(status=200, text="[1]"), 2, "did not answer in JSON"),
-        (web.Response(status=200, text="[" * 100_000), 2, "did not answer in JSON"),
-        (web.json_response({"error": ["x"]}, status=400), 2, "answered 400"),
-        (web.Response(status=500, text="oops"), 1, "cannot answer now (500)"),
-        (web.json_response({"error": "Too many requests; wait."}, status=429), 1, "Too many requests; wait."),
+        (web.Response(status=404, text="<html>"), 2, "EH-SERVER-FOREIGN", "404"),
+        (web.Response(status=200, text="<html>"), 2, "EH-SERVER-FOREIGN", "JSON"),
+        (web.Response(status=200, text="[1]"), 2, "EH-SERVER-FOREIGN", "JSON"),
+        (web.Response(status=200, text="[" * 100_000), 2, "EH-SERVER-FOREIGN", "JSON"),
+        (web.json_response({"error": ["x"]}, status=400), 2, "EH-SERVER-FOREIGN", "400"),
+        (web.Response(status=500, text="oops"), 1, "EH-SERVER-UNREACHABLE", "(500)"),
+        (
+            web.json_response({"error": "Too many requests; wait."}, status=429),
+            1,
+            "EH-SERVER-UNREACHABLE",
+            "Too many requests; wait.",
+        ),
     ],
 )
 def test_an_answer_that_is_none_is_a_sentence(
-    shell: Shell, office: Office, canned: web.Response, code: int, words: str
+    shell: Shell, office: Office, canned: web.Response, exit_code: int, code: str, fact: str
 ) -> None:
     office.canned = canned
-    out, said = shell.run("submit", office.url, "--status", "5ab1", expect=code)
-    assert words in " ".join(said.split())
-    assert out == ""
+    shell.refuses(code, fact, of=("submit", office.url, "--status", "5ab1"), expect=exit_code)
 
 
 def test_a_server_that_is_not_there_is_a_sentence(shell: Shell) -> None:
     with open_office() as gone:
         url = gone.url
-    _, said = shell.run("submit", url, "--status", "5ab1", expect=1)
-    where = url.removeprefix("http://")
-    assert f"Nothing answers at {where}; is the address right, and does the server run?" in " ".join(said.split())
+    said = shell.refused("submit", url, "--status", "5ab1", expect=1)
+    says(said, "EH-SERVER-UNREACHABLE", f"at {url.removeprefix('http://')};")
     assert "Error" not in said.removeprefix("Error: ")
 
 
@@ -213,10 +212,10 @@ def test_a_server_that_breaks_off_is_a_sentence(shell: Shell) -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         where = f"127.0.0.1:{server.server_address[1]}"
-        _, said = shell.run("submit", f"http://{where}", "--status", "5ab1", expect=1)
+        said = shell.refused("submit", f"http://{where}", "--status", "5ab1", expect=1)
         server.shutdown()
         thread.join()
-    assert f"{where} did not answer to its end" in " ".join(said.split())
+    says(said, "EH-SERVER-UNREACHABLE", f"{where} did not answer to its end")
 
 
 def test_a_wrong_token_is_told_before_the_policy_is_shown(
@@ -244,13 +243,11 @@ def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_d
 ) -> None:
     shell.run("submit", office.url, good(shell), *ENTERED, "--accept-policy", "--confirm")
     other = shell.file("other.jsonl", '{"item": "dog", "response": "A wolf."}', '{"item": "cat", "response": "A cat."}')
-    said = " ".join(shell.refused("submit", office.url, other, "--status", "5ab1", "--confirm").split())
-    assert "waits for the owner's approval. Its file is another one, and cannot be sent to it any more" in said
-    assert "begin a new submission" in said
+    again = ("--status", "5ab1", "--confirm")
+    shell.refuses("EH-SUBMISSION-STAGE", "5ab1", "another one", of=("submit", office.url, other, *again))
     assert office.submission
     office.submission["stage"] = "withdrawn"
-    said = " ".join(shell.refused("submit", office.url, good(shell), "--status", "5ab1", "--confirm").split())
-    assert "is withdrawn. This file cannot be sent to it any more; begin a new submission" in said
+    shell.refuses("EH-SUBMISSION-STAGE", "5ab1 is withdrawn.", of=("submit", office.url, good(shell), *again))
 
 
 @pytest.mark.parametrize(
@@ -320,20 +317,21 @@ def test_a_server_that_stays_away_is_not_waited_for_for_ever(shell: Shell, offic
     submitted(office).stages = [*[None] * 9, {"stage": "approved"}, *[None] * 9, {"stage": "judged"}]
     shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0")
     office.stages = [None]
-    _, said = shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", expect=1)
-    assert "cannot answer now (503)" in said
+    waiting = ("submit", office.url, "--status", "5ab1", "--wait", "--every", "0")
+    shell.refuses("EH-SERVER-UNREACHABLE", "(503)", of=waiting, expect=1)
 
 
 def test_a_draft_is_not_waited_for(shell: Shell, office: Office) -> None:
     submitted(office, stage="draft")
-    assert "would be waited for in vain" in shell.refused("submit", office.url, "--status", "5ab1", "--wait")
-    assert "has no file that could be confirmed" in shell.refused("submit", office.url, "--status", "5ab1", "--confirm")
+    draft = ("submit", office.url, "--status", "5ab1")
+    shell.refuses("EH-SUBMISSION-STAGE", "5ab1", "draft", "--confirm", of=(*draft, "--wait"))
+    shell.refuses("EH-SUBMISSION-STAGE", "5ab1", "no file", of=(*draft, "--confirm"))
 
 
 def test_a_receipt_is_not_there_before_it_is_judged(shell: Shell, office: Office) -> None:
     submitted(office)
-    _, said = shell.run("submit", office.url, "--status", "5ab1", "--receipt", "r.json", expect=1)
-    assert "There is no receipt yet" in said
+    told = ("submit", office.url, "--status", "5ab1", "--receipt", "r.json")
+    shell.refuses("EH-USAGE", "no receipt", "5ab1", "--wait", of=told, expect=1)
     assert not Path("r.json").exists()
 
 
@@ -355,9 +353,8 @@ def test_a_file_that_does_not_come_leaves_nothing_and_the_old_one_stays(shell: S
     shell.run("submit", office.url, "--status", "5ab1", "--receipt", "r.json", "--force")
     assert Path("r.json").read_bytes() == RECEIPT
     Path("folder").mkdir()
-    assert "folder is not a file" in shell.refused(
-        "submit", office.url, "--status", "5ab1", "--receipt", "folder", "--force"
-    )
+    again = ("submit", office.url, "--status", "5ab1", "--receipt", "folder", "--force")
+    shell.refuses("EH-OUTPUT", "folder is not a file", of=again)
 
 
 @pytest.mark.parametrize(
@@ -383,32 +380,32 @@ def test_a_large_file_goes_whole(shell: Shell, office: Office) -> None:
 def test_wrong_use_is_told_before_anybody_is_asked(
     shell: Shell, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*more: object) -> str:
-        return " ".join(shell.refused("submit", office.url, *more).split())
+    def refused(*more: object) -> Refused:
+        return shell.refused("submit", office.url, *more)
 
     file = good(shell)
     shell.file("p.xlsx", "x")
     Path("empty.csv").touch()
     Path("there.json").write_text("mine", encoding="utf-8")
-    assert "Give the file of answers, or --status ID" in refused()
-    assert "give a .csv or a .jsonl file" in refused("p.xlsx")
-    assert "gone.csv cannot be read: No such file or directory." in refused("gone.csv")
-    assert "is empty" in refused("empty.csv")
-    assert "are said alone" in refused(file, "--status", "5ab1", "--publish")
-    assert "are said alone" in refused("--status", "5ab1", "--withdraw", "--confirm")
-    assert "not both" in refused("--status", "5ab1", "--withdraw", "--publish")
-    assert "needs --model, --version, --team" in refused(file)
-    assert "there.json exists already" in refused("--status", "5ab1", "--receipt", "there.json")
-    assert "there is no folder no" in refused("--status", "5ab1", "--battles", "no/b.jsonl")
+    says(refused(), "EH-USAGE", "file of answers", "--status ID")
+    says(refused("p.xlsx"), "EH-USAGE", "p.xlsx", ".csv or a .jsonl")
+    says(refused("gone.csv"), "EH-USAGE", "gone.csv", "No such file")
+    says(refused("empty.csv"), "EH-USAGE", "empty.csv is empty")
+    says(refused(file, "--status", "5ab1", "--publish"), "EH-USAGE", "--publish and --withdraw", "alone")
+    says(refused("--status", "5ab1", "--withdraw", "--confirm"), "EH-USAGE", "--publish and --withdraw", "alone")
+    says(refused("--status", "5ab1", "--withdraw", "--publish"), "EH-USAGE", "--publish or --withdraw", "not both")
+    says(refused(file), "EH-USAGE", "--model, --version, --team", "--status ID")
+    says(refused("--status", "5ab1", "--receipt", "there.json"), "EH-OUTPUT-EXISTS", "there.json")
+    says(refused("--status", "5ab1", "--battles", "no/b.jsonl"), "EH-OUTPUT", "no folder no")
     monkeypatch.setenv("EVENHAND_TOKEN", " ")
-    assert "set EVENHAND_TOKEN" in refused("--status", "5ab1")
+    says(refused("--status", "5ab1"), "EH-TOKEN", "EVENHAND_TOKEN", "--token-file FILE")
     Path("odd.txt").write_text("a b\nc\n", encoding="utf-8")
-    assert "holds a character that no token has" in refused("--status", "5ab1", "--token-file", "odd.txt")
+    says(refused("--status", "5ab1", "--token-file", "odd.txt"), "EH-TOKEN", "character")
     Path("no.txt").write_bytes(b"\xff\xfe")
-    assert "no.txt cannot be read: it is no text." in refused("--status", "5ab1", "--token-file", "no.txt")
-    assert "gone.txt cannot be read: No such file" in refused("--status", "5ab1", "--token-file", "gone.txt")
+    says(refused("--status", "5ab1", "--token-file", "no.txt"), "EH-TOKEN", "no.txt", "no text")
+    says(refused("--status", "5ab1", "--token-file", "gone.txt"), "EH-TOKEN", "gone.txt", "No such file")
     said = refused("--status", "5ab1", "--token", "seen-by-all")
-    assert "give --token-file FILE" in said
+    says(said, "EH-TOKEN", "EVENHAND_TOKEN", "--token-file FILE", "command line")
     assert "seen-by-all" not in said
     assert office.asked == []
     assert Path("there.json").read_text(encoding="utf-8") == "mine"
@@ -430,7 +427,7 @@ def test_a_token_of_the_folder_is_used_where_the_user_vouches_for_it(
     shell.file(".env", f"EVENHAND_TOKEN={TOKEN}")
     submitted(office)
     said = shell.refused("submit", office.url, "--status", "5ab1", "--json")
-    assert ".env in this folder sets 'EVENHAND_TOKEN'" in said
+    says(said, "EH-FOLDER-UNTRUSTED", ".env", "'EVENHAND_TOKEN'")
     assert office.asked == []
     out, _ = shell.run("submit", office.url, "--status", "5ab1", "--json", "--trust-folder")
     assert json.loads(out)["stage"] == "approved"

@@ -13,6 +13,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.rows import study_from
 from tests.cli.test_placing import PLACES, data_of
 from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.refusals import says as says_that
 from tests.scripted_server import server_process
 from tests.submitted_models import all_stages, submitted
 
@@ -120,7 +121,7 @@ def test_a_label_that_no_submission_bears_is_not_judged(tmp_path: Path, server: 
     assert made
     refused = judged(tmp_path, server, *named("ada", "submission-0"))
     assert refused.code == 2
-    assert "'submission-0' is no submission that has been judged" in refused.err
+    says_that(refused.refused, "EH-SUBMISSION-CLOSED", "'submission-0'", "`evenhand worker`")
 
 
 def test_answers_of_hidden_submissions_alone_are_as_none(tmp_path: Path, server: str):
@@ -128,21 +129,20 @@ def test_answers_of_hidden_submissions_alone_are_as_none(tmp_path: Path, server:
         submitted(ledger, load_benchmark("visit-bench", path=data_of(tmp_path)).items, "anonymous")
     refused = judged(tmp_path, server)
     assert refused.code == 2
-    assert "The ledger holds no answers to visit-bench" in refused.err
+    says_that(refused.refused, "EH-CHOOSE-NOTHING", "visit-bench")
 
 
 def test_a_file_may_not_speak_for_a_submission(tmp_path: Path, server: str, made: dict[str, str]):
     model = made["published"]
     rows = [{"item": p, "model": name, "response": f"other words {p}"} for p in PLACES for name in ("cyd", model)]
     file = write_lines(tmp_path / "false.jsonl", rows)
-    says = f"The model name `{model}` is reserved for what teams submit; rename the model."
     refused = judged(tmp_path, server, "--responses", file, "--replace")
     assert refused.code == 2
-    assert says in refused.err
+    says_that(refused.refused, "EH-NAME-RESERVED", f"`{model}`")
     asked = ("--responses", "--benchmark", "visit-bench", "--data", data_of(tmp_path), "--store", store_in(tmp_path))
     imported = run("import", file, *asked)
     assert imported.code == 2
-    assert says in imported.err
+    says_that(imported.refused, "EH-NAME-RESERVED", f"`{model}`")
 
 
 def test_no_model_is_asked_under_the_name_of_a_submission(tmp_path: Path, server: str):
@@ -151,7 +151,7 @@ def test_no_model_is_asked_under_the_name_of_a_submission(tmp_path: Path, server
         "--name", "submission-0", "--store", store_in(tmp_path),
     )  # fmt: skip
     assert refused.code == 2
-    assert "'submission-0' is reserved for what teams submit; choose another --name." in refused.err
+    says_that(refused.refused, "EH-NAME-RESERVED", "'submission-0'", "--name")
 
 
 def sampled(folder: Path, *more: object) -> Ran:
@@ -170,5 +170,5 @@ def test_a_sample_for_people_refuses_what_is_not_published(tmp_path: Path, made:
     for flags in (named("ada", made[stage]), ["--against", made[stage]]):
         refused = sampled(tmp_path, *flags)
         assert refused.code == 2
-        assert f"'{made[stage]}' is no submission that its team has published" in refused.err
+        says_that(refused.refused, "EH-SUBMISSION-CLOSED", f"'{made[stage]}'")
     assert players(tmp_path) == set()

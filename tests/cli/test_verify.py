@@ -111,7 +111,7 @@ def test_a_team_without_the_ledger_compares_its_file_and_is_told_who_verifies(sh
     _, err = shell.run(*alone, expect=1)
     assert "is verified by whoever holds the ledger" in " ".join(err.split())
     assert "evenhand judge" not in err
-    assert "before receipts were signed" in shell.refused(*alone, "--public-key", "ab" * 32)
+    shell.refuses("EH-USAGE", "signed", of=(*alone, "--public-key", "ab" * 32))
     assert not Path("nowhere.db").exists()
 
 
@@ -131,7 +131,7 @@ def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shel
     assert "Is this the board's key?" in shell.run(*alone, "--predictions", "mine.jsonl")[0]
     assert "--public-key" in shell.run(*alone, expect=1)[1]
     assert "which is not the one given" in shell.run(*alone, "--public-key", "ab" * 32, expect=1)[0]
-    assert "holds no public key" in shell.refused(*alone, "--public-key", shell.file("words.txt", "words"))
+    shell.refuses("EH-USAGE", "words.txt", "public key", of=(*alone, "--public-key", shell.file("words.txt", "words")))
     listed = shell.file("listed.txt", f"{'ab' * 32}  signs now\n{key}  until 2026-01-01T00:00:00Z\n")
     told = shell.file("told.json", json.dumps({"schema": 1, "public_keys": [{"key": key, "retired": None}]}))
     (windows := shell.folder / "windows.txt").write_bytes(b"\xef\xbb\xbf" + key.encode() + b"\r\n")
@@ -142,7 +142,7 @@ def test_a_team_without_the_ledger_verifies_its_receipt_with_the_public_key(shel
     page = shell.file("page.html", f"<p>Our model, https://x.invalid/{key}</p>")
     notes = shell.file("notes.txt", f"What teams say of keys:\n{key}\n")
     for file in ("receipt.json", page, notes):
-        assert "holds no public key" in shell.refused(*alone, "--public-key", file)
+        shell.refuses("EH-USAGE", file, "public key", of=(*alone, "--public-key", file))
     receipt: Any = json.loads(json.dumps(made.receipt))
     receipt["row"]["rank"] = 1
     edited = shell.file("edited.json", json.dumps(receipt))
@@ -179,7 +179,8 @@ def test_the_ledger_is_held_against_a_receipt(shell: Shell, made: Receipted):
         database.execute("UPDATE links SET rows = '{}'")
     out, _ = shell.run("ledger", "check", "--against", "receipt.json", expect=1)
     assert "was changed: its hash is not that of its content." in out
-    assert "it is no receipt" in shell.refused("ledger", "check", "--against", shell.file("words.txt", "words")).lower()
+    words = shell.file("words.txt", "words")
+    shell.refuses("EH-USAGE", "words.txt", "no receipt", of=("ledger", "check", "--against", words))
 
 
 def test_keys_that_were_exchanged_are_told_by_the_receipts_on_record(shell: Shell, made: Receipted):
@@ -246,15 +247,15 @@ def test_a_large_number_in_a_receipt_is_a_sentence(shell: Shell, made: Receipted
         receipt: Any = json.loads(json.dumps(made.receipt))
         receipt["record"][name] = 10**30
         shell.file("other.json", json.dumps(receipt))
-        assert f"`record.{name}` is no number that a ledger has" in shell.refused("verify", "other.json")
+        shell.refuses("EH-USAGE", f"`record.{name}`", of=("verify", "other.json"))
 
 
 @pytest.mark.usefixtures("made")
 def test_wrong_use_is_a_sentence(shell: Shell):
-    assert "cannot be read: No such file" in shell.refused("verify", "nowhere.json")
-    assert "cannot be read" in shell.refused("verify", shell.folder)
-    assert "not a JSON document" in shell.refused("verify", shell.file("words.json", "so"))
-    assert "cannot be read" in shell.refused("verify", "receipt.json", "--predictions", "nowhere")
+    shell.refuses("EH-USAGE", "nowhere.json", "No such file", of=("verify", "nowhere.json"))
+    shell.refuses("EH-USAGE", shell.folder, "cannot be read", of=("verify", shell.folder))
+    shell.refuses("EH-USAGE", "words.json", "JSON", of=("verify", shell.file("words.json", "so")))
+    shell.refuses("EH-USAGE", "nowhere", "cannot be read", of=("verify", "receipt.json", "--predictions", "nowhere"))
 
 
 @pytest.mark.usefixtures("made")

@@ -76,9 +76,10 @@ def test_a_grown_benchmark_is_written_as_a_folder_that_other_commands_read(shell
     assert "visit-bench --data out/items.jsonl" in err
     asking = ("--model", "openai/gpt-4o", "--base-url", "http://127.0.0.1:9/v1", "--dry-run")
     assert shell.document("answer", "visit-bench", "--data", "out/items.jsonl", *asking)["trials"] == 1
-    assert "exists and is not an empty folder" in shell.refused("export", "--grown", "garden", "--out", "out")
-    assert "did you mean 'garden'" in shell.refused("export", "--grown", "gardn", "--out", "new")
-    assert "an export of its own" in shell.refused("export", "--grown", "garden", "--battles", "--out", "new")
+    shell.refuses("EH-FILE", "out", "empty folder", of=("export", "--grown", "garden", "--out", "out"))
+    shell.refuses("EH-USAGE", "'gardn'", "'garden'", of=("export", "--grown", "gardn", "--out", "new"))
+    mixed = ("export", "--grown", "garden", "--battles", "--out", "new")
+    shell.refuses("EH-USAGE", "--grown", "--battles", of=mixed)
     assert not (shell.folder / "new").exists()
 
 

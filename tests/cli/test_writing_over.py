@@ -15,6 +15,7 @@ from evenhand.benchmarks.files.data_file import DataFile, download
 from evenhand.cli.folder import every_command
 from evenhand.cli.main import evenhand
 from tests.cli.stranger import DEAF, Victim
+from tests.refusals import says
 from tests.scripted_server import server_process
 
 BATTLES = "model_a,model_b,winner\na,b,model_a\nb,a,model_a\na,b,tie\n"
@@ -66,15 +67,15 @@ def test_a_file_that_the_command_did_not_write_stays(desk: Victim, command: str,
     path = desk.folder / f"there{SUFFIX.get(flag, '.csv' if command != 'reproduce' else '.html')}"
     path.write_text("of somebody else")
     said = desk.refused(*WRITING[command, flag], flag, path.name)
-    assert f"{path.name} exists already and is not what `evenhand {command}` wrote there; give --force" in said
+    says(said, "EH-OUTPUT-EXISTS", path.name, f"`evenhand {command}`", "--force")
     assert path.read_text() == "of somebody else"
     path.unlink()
     path.symlink_to(desk.precious)
     said = desk.refused(*WRITING[command, flag], flag, path.name)
-    assert f"{path.name} is a link to {desk.precious}, which is not written through" in said
+    says(said, "EH-OUTPUT", path.name, f"a link to {desk.precious}")
     (desk.folder / "linked").symlink_to(desk.home)
     said = desk.refused(*WRITING[command, flag], flag, f"linked/{path.name}")
-    assert f"but a link leads to {desk.home.resolve()}; if you mean that, give" in said
+    says(said, "EH-OUTPUT", f"leads to {desk.home.resolve()}")
 
 
 def test_every_flag_that_names_a_path_is_known_to_read_or_to_write() -> None:
@@ -138,7 +139,7 @@ def test_the_state_folder_is_the_users_alone_whatever_the_umask(desk: Victim) ->
 
 def test_another_command_does_not_write_over_it(desk: Victim) -> None:
     assert desk.run("rank", "battles.csv", "--plot", "p.svg").returncode == 0
-    assert "is not what `evenhand correlate` wrote there" in desk.refused("correlate", "scores.csv", "--plot", "p.svg")
+    says(desk.refused("correlate", "scores.csv", "--plot", "p.svg"), "EH-OUTPUT-EXISTS", "`evenhand correlate`")
 
 
 def test_a_folder_cannot_say_that_a_file_was_ours(desk: Victim) -> None:
@@ -154,14 +155,14 @@ def test_a_folder_cannot_say_that_a_file_was_ours(desk: Victim) -> None:
 
 def test_standard_output_may_be_named_as_a_file_and_a_pipe_not(desk: Victim, server: str) -> None:
     os.mkfifo(desk.folder / "pipe.svg")
-    assert "pipe.svg is not a file" in desk.refused("rank", "battles.csv", "--plot", "pipe.svg")
+    says(desk.refused("rank", "battles.csv", "--plot", "pipe.svg"), "EH-OUTPUT", "pipe.svg is not a file")
     judge = ("judge", "visit-bench-sample", "--judge", "m", "--pairs", "random", "--battles", "4")
     assert desk.run(*judge, "--judge-base-url", server).returncode == 0
     for _ in range(2):
         ran = desk.run("report", "--format", "md", "--out", "/dev/stdout")
         assert ran.returncode == 0
         assert "| " in ran.stdout
-    assert "is not a file" in desk.refused("report", "--format", "md", "--out", "/dev/tty")
+    says(desk.refused("report", "--format", "md", "--out", "/dev/tty"), "EH-OUTPUT", "/dev/tty")
 
 
 def test_the_part_of_a_download_is_not_written_through_a_link(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.refusals import says
 from tests.scripted_server import Script, ScriptedServer, server_process
 
 pytestmark = pytest.mark.slow
@@ -84,20 +85,20 @@ def test_extractor_flags_that_say_nothing_are_refused_in_a_sentence(here: Workpl
     url = "http://127.0.0.1:9/v1"
     alone = here.judge(url, "--extractor-base-url", url)
     assert alone.code == 2
-    assert "--extractor-base-url goes with --extractor" in alone.err
+    says(alone.refused, "EH-USAGE", "--extractor-base-url", "--extractor,")
     key = here.judge(url, "--extractor", "openai/small", "--extractor-api-key-env", "sk-0123456789abcdefghij")
     assert key.code == 2
-    assert "as in --extractor-api-key-env OPENAI_API_KEY, not itself" in key.err
+    says(key.refused, "EH-MISUSE", "--extractor-api-key-env OPENAI_API_KEY")
     assert "0123456789abcdefghij" not in key.err
     idle = here.judge(url, "--extractor", "openai/small", "--readout", "constrained")
     assert idle.code == 2
-    assert "nothing is extracted under visit_pairwise with constrained readout" in idle.err
+    says(idle.refused, "EH-USAGE", "--extractor", "visit_pairwise", "constrained")
     unpriced = here.judge(
         url, "--extractor", "openai/no-such", "--extractor-base-url", url, "--max-cost", "1", "--price",
         "openai/gpt-4o:input=1,output=1",
     )  # fmt: skip
     assert unpriced.code == 2
-    assert "--max-cost needs a price, and none is known for openai/no-such" in unpriced.err
+    says(unpriced.refused, "EH-PRICE-UNKNOWN", "--max-cost", "openai/no-such", "--price")
 
 
 WORDY = "Both have merits. " * 222

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from tests.e2e.workplace import Ran, Workplace, drawn
+from tests.refusals import says
 from tests.scripted_server import Canned, Script, ScriptedServer, server_process
 
 KEY = "sk-planted-9f8e7d6c5b4a39281706"
@@ -25,7 +26,7 @@ def test_a_key_that_is_refused_and_repeated_is_not_shown_and_not_kept(here: Work
     with server_process("--key", "another") as url:
         ran = here.judge(url, *drawn(10), OPENAI_API_KEY=KEY)
     assert ran.code == 2
-    assert "Incorrect API key provided: ***" in ran.err
+    assert "***" in ran.err
     assert_nowhere(here, ran)
 
 
@@ -61,7 +62,7 @@ async def test_a_redirect_that_holds_the_key_is_neither_followed_nor_shown(here:
     async with ScriptedServer().then(*[away] * 30) as server:
         ran = await asyncio.to_thread(partial(here.judge, server.base_url, *drawn(10), OPENAI_API_KEY=KEY))
     assert (ran.code, ran.document["verdicts"]) == (2, 0)
-    assert "redirects to another address there (307), which is not followed" in ran.err
+    assert "(307)" in ran.err
     assert_nowhere(here, ran)
 
 
@@ -69,5 +70,5 @@ async def test_a_redirect_that_holds_the_key_is_neither_followed_nor_shown(here:
 def test_credentials_in_a_base_url_are_refused_without_being_repeated(here: Workplace, flag: str) -> None:
     ran = here.run("judge", "visit-bench-sample", "--judge", "openai/gpt-4o", flag, f"http://me:{KEY}@127.0.0.1:9/v1")
     assert (ran.code, ran.out) == (2, "")
-    assert "credentials go in a key variable" in ran.err
+    says(ran.refused, "EH-MISUSE", flag, "key variable")
     assert KEY not in ran.err

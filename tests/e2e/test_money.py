@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from tests.e2e.workplace import Workplace, drawn, stats
+from tests.refusals import says
 from tests.scripted_server import server_process
 
 PRICE = ("--price", "input=2.5,output=10")
@@ -74,8 +75,8 @@ def test_a_budget_without_a_known_price_is_wrong_use(here: Workplace) -> None:
     with server_process() as url:
         ran = here.judge(url, *drawn(2), "--max-cost", "1")
         assert stats(url)["requests"] == 0
-    assert (ran.code, ran.document["code"], ran.document["exit_code"]) == (2, "EH-USAGE", 2)
-    assert "--max-cost needs a price, and none is known for openai/gpt-4o; give --price" in ran.err
+    assert (ran.code, ran.document["code"], ran.document["exit_code"]) == (2, "EH-PRICE-UNKNOWN", 2)
+    says(ran.refused, "EH-PRICE-UNKNOWN", "--max-cost", "openai/gpt-4o", "--price")
 
 
 def test_a_dry_run_asks_nothing_writes_nothing_and_tells_what_the_run_then_does(here: Workplace) -> None:
@@ -104,4 +105,4 @@ def test_a_budget_that_is_no_number_is_refused_before_a_call(here: Workplace, do
         ran = here.judge(url, *drawn(2), *PRICE, "--max-cost", dollars)
         assert stats(url)["requests"] == 0
     assert ran.code == 2
-    assert f"--max-cost is a number of dollars, not {dollars}." in ran.err
+    says(ran.refused, "EH-USAGE", "--max-cost", f"not {dollars}")

@@ -22,6 +22,7 @@ from tests.e2e.test_accessibility import Inspector
 from tests.e2e.test_comparing import DESKTOP, PHONE
 from tests.e2e.test_creation import MODEL, case_of, judged, written
 from tests.e2e.workplace import Workplace
+from tests.refusals import says
 from tests.reports.report_scene import Scene, numbered, report, with_models
 from tests.reports.test_report_page import HOSTILE
 from tests.scripted_server import Script, ScriptedServer
@@ -189,10 +190,10 @@ def test_grades_belong_to_the_preferences_and_make_no_report_alone(sample: Path)
     assert made["scores"][0]["protocols"] == ["creation_preference", "creation_factuality"]
     alone = here.run("report", "--protocol", "creation_factuality")
     assert (alone.code, alone.out) == (2, "")
-    assert "creation_factuality does not compare two answers, so it makes no board" in alone.err
+    says(alone.refused, "EH-RANK", "creation_factuality", "--protocol")
     graded = here.run("report", "--run", runs["creation_factuality"])
     assert graded.code == 2
-    assert "That run was not for a board" in graded.err
+    assert graded.error_code == "EH-CHOOSE"
 
 
 def listed_runs(here: Workplace) -> list[dict[str, Any]]:

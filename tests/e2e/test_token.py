@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.workplace import Ran, Workplace
+from tests.refusals import says
 from tests.scripted_server import Body, Judge, Script, ScriptedServer, server_process
 
 WHAT = ("--limit", "3", *(word for name in ("careful", "brief", "planted") for word in ("--models", f"sample-{name}")))
@@ -199,10 +200,10 @@ async def test_replies_on_record_are_read_again_with_their_codes(here: Workplace
 def test_a_code_and_a_constrained_readout_are_too_much(here: Workplace) -> None:
     refused = here.judge("http://127.0.0.1:9/v1", "--fence", "token", "--readout", "constrained")
     assert refused.code == 2
-    assert "it needs no --fence token; leave one of the two out" in refused.err
+    says(refused.refused, "EH-USAGE", "--readout constrained", "--fence token")
     idle = here.judge("http://127.0.0.1:9/v1", "--fence", "token", "--extractor", "openai/small")
     assert idle.code == 2
-    assert "nothing is extracted under visit_pairwise with token readout" in idle.err
+    says(idle.refused, "EH-USAGE", "--extractor", "visit_pairwise", "token readout")
 
 
 def test_raw_replies_are_read_by_the_code_of_their_row(here: Workplace) -> None:
@@ -218,11 +219,11 @@ def test_raw_replies_are_read_by_the_code_of_their_row(here: Workplace) -> None:
     file.write_text(json.dumps(rows[0]) + '\n{"item": "2", "reply": "[[A>B]]"}\n', encoding="utf-8")
     refused = here.run("read", "pairwise", "replies.jsonl")
     assert refused.code == 2
-    assert "replies.jsonl, row 2 (line 2): this protocol reads only the line with the trial's token" in refused.err
+    says(refused.refused, "EH-FILE", "replies.jsonl, row 2 (line 2): ", "token")
     file.write_text('{"item": "1", "reply": "", "token": "**"}', encoding="utf-8")
     refused = here.run("read", "visit_pairwise", "replies.jsonl")
     assert refused.code == 2
-    assert "row 1 (line 1): token must be the trial's, letters and digits, found '**'" in refused.err
+    says(refused.refused, "EH-FILE", "row 1 (line 1): ", "token", "'**'")
 
 
 def test_a_choice_is_read_by_its_code(here: Workplace) -> None:

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.preferences_file import read_preference_files
 from tests.refusals import refuses
 

@@ -13,9 +13,9 @@ from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.refusals import says
 from tests.reports.papers.scores.visit_scene import FAILED, FIRST, ITEMS, SECOND, UNREADABLE, Shown, judge
 from tests.scripted_server import server_process
-from tests.refusals import says
 
 FIELDS = [
     "A_model", "B_model", "A", "B", "image_url", "instruction", "instruction_category", "engine",

@@ -67,7 +67,10 @@ def load_benchmark(name: str | Path, path: Path | str | None = None, *, referenc
     name = str(name)
     if name.lower().endswith(".jsonl"):
         if reference is not None:
-            raise BenchmarkError(f"{name} has its own references and no choice of them; leave out `{reference}`.")
+            raise BenchmarkError(
+                f"{name} has its own references and no choice of them; leave out `{reference}`.",
+                code="EH-REFERENCE-UNKNOWN",
+            )
         return _own_file(name, path)
     info = find_benchmark(name)
     if info.items is not None and path is not None:
@@ -141,5 +144,5 @@ def _load(info: BenchmarkInfo, path: Path, *, reference: str | None = None) -> B
         return cast("Loader", load)(info, path)
     if reference not in info.references:
         there = f"there are {quoted(info.references)}." if info.references else "it has no choice of them."
-        raise BenchmarkError(f"{info.name} has no references `{reference}`; {there}")
+        raise BenchmarkError(f"{info.name} has no references `{reference}`; {there}", code="EH-REFERENCE-UNKNOWN")
     return cast("ChoosingLoader", load)(info, path, reference=reference)

@@ -39,7 +39,8 @@ def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchm
         return _from_sheets(info, path, cast("Chosen", reference))
     if reference != "given":
         raise BenchmarkError(
-            f"{path}: `{reference}` chooses among the texts of the released sheets; leave it out here."
+            f"{path}: `{reference}` chooses among the texts of the released sheets; leave it out here.",
+            code="EH-REFERENCE-UNKNOWN",
         )
     read = read_items(path, category=skill_name)
     loaded = Benchmark(

@@ -87,7 +87,8 @@ def _found(given: "ExportOptions") -> _Found:
         loaded = load_benchmark(name, path=data, reference=given.reference)
         return _Found(benchmark=loaded if store is None else with_fetched(loaded, store), store=store)
     if ledger is None:
-        raise WrongUse(f"There is no ledger to look up {name} in; give its file with --data.")
+        sentence = f"There is no ledger to look up {name} in; give its file with --data."
+        raise WrongUse(sentence, code="EH-LEDGER-MISSING")
     return _Found(benchmark=on_record(ledger, _digest(ledger, name)), store=store)
 
 

@@ -157,15 +157,18 @@ def chosen(intakes: Sequence[Document], name: str | None) -> Document:
     """The one meant by a benchmark's name or an intake's id; without a name the only one. Raises WrongUse."""
     told = ", ".join(f"{one.get('intake')} ({one.get('title')})" for one in intakes)
     if not intakes:
-        raise WrongUse("This server takes no submissions.")
+        raise WrongUse("This server takes no submissions.", code="EH-INTAKE")
     fitting = [one for one in intakes if name is None or name in (one.get("intake"), one.get("benchmark"))]
     if not fitting:
         names = sorted({str(one.get("benchmark")) for one in intakes})
-        raise WrongUse(printable(f"This server takes no submissions to {name}; {hint(str(name), names)}"))
+        sentence = f"This server takes no submissions to {name}; {hint(str(name), names)}"
+        raise WrongUse(printable(sentence), code="EH-INTAKE")
     if len(fitting) > 1:
-        raise WrongUse(printable(f"Submissions are taken to several; choose one by its id with --benchmark: {told}."))
+        sentence = f"Submissions are taken to several; choose one by its id with --benchmark: {told}."
+        raise WrongUse(printable(sentence), code="EH-INTAKE")
     if not fitting[0].get("open"):
-        raise WrongUse(printable(f"{fitting[0].get('title')} takes no submissions at this moment; come back later."))
+        sentence = f"{fitting[0].get('title')} takes no submissions at this moment; come back later."
+        raise WrongUse(printable(sentence), code="EH-INTAKE")
     return fitting[0]
 
 

@@ -155,7 +155,8 @@ def _named(models: list[StudyOnRecord], judges: Sequence[str]) -> list[StudyOnRe
     here = {one.rater.name for one in models}
     for name in judges:
         if name not in here:
-            raise MixedError(f"The ledger holds no verdicts of '{name}' on what people judged; {hint(name, here)}")
+            sentence = f"The ledger holds no verdicts of '{name}' on what people judged; {hint(name, here)}"
+            raise MixedError(sentence, code="EH-CHOOSE-NOTHING")
     return [one for one in models if not judges or one.rater.name in judges]
 
 
