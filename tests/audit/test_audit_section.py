@@ -6,7 +6,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from evenhand.audit.charts import audit_charts, plot
@@ -24,6 +23,7 @@ from evenhand.format.charts import INK, ChartError
 from evenhand.ledger.store.record import Ledger
 from tests.audit.audits import ALL, sources
 from tests.audit.test_audit_measures import Habit, by_name
+from tests.refusals import refused
 
 WHOLE = design(sources(), budget=ALL)
 
@@ -116,7 +116,7 @@ def test_every_picture_is_there_and_what_was_not_measured_has_none():
     assert list(audit_charts(made)) == ["places", "picks", "swaps", "length", "planted"]
     nothing = document(AuditReplies(verdicts={}))
     assert audit_charts(nothing) == {}
-    with pytest.raises(ChartError, match="nothing to draw"):
+    with refused(ChartError, code="EH-CHART-EMPTY"):
         plot(nothing, Path("never.svg"))
 
 
@@ -161,7 +161,7 @@ def test_a_page_and_pictures_are_written_whole(tmp_path: Path):
     assert "What swapping positions does" in (tmp_path / "card.svg").read_text(encoding="utf-8")
     plot(made, tmp_path / "card.png")
     assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ChartError, match="cannot be written"):
+    with refused(ChartError, "card.html", code="EH-OUTPUT-UNWRITTEN"):
         write_page(made, tmp_path / "nowhere" / "card.html")
 
 

@@ -34,6 +34,7 @@ from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.protocols import fig18
+from tests.refusals import refused
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 SECOND = Preference(value=-1, levels=2)
@@ -368,5 +369,5 @@ async def test_from_python_an_extractor_is_named_beside_the_judge(tmp_path: Path
     assert asked(server) == ["judgement"] * 6
     assert asked(other) == ["extraction"]
     terms = replace(terms, max_cost=1.0, prices=[Price(input=1.0, output=1.0, model="openai/m")])
-    with pytest.raises(Misuse, match="A budget needs a price, and none is known for openai/small"):
+    with refused(Misuse, "openai/small", code="EH-PRICE-MISSING"):
         await judge_async(benchmark, answers, judge="openai/m", ledger=ledger, matching=matching, terms=terms)

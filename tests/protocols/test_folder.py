@@ -7,6 +7,7 @@ import pytest
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
 from tests.protocols.folders import PREFERENCE, USER, reading_only, write_folder
+from tests.refusals import refused
 
 GRADES = reading_only("grades", "pattern = 'A (\\d+) B (\\d+)'\n")
 CONSTRAINED = PREFERENCE.replace(
@@ -150,7 +151,7 @@ def test_a_slot_that_cannot_be_parsed_names_the_prompt_file(tmp_path: Path):
 def test_a_prompt_file_that_is_not_text_is_refused(tmp_path: Path):
     write_folder(tmp_path)
     (tmp_path / "user.md").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ProtocolError, match=r"turns\[1\]\.file: the file user\.md cannot be read"):
+    with refused(ProtocolError, "turns[1].file", "user.md"):
         load_protocol(tmp_path)
 
 
@@ -158,7 +159,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path):
     (tmp_path / "secret.md").write_text("{{response_1}}{{response_2}}", encoding="utf-8")
     folder = write_folder(tmp_path / "tiny", PREFERENCE.replace("user.md", "link.md"))
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
-    with pytest.raises(ProtocolError, match=r"'link\.md' is not a file inside"):
+    with refused(ProtocolError, "'link.md'"):
         load_protocol(folder)
 
 

@@ -8,6 +8,7 @@ from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.folder import protocol_from_folder
 from evenhand.protocols.protocol import ProtocolError
 from tests.protocols.folders import PREFERENCE, USER, write_folder
+from tests.refusals import refused
 
 WHERE = PREFERENCE.replace('file = "user.md"', 'file = "user.md"\nwhere = { ground_truth = "truth.md" }')
 TRUTH = f"{USER}Truth: {{{{ground_truth}}}}\n"
@@ -25,7 +26,7 @@ def test_the_other_file_is_used_where_its_slot_is_filled(tmp_path: Path):
     assert protocol.optional == {"ground_truth"}
     assert protocol.messages(VALUES)[0].text == "First: x\nSecond: y"
     assert protocol.messages(VALUES | {"ground_truth": "z"})[0].text == "First: x\nSecond: y\nTruth: z"
-    with pytest.raises(ProtocolError, match="has the slots response_1, response_2, but values were given for"):
+    with refused(ProtocolError, "response_1, response_2", "ground_truth, response_1", code="EH-PROTOCOL-SLOTS"):
         protocol.messages({"response_1": "x", "ground_truth": "z"})
 
 
@@ -61,9 +62,7 @@ def test_of_several_prompts_the_first_is_used_unless_another_is_asked_for(tmp_pa
     assert (short.name, long.name) == ("tiny_short", "tiny_long")
     assert short.prompt_hash != long.prompt_hash
     assert long.messages(VALUES)[0].text.endswith("Take your time.")
-    with pytest.raises(
-        ProtocolError, match=r"key turns\[1\]\.files\.wide: there is no such prompt; there is short, long"
-    ):
+    with refused(ProtocolError, "turns[1].files.wide", "short, long"):
         protocol_from_folder(folder, prompt="wide")
 
 

@@ -15,7 +15,7 @@ from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.people.studies import progress
-from tests.site.house import MODELS, House, fill, fill_with_lengths, form_token, served
+from tests.site.house import MODELS, House, fill, fill_with_lengths, form_token, refusal_of, served
 from tests.site.test_compare import Stocked, choose, filled, start
 
 
@@ -65,8 +65,7 @@ def test_nobody_but_the_owner_reads_a_board_while_people_judge(stocked: Stocked,
     assert "Judged by 1 person" not in visitor.get("/").text
     for path in asked:
         refused = visitor.get(path)
-        assert refused.status_code == 404, path
-        assert "People are still judging here" in refused.text
+        assert refusal_of(refused) == (404, "EH-BOARD-WITHHELD"), path
         assert owner.get(path).status_code == 200, path
     assert "Only you see this" in owner.get(f"/boards/{board}").text
     setting(owner, study, "close")
@@ -278,8 +277,7 @@ def test_a_window_that_comes_too_late_is_shown_what_stands(stocked: Stocked):
     sent = filled(person.get(f"{place}/1"), "")
     assert person.post(f"{place}/1", data={**sent, "choice": "Left>Right"}).status_code == 303
     late = person.post(f"{place}/1", data={**sent, "choice": "Left<Right"})
-    assert late.status_code == 409
-    assert "Not saved: you chose Left&gt;Right meanwhile in another window" in late.text
+    assert refusal_of(late, "Left>Right") == (409, "EH-CONFLICT")
     assert 'value="Left&gt;Right" checked' in late.text
     assert 'name="after" value="1"' in late.text
     address = f"/api{place.replace('/compare/', '/comparisons/')}/1"
@@ -306,4 +304,4 @@ def test_a_wrong_study_over_the_api_is_told_in_one_plain_sentence(house: House):
     token = {"X-CSRF-Token": form_token(owner.get("/admin"))}
     asked = {"data": "ab", "form": "forced", "pairs": "against"}
     refused = owner.post("/api/studies", json=asked, headers=token)
-    assert (refused.status_code, refused.json()["error"]) == (422, "Say which model the others are compared with.")
+    assert refusal_of(refused, "model") == (422, "EH-INVALID")

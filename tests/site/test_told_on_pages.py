@@ -11,7 +11,7 @@ from evenhand.site.http.pages import Pages
 from evenhand.site.http.settings import site_at
 from tests.site.desk import opened, words_of
 from tests.site.garden import planted
-from tests.site.house import GENEROUS, SCRIPT, House, fill, form_token, served
+from tests.site.house import GENEROUS, SCRIPT, House, fill, form_token, refusal_of, served
 from tests.site.test_boards import only_board
 from tests.site.test_compare import Stocked, choose, start
 from tests.site.test_submission_owner import ESTIMATE
@@ -174,8 +174,7 @@ def test_a_missing_budget_is_asked_for_on_the_page_itself(house: House):
     desk.approve(one)
     fields = {"csrf": form_token(owner.get("/admin")), "word": "raise", "budget": ""}
     refused = owner.post(f"/admin/submissions/{one}", data=fields)
-    assert refused.status_code == 422
-    assert "The budget is missing; give one in dollars, or tick No limit." in refused.text
+    assert refusal_of(refused, "dollars", "No limit") == (422, "EH-INVALID")
     assert "go back" not in refused.text
 
 

@@ -124,7 +124,9 @@ def _contact(
     if terms.max_cost is not None and not _is_number(terms.max_cost):
         raise Misuse(f"max_cost is a number of dollars, not {terms.max_cost}.")
     if terms.max_cost is not None and not quote.known:
-        raise Misuse(f"A budget needs a price, and none is known for {model.name}; give `prices`.")
+        raise Misuse(
+            f"A budget needs a price, and none is known for {model.name}; give `prices`.", code="EH-PRICE-MISSING"
+        )
     return Contact(
         model=model,
         settings=settings,

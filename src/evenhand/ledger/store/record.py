@@ -236,7 +236,7 @@ class Ledger:
                 clashes.append(r)
             current[r.item, r.model, r.variant] = r.digest
         if clashes and not replace:
-            raise LedgerError(self._clash(connection, clashes))
+            raise LedgerError(self._clash(connection, clashes), code="EH-ANSWERS-CLASH")
         return fresh
 
     def _let_stand(self, connection: Connection, responses: Sequence[Response]) -> None:

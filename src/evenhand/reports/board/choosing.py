@@ -55,7 +55,7 @@ def choose_of_run(
     if run:
         study = find_run(ledger, run).study
         if study is None:
-            raise MixedError(f"Run {run} judged nothing, so it has no board.")
+            raise MixedError(f"Run {run} judged nothing, so it has no board.", code="EH-CHOOSE-NOTHING")
     chosen = choose(studies(ledger) if among is None else among, replace(choice, study=study), undecided=undecided)
     if study is None or len(chosen) < 2:
         return ChosenStudies(studies=chosen)
@@ -75,7 +75,9 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
         return _like(studies, choice.study, together=together)
     left = list(studies)
     if not left:
-        raise MixedError("The ledger holds no judgements for a board yet; `evenhand judge` makes some.")
+        raise MixedError(
+            "The ledger holds no judgements for a board yet; `evenhand judge` makes some.", code="EH-CHOOSE-NOTHING"
+        )
     named: tuple[tuple[str, str | None, Callable[[StudyOnRecord], str]], ...] = (
         ("benchmark", choice.benchmark, lambda s: s.benchmark),
         ("judge", choice.judge, lambda s: _judge(s, together=together)),

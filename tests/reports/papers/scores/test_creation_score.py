@@ -21,6 +21,7 @@ from evenhand.reports.papers.scores.creation_score import (
     creation_evidence,
     creation_score,
 )
+from tests.refusals import refused
 from tests.reports.papers.scores.creation_scene import (
     FACTUALITY,
     ITEMS,
@@ -345,10 +346,10 @@ def test_only_grades_or_only_preferences_make_half_a_table(ledger: Ledger):
 def test_verdicts_of_other_levels_make_no_reward(ledger: Ledger):
     set_up(ledger, *answers_of(["kiln"]))
     judge(ledger, lambda shown: Preference(value=1, levels=2), Judging(protocol="two_levels"))
-    with pytest.raises(RankError, match="Reward is made of five-level verdicts; those of protocol two_levels have 2"):
+    with refused(RankError, "two_levels", 2):
         score_of(ledger, protocol="two_levels")
     judge(ledger, lambda shown: prefers(1), FACTUALITY)
-    with pytest.raises(RankError, match="needs grades here"):
+    with refused(RankError, "grades"):
         score_of(ledger)
 
 

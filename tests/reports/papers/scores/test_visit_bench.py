@@ -25,6 +25,7 @@ from evenhand.site.boards.paper import paper_scores
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.elo.ratings import elo_bootstrap
 from evenhand.stats.ratings.resampling import Resampling
+from tests.refusals import refused
 from tests.reports.papers.scores.visit_scene import BENCHMARK, FAILED, FIRST, ITEMS, UNREADABLE, Shown, judge
 
 XYZ = ("X", "Y", "Z")
@@ -473,7 +474,7 @@ def test_verdicts_on_answers_that_were_replaced_are_left_out_and_counted(ledger:
 
 def test_a_judge_that_grades_makes_no_board(ledger: Ledger):
     judge(ledger, {"s1": ("amber", "blue")}, lambda _: Grades(values=(1.0, 2.0)))
-    with pytest.raises(RankError, match="does not compare two answers"):
+    with refused(RankError, "--protocol", code="EH-PROTOCOL-UNFIT"):
         score(ledger)
 
 
