@@ -1,7 +1,7 @@
 """An error is told by what scripts and readers go by: its type, its code, and the facts that its sentence holds."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -21,7 +21,16 @@ def refused(
     tells(found.value, *facts)
 
 
+def noted(notes: Iterable[str], *facts: object) -> bool:
+    """Whether one of the sentences holds all these facts."""
+    return any(all(_holds(one, fact) for fact in facts) for one in notes)
+
+
 def tells(said: object, *facts: object) -> None:
     """Each fact stands in the sentence as a whole: 3 is not told by 13."""
     for fact in facts:
-        assert re.search(rf"(?<!\w){re.escape(str(fact))}(?!\w)", str(said)), f"{fact!r} is not in: {said}"
+        assert _holds(str(said), fact), f"{fact!r} is not in: {said}"
+
+
+def _holds(said: str, fact: object) -> bool:
+    return re.search(rf"(?<!\w){re.escape(str(fact))}(?!\w)", said) is not None

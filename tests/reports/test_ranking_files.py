@@ -169,7 +169,7 @@ def test_rows_are_joined_to_battles_only_when_asked():
     assert (plain.unit, plain.battles, plain.models[0].wins, plain.models[0].ties) == ("rows", 20, 10, 10)
     assert (joined.unit, joined.battles, joined.models[0].wins, joined.models[0].ties) == ("battles", 10, 10, 0)
     assert (strict.models[0].wins, strict.models[0].ties) == (0, 10)
-    with refused(RankError, "--item-column", code="EH-DATA-COLUMN"):
+    with refused(RankError, "BattleColumns(item=…)", code="EH-DATA-COLUMN"):
         eh.rank(frame([("X", "Y", 1)]), unit="battles")
 
 

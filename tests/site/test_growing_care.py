@@ -318,4 +318,4 @@ async def test_a_version_is_downloaded_as_it_is_packed_with_its_images_as_they_a
     assert image
     garden.ledger.images.path(image).unlink()
     gone = owner.client.get(path)
-    assert refusal_of(gone, image) == (409, "EH-IMAGE-MISSING")
+    assert refusal_of(gone, image) == (409, "EH-FILE")
