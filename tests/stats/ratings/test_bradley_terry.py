@@ -192,8 +192,8 @@ def test_rows_of_weight_nought_count_nowhere():
         weight=np.array([1.0, 1.0, 0.0]),
         item=seen.item,
     )
-    assert bradley_terry(muted).models[0].note == "W has no battles: it has no rating."
     without = bradley_terry(played([("X", "Y", 1), ("Y", "X", 1)], models=["W"]))
+    assert bradley_terry(muted).models[0].note == without.models[0].note
     assert [one.rating for one in bradley_terry(muted).models] == [one.rating for one in without.models]
 
 
