@@ -19,7 +19,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from tests.images.pictures import encoded, photo
-from tests.refusals import refused
+from tests.refusals import noted, refused
 from tests.scripted_server import Script, ScriptedServer
 
 PICTURES = [encoded(photo(20 + size, 20), "PNG") for size in range(3)]
@@ -167,7 +167,7 @@ def test_under_the_reference_backed_protocol_the_reference_guides_and_does_not_p
     study = prepared("visit_pairwise_reference", items)
     assert study.study.models == ("ann", "ben")
     assert study.not_applicable == 1
-    assert study.notes == ("Without reference, and so not asked under visit_pairwise_reference: 1 of 3 items.",)
+    assert noted(study.notes, "reference", "visit_pairwise_reference", "1 of 3 items")
     texts = [study.asking.request(trial).messages[-1].text for trial in study.trials()]
     assert len(texts) == 4
     assert sum("High quality reference: A hut.\n" in text for text in texts) == 2

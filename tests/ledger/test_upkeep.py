@@ -223,8 +223,9 @@ def test_a_backup_follows_no_link(filled: Ledger, tmp_path: Path, name: str):
     link = tmp_path / "safe" / name.format(part=next(filled.images.digests())[:2])
     link.parent.mkdir(parents=True)
     link.symlink_to(elsewhere / "new.db" if name == "ledger.db" else elsewhere)
-    with pytest.raises(LedgerError, match=r"exists already|is no backup's|a link leads to"):
+    with pytest.raises(LedgerError) as found:
         upkeep.backup(filled, tmp_path / "safe")
+    assert found.value.code in ("EH-LEDGER-EXISTS", "EH-FOLDER-TAKEN", "EH-LINK")
     assert (list(elsewhere.iterdir()), link.is_symlink()) == ([], True)
     assert not [path for path in (tmp_path / "safe").rglob("*") if path.name.endswith(".unfinished")]
 

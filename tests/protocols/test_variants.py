@@ -8,7 +8,7 @@ from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.folder import protocol_from_folder
 from evenhand.protocols.protocol import ProtocolError
 from tests.protocols.folders import PREFERENCE, USER, write_folder
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 WHERE = PREFERENCE.replace('file = "user.md"', 'file = "user.md"\nwhere = { ground_truth = "truth.md" }')
 TRUTH = f"{USER}Truth: {{{{ground_truth}}}}\n"
@@ -70,7 +70,7 @@ def test_what_a_paper_states_is_named_as_the_settings_are(tmp_path: Path):
     toml = 'published = ["temperature", "see"]\n' + PREFERENCE
     assert load_protocol(write_folder(tmp_path / "a", toml)).published == ("temperature", "see")
     wrong = refusal(tmp_path / "b", toml.replace('"see"', '"temprature"'))
-    assert "key published: 'temprature' is not known; did you mean 'temperature'?" in wrong
+    tells(wrong, "key published", "'temprature'", "'temperature'")
 
 
 def test_without_a_slot_for_the_caption_a_judge_is_shown_nothing_of_the_image(tmp_path: Path):

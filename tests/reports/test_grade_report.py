@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from rich.console import Console
@@ -12,6 +12,7 @@ from rich.console import Console
 from evenhand.format.charts import ChartError
 from evenhand.format.sheet import written
 from evenhand.reports.grade.chart import plot
+from evenhand.reports.grade.claims import Answer
 from evenhand.reports.grade.page import print_report
 from evenhand.reports.grade.report import GradeReport
 from evenhand.reports.grade.sheets import long_sheet, tables
@@ -103,8 +104,8 @@ def test_the_page_tells_scores_chance_places_coverage_and_what_is_left_out():
     assert "0.580 " in said  # what a random judge scores with three options
     assert "27 of 30 rows scored; 87 of 90 trials have a choice (3 refused)." in said
     assert "3 rows have a rotation without a choice and no score." in said
-    assert "between 0.500 and 0.5" in said
     assert "Rows left out: 4 with fewer than two options." in said
+    assert "0.500 and 0.5" in said
     assert "What the paper found" not in said
 
 
@@ -122,7 +123,7 @@ def test_the_page_of_several_cells_begins_with_the_findings_and_then_has_the_tab
     assert "The unrelated option was picked in 8.3 % of the trials read" in " ".join(said.split()).replace(
         "\u00a0", " "
     )
-    assert "does not hold here" in said or "holds here" in said
+    assert any(answer in said for answer in get_args(Answer))
 
 
 @pytest.mark.parametrize("report", [ONE, SEVERAL])

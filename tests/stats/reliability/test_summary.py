@@ -26,6 +26,9 @@ def kept_in(pairs: int, of: int) -> list[Vote]:
 def test_the_order_follower_is_not_to_be_trusted():
     summary = full(judged(16, lambda _: (1, 1)))
     assert summary.conclusion == BAD
+    assert summary.reading[0] == (
+        "This judge is not to be trusted: its verdicts do not hold when the answers swap positions."
+    )
     tells(summary.reading[1], "0 of 16 pairs")
     assert (
         "The judge favours the answer shown first: the first shown won 32 of 32 verdicts (100 %" in summary.reading[2]
@@ -46,6 +49,7 @@ def test_a_coin_is_not_to_be_trusted_and_called_a_coin():
 def test_a_consistent_judge_shows_no_trouble_and_is_never_called_right():
     summary = full(judged(60, lambda item: (1, -1) if item % 2 else (-1, 1)))
     assert summary.conclusion == GOOD
+    assert summary.reading[0] == "No sign of trouble in what was measured."
     assert summary.reading[-1] == (
         "The board's verdicts measure order only: not whether the judge likes longer answers, looks at the image or "
         "its description, or agrees with people."

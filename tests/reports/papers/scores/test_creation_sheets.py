@@ -12,6 +12,7 @@ from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_sheets import two_decimals
 from tests.exchange.world import Ran, run
+from tests.refusals import tells
 from tests.reports.papers.scores.creation_scene import (
     FACTUALITY,
     ITEMS,
@@ -100,7 +101,7 @@ def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_m
         f"{told['vfs_lower']:.2f} to {told['vfs_upper']:.2f}",
     ]
     printed = score(two_models).out.replace("\u00a0", " ")
-    assert "Not ranked, because fewer than 95 % of the 4 items are answered: poor (1)." in printed
+    tells(printed, "95 %", "4 items", "poor (1")
 
 
 def test_the_third_has_the_published_order_and_the_bands(two_models: Ledger):
