@@ -261,7 +261,7 @@ async def test_an_extractor_that_never_answers_ends_the_run_with_a_sentence(tmp_
         study = it.study(items=20, extractor=Extractor(rater=rater, model="small"))
         ended = await run_with(it, study, second=other, pacing=ONE_AT_A_TIME)
         assert isinstance(ended.error, Misuse)
-        assert "no reply has come" in str(ended.error)
+        assert ended.error.code == "EH-NO-REPLIES"
         assert "Go away" in str(ended.error)
         assert len(other.requests) == 5
 

@@ -181,7 +181,7 @@ async def test_an_endpoint_that_never_answers_is_given_up_after_a_few_trials(tmp
     async with bench(tmp_path, Script(faults={"500": 1.0})) as it:
         ended = await it.run(it.study(items=40))
         assert isinstance(ended.error, Misuse)
-        assert "no reply has come" in str(ended.error)
+        assert ended.error.code == "EH-NO-REPLIES"
         _, called, not_reached = accounts(ended)
         assert called <= 16 + 5
         assert not_reached == 80 - called

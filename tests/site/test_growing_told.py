@@ -27,6 +27,8 @@ from tests.scripted_server import Script, ScriptedServer
 from tests.site.garden import Garden, Gardener, planted, worked
 from tests.site.house import GENEROUS, PNG, House, links, refusal_of, served
 
+FAULT = '<p class="fault">'
+
 
 @pytest.fixture
 def garden(house: House) -> Garden:
@@ -59,19 +61,20 @@ async def test_a_writer_is_told_at_once_that_an_image_could_not_be_fetched(open_
     ada = garden.person("Ada")
     with serving() as web:
         ada.wrote(2, png=None, url=f"{web.base}/page.png")
-        assert "could not be fetched" not in ada.client.get("/grow").text
+        assert FAULT not in ada.client.get("/grow").text
         async with ScriptedServer() as model:
             await worked(garden.ledger, model.base_url, limits=replace(LIMITS, allowed=anywhere))
     page = ada.client.get("/grow")
+    assert FAULT in page.text
     assert "the image could not be fetched" in page.text
     assert "HTML page" in page.text
     assert f"/write/{garden.id}/2" in links(page, "/write/")
     assert "HTML page" in ada.client.get(f"/write/{garden.id}/2").text
     (mine,) = ada.client.get("/api/growing").json()["growing"]
     assert "HTML page" in mine["write"][1]["image_fault"]
-    assert "could not be fetched" not in garden.person("Ben").client.get("/grow").text
+    assert FAULT not in garden.person("Ben").client.get("/grow").text
     assert ada.write(2, instruction="Which herb?", url="").status_code == 303
-    assert "could not be fetched" not in ada.client.get("/grow").text
+    assert FAULT not in ada.client.get("/grow").text
 
 
 def test_a_rejected_instruction_is_shown_to_its_writer_with_the_reason_until_they_write_another(garden: Garden):

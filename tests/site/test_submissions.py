@@ -57,10 +57,8 @@ def test_every_fault_of_a_file_is_named_at_once(desk: Desk, team: Team):
         "near: item 4", "Questions without an answer", "item 6", "Could not be read", "not JSON", "row 7",
     ):  # fmt: skip
         assert words in told, words
-    assert "Ready to be confirmed" not in told
-    refused = team.confirm(submission)
-    assert refused.status_code == 409
-    assert "has faults" in refused.text
+    assert f"{submission}/confirm" not in team.page(submission)
+    assert refusal_of(team.confirm(submission)) == (409, "EH-FILE-FAULTS")
     assert desk.stands(submission).stage == "draft"
     upload = desk.stands(submission).upload
     assert upload
@@ -97,7 +95,7 @@ def test_a_file_that_was_altered_on_the_disk_is_not_taken_for_the_one_that_was_s
         client = house.visitor(cookie=f"evenhand={team.client.cookies['evenhand']}")
         page = Team(again, client, team.id).page(submission)
     assert "cannot be read any more" in page
-    assert "Ready to be confirmed" not in page
+    assert f"{submission}/confirm" not in page
 
 
 def test_findings_are_shown_again_by_a_server_that_did_not_make_them(ledger: Ledger):

@@ -59,7 +59,7 @@ def test_a_team_asks_comes_in_uploads_and_confirms(desk: Desk):
     team = Team(desk, visitor, person.id)
     submission = team.began()
     assert team.upload(submission, desk.answers()).headers["location"] == f"/submissions/{submission}#check"
-    assert "Ready to be confirmed" in team.page(submission)
+    assert f"{submission}/confirm" in team.page(submission)
     assert team.confirm(submission).status_code == 303
     assert desk.stands(submission).stage == "confirmed"
     assert "Waits for the owner's approval" in words_of(team.page(submission))

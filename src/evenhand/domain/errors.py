@@ -81,6 +81,7 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-METHOD-OPTION": "The rating method does not take that option.",
         "EH-MODEL-BLIND": "The model cannot see images.",
         "EH-MODEL-UNKNOWN": "The endpoint does not know the model.",
+        "EH-NO-REPLIES": "The first trials all failed, so the run was ended.",
         "EH-OUTPUT-EXISTS": "A file is there already, and was not written by the same command.",
         "EH-OUTPUT-UNWRITTEN": "The system does not let the file be written.",
         "EH-PAUSED": "The benchmark is paused by its owner.",

@@ -28,6 +28,7 @@ from tests.reports.papers.scores.creation_scene import (
 )
 
 GENERIC, SPECIFIC = "text-only-generic", "text-only-query-specific"
+TRUST = "swap consistency"
 
 
 @pytest.fixture
@@ -174,7 +175,7 @@ def test_latex_sets_the_same_numbers(two_models: Ledger):
 
 
 def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_models: Ledger):
-    assert "Can this judge be trusted?" in score(two_models).out
+    assert TRUST in score(two_models).out
     reliability = score(two_models, "--json").document["reliability"]
     assert reliability["swap_consistency"] == 1
 
@@ -182,7 +183,7 @@ def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_m
 def test_a_table_of_grades_alone_says_nothing_of_preferences_that_do_not_exist(ledger: Ledger):
     set_up(ledger, *answers_of(["kiln"]))
     judge(ledger, lambda shown: grades(7, 9, shown), FACTUALITY)
-    assert "Can this judge be trusted?" not in score(ledger).out
+    assert TRUST not in score(ledger).out
     assert score(ledger, "--json").document["reliability"] is None
 
 
