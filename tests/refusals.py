@@ -1,7 +1,7 @@
 """An error is told by what scripts and readers go by: its type, its code, and the facts that its sentence holds."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 import pytest
@@ -12,7 +12,7 @@ from evenhand.domain.errors import EvenhandError, code_of
 @contextmanager
 def refused(
     kind: type[BaseException], *facts: object, code: str | None = None
-) -> Iterator[pytest.ExceptionInfo[BaseException]]:
+) -> Generator[pytest.ExceptionInfo[BaseException]]:
     """The block raises `kind`, with `code` (its class's, where none is given) and the facts in its sentence."""
     with pytest.raises(kind) as found:
         yield found

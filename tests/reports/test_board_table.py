@@ -146,7 +146,7 @@ def test_a_model_that_was_only_asked_in_vain_is_on_the_board_without_a_rating(le
         ("amber", None, None),
         ("blue", None, None),
     ]
-    assert made.models[0].note in printed(made)
+    tells(printed(made), made.models[0].note)
 
 
 def test_many_sentences_about_single_models_hide_nothing_that_was_left_out():
