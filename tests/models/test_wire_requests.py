@@ -13,7 +13,7 @@ from evenhand.models.endpoint import INSECURE_HTTP, resolve
 from evenhand.models.wire.body import BodyShape, BodyWriter
 from evenhand.models.wire.openai import OpenAIWire
 from tests.models.asking import KEY, OFFER, asking, completion
-from tests.refusals import refused
+from tests.refusals import noted, refused
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 EVERYTHING = Settings(
@@ -159,7 +159,7 @@ async def test_a_default_that_a_provider_ignores_is_not_sent_and_said() -> None:
         reply = await it.ask(settings=Settings(seed=7, temperature=0))
         assert "seed" not in it.sent
         assert it.sent["temperature"] == 0
-    assert reply.adapted == ("anthropic/claude does not take seed: its default was used instead of 7.",)
+    assert noted(reply.adapted, "anthropic/claude", "seed", 7)
     assert reply.fingerprint == ""
 
 
@@ -214,8 +214,11 @@ def test_a_name_of_the_limit_that_is_known_from_the_start_is_no_adaptation() -> 
     request = Request(endpoint="openai", model="gpt-4o", messages=(), settings=Settings(max_tokens=9))
     writer = BodyWriter(endpoint, explicit=frozenset(), pictures=None)
     assert writer.fixed(request, BodyShape.of(endpoint)).adapted == ()
-    assert writer.fixed(request, BodyShape.of(endpoint).renamed()).adapted == (
-        "openai/gpt-4o does not take max_completion_tokens: it was sent as max_tokens, which means the same.",
+    assert noted(
+        writer.fixed(request, BodyShape.of(endpoint).renamed()).adapted,
+        "openai/gpt-4o",
+        "max_completion_tokens",
+        "max_tokens",
     )
 
 

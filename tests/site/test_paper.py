@@ -26,6 +26,8 @@ from tests.ledger.test_people_studies import say
 from tests.scripted_server import server_process
 from tests.site.house import House, served
 
+WORKING = "being worked out"
+
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
@@ -203,8 +205,8 @@ def test_a_board_does_not_wait_for_the_papers_figures(here: Workplace):
         path = f"/boards/{next(one['board'] for one in boards.json()['boards'] if one['benchmark'] == VISIT)}"
         page = visitor.get(path)
         assert page.status_code == 200
-        assert "are being worked out" in page.text
-        while "are being worked out" in (page := visitor.get(path)).text:
+        assert WORKING in page.text
+        while WORKING in (page := visitor.get(path)).text:
             pass
     assert "Won against reference" in page.text
 

@@ -119,7 +119,7 @@ def test_terms_made_stricter_since_the_upload_hold_at_the_confirmation(desk: Des
     assert desk.stands(submission).to_be_confirmed
     set_terms(desk.ledger, desk.intake, TERMS, by="owner")
     assert team.script.get(f"/api/submissions/{submission}").json()["upload"]["faults"] == 1
-    assert "1 fault to correct" in words_of(team.page(submission))
+    assert "1 fault" in words_of(team.page(submission))
     refused = team.confirm(submission)
     assert refusal_of(refused) == (409, "EH-TERMS-CHANGED")
     assert desk.stands(submission).stage == "draft"
