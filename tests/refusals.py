@@ -1,6 +1,7 @@
-"""What a refusal must say: its code and facts. How it is worded is tested in tests/golden alone."""
+"""What a refusal must say: its type, its code and its facts. How it is worded is tested in tests/golden alone."""
 
-from collections.abc import Generator
+import re
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 import pytest
@@ -38,7 +39,7 @@ def error_code_of(error: Exception) -> str:
 def says(refused: Refused, code: str, *facts: object) -> None:
     """Lines are folded, so that a fact may stand across two."""
     words = " ".join(refused.split())
-    assert refused.code == code, f"{refused.code}: {words}"
+    assert refused.code == code, words
     missing = [str(fact) for fact in facts if " ".join(str(fact).split()) not in words]
     assert not missing, f"{missing} not in: {words}"
 
@@ -49,3 +50,30 @@ def refuses(code: str, *facts: object) -> Generator[pytest.ExceptionInfo[Evenhan
     with pytest.raises(EvenhandError) as found:
         yield found
     says(Refused.made(str(found.value), code_of(found.value)), code, *facts)
+
+
+@contextmanager
+def refused(
+    kind: type[BaseException], *facts: object, code: str | None = None
+) -> Generator[pytest.ExceptionInfo[BaseException]]:
+    """The block raises `kind`, with `code` (its class's, where none is given) and the facts in its sentence."""
+    with pytest.raises(kind) as found:
+        yield found
+    if isinstance(found.value, EvenhandError):
+        assert code_of(found.value) == (code or type(found.value).code), found.value
+    tells(found.value, *facts)
+
+
+def noted(notes: Iterable[str], *facts: object) -> bool:
+    """Whether one of the sentences holds all these facts."""
+    return any(all(_holds(one, fact) for fact in facts) for one in notes)
+
+
+def tells(said: object, *facts: object) -> None:
+    """Each fact stands in the sentence as a whole: 3 is not told by 13."""
+    for fact in facts:
+        assert _holds(str(said), fact), f"{fact!r} is not in: {said}"
+
+
+def _holds(said: str, fact: object) -> bool:
+    return re.search(rf"(?<!\w){re.escape(str(fact))}(?!\w)", said) is not None

@@ -5,6 +5,7 @@ import pytest
 from evenhand.audit.measures.people import _agreement, _self_preference
 from evenhand.domain.vote import Vote
 from evenhand.stats.reliability.families import Families, parse_families
+from tests.refusals import tells
 
 
 def votes(rater: str, *wins: int, own: str = "gpt-4o", other: str = "claude-3") -> list[Vote]:
@@ -41,9 +42,7 @@ def test_others_are_averaged_and_only_shared_cases_count():
 
 def test_without_its_own_or_without_others_there_is_a_reason():
     neither = votes("gpt", 1, own="llama-3")
-    assert "no model of the judge's own family" in str(
-        _self_preference(neither, {}, KNOWN, "gpt-4o", "people").estimate.reason
-    )
+    tells(_self_preference(neither, {}, KNOWN, "gpt-4o", "people").estimate.reason, "family")
     alone = _self_preference(votes("gpt", 1), {}, KNOWN, "gpt-4o", "people").estimate
     assert alone.value is None
     assert "people have not judged" in str(alone.reason)

@@ -20,6 +20,7 @@ from evenhand.domain.verdict import (
     verdict_json,
 )
 from evenhand.domain.vote import Vote
+from tests.refusals import refused
 
 VALUES: dict[Any, tuple[int, ...]] = {2: (1, -1), 3: (1, 0, -1), 5: (2, 1, 0, -1, -2)}
 
@@ -34,13 +35,13 @@ def test_a_preference_is_one_of_its_levels(levels: Any, value: int):
     if value in VALUES[levels]:
         assert Preference(value=value, levels=levels).sign == (value > 0) - (value < 0)
     else:
-        with pytest.raises(ValueError, match=f"at {levels} levels is one of"):
+        with refused(ValueError, f"{levels} levels", value):
             Preference(value=value, levels=levels)
 
 
 def test_there_are_no_four_levels():
     levels: Any = 4
-    with pytest.raises(ValueError, match="2, 3 or 5 levels"):
+    with refused(ValueError, "2, 3 or 5", levels):
         Preference(value=1, levels=levels)
 
 

@@ -34,6 +34,7 @@ from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.folder import protocol_from_folder
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.protocols import fig18
+from tests.refusals import refused
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 SECOND = Preference(value=-1, levels=2)
@@ -260,7 +261,7 @@ async def test_an_extractor_that_never_answers_ends_the_run_with_a_sentence(tmp_
         study = it.study(items=20, extractor=Extractor(rater=rater, model="small"))
         ended = await run_with(it, study, second=other, pacing=ONE_AT_A_TIME)
         assert isinstance(ended.error, Misuse)
-        assert "no reply has come" in str(ended.error)
+        assert ended.error.code == "EH-NO-REPLIES"
         assert "Go away" in str(ended.error)
         assert len(other.requests) == 5
 
@@ -368,5 +369,5 @@ async def test_from_python_an_extractor_is_named_beside_the_judge(tmp_path: Path
     assert asked(server) == ["judgement"] * 6
     assert asked(other) == ["extraction"]
     terms = replace(terms, max_cost=1.0, prices=[Price(input=1.0, output=1.0, model="openai/m")])
-    with pytest.raises(Misuse, match="A budget needs a price, and none is known for openai/small"):
+    with refused(Misuse, "openai/small", code="EH-PRICE-UNKNOWN"):
         await judge_async(benchmark, answers, judge="openai/m", ledger=ledger, matching=matching, terms=terms)

@@ -21,6 +21,7 @@ from evenhand.ledger.read.projection import studies
 from evenhand.protocols.catalog import load_protocol
 from evenhand.stats.reliability.grade_score.score import GradeScore, grade_score
 from tests.engine.studies import Bench, bench
+from tests.refusals import refused
 from tests.scripted_server import Script
 
 
@@ -116,7 +117,7 @@ def test_seeds_draw_rows_and_options_alike():
 
 
 def test_without_another_prompt_there_is_no_unrelated_option():
-    with pytest.raises(Misuse, match="no answer to another prompt"):
+    with refused(Misuse, code="EH-UNRELATED-MISSING"):
         prepared(ROWS[:1], Grading(unrelated=True))
 
 
@@ -127,7 +128,7 @@ def test_nothing_to_grade_is_refused():
 
 def test_a_protocol_for_pairs_is_refused():
     protocol = load_protocol("visit_pairwise")
-    with pytest.raises(Misuse, match="visit_pairwise does not let a judge pick"):
+    with refused(Misuse, "visit_pairwise", "choice", "responses", code="EH-PROTOCOL-UNFIT"):
         prepare_grade(
             Benchmark(name="ants", items=(), licence="", citation="", protocols=()),
             ROWS,

@@ -12,6 +12,7 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.rater import Rater
 from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.protocols.catalog import load_protocol
+from tests.refusals import refused
 
 SAMPLE = load_benchmark("visit-bench-sample")
 ANSWERS = read_responses(bundled_answers(SAMPLE), SAMPLE).responses
@@ -39,7 +40,7 @@ def folder(path: Path, toml: str, prompt: str) -> Path:
 
 @pytest.mark.parametrize("protocol", ["option_selection", "visit_extraction"])
 def test_a_protocol_that_picks_one_of_several_or_extracts_cannot_judge_pairs(protocol: str) -> None:
-    with pytest.raises(Misuse, match="does not compare two responses"):
+    with refused(Misuse, load_protocol(protocol).name, code="EH-PROTOCOL-UNFIT"):
         prepared(Showing(protocol=load_protocol(protocol)))
 
 
@@ -58,12 +59,12 @@ A = 1
 B = -1
 """
     protocol = load_protocol(folder(tmp_path / "t", toml, "{{response_1}} {{response_2}} {{response_3}}"))
-    with pytest.raises(Misuse, match="its prompt needs the slots response_1 and response_2"):
+    with refused(Misuse, "response_1 and response_2", code="EH-PROTOCOL-UNFIT"):
         prepared(Showing(protocol=protocol))
 
 
 def test_a_baseline_that_nobody_knows_gets_the_near_name() -> None:
-    with pytest.raises(Misuse, match="did you mean 'sample-careful'"):
+    with refused(Misuse, "'sample-careful'", code="EH-ANSWERS-OF-MODEL"):
         prepared(Showing(protocol=load_protocol("visit_pairwise")), pairing="against", against="sample-carefull")
 
 

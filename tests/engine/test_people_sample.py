@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.tasks.people_sample import people_sample, task_of
+from tests.refusals import refused
 
 ITEMS = tuple(
     Item(label=f"{task}-{n}", instruction=f"Do {task} {n}.", task=f"task {task}")
@@ -55,5 +55,5 @@ def test_a_task_with_too_few_items_is_told():
 
 def test_a_baseline_without_answers_is_refused():
     answers = [Response(item=item.digest, model="X", text="x") for item in ITEMS]
-    with pytest.raises(Misuse, match="No answers of 'W' are here"):
+    with refused(Misuse, "'W'", code="EH-ANSWERS-OF-MODEL"):
         people_sample(OFFICIAL, answers, per_task=1, seed=0, against="W")

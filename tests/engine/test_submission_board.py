@@ -21,6 +21,7 @@ from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.protocols.catalog import load_protocol
 from tests.engine.contest import PRICE, TEAM, at_work, founded, model_at
+from tests.refusals import tells
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.house import url_in
 
@@ -95,7 +96,7 @@ async def test_another_judge_than_the_boards_is_refused_with_what_to_start_the_w
             await contest.worked(server.base_url, **given)
             said = worker_notes(ledger)["submissions"].sentence
             assert submission in said
-            assert "is judged by openai/gpt-4o at scripted" in said
+            tells(said, "openai/gpt-4o at scripted")
             assert "--judge openai/gpt-4o --judge-base-url ADDRESS --judge-endpoint-name scripted" in said
         await at_work(replace(contest.kind(server.base_url), judge=None))
         assert "given no judge" in worker_notes(ledger)["submissions"].sentence
@@ -114,7 +115,7 @@ async def test_words_that_changed_since_the_board_was_judged_are_refused(ledger:
         contest = await founded(ledger, server.base_url, showing=Showing(protocol=protocol))
         contest.submitted()
         await contest.worked(server.base_url)
-        assert "words of the protocol creation_preference are not those" in worker_notes(ledger)["submissions"].sentence
+        tells(worker_notes(ledger)["submissions"].sentence, "creation_preference", "words")
 
 
 async def test_a_protocol_that_is_not_there_is_named(ledger: Ledger):
@@ -123,7 +124,7 @@ async def test_a_protocol_that_is_not_there_is_named(ledger: Ledger):
         contest = await founded(ledger, server.base_url, showing=Showing(protocol=protocol))
         contest.submitted()
         await contest.worked(server.base_url)
-    assert "There is no protocol 'my_own'" in worker_notes(ledger)["submissions"].sentence
+    tells(worker_notes(ledger)["submissions"].sentence, "'my_own'")
 
 
 async def test_a_file_that_was_altered_is_not_judged(ledger: Ledger):
@@ -161,11 +162,11 @@ async def test_the_boards_extractor_is_asked_and_another_is_refused(ledger: Ledg
         submission = contest.submitted()
         await contest.worked(hesitant.base_url)
         said = worker_notes(ledger)["submissions"].sentence
-        assert "has unclear decisions extracted by openai/gpt-4.1 at second, and the worker was given no extr" in said
+        tells(said, "openai/gpt-4.1 at second", "no extractor")
         assert "--extractor openai/gpt-4.1" in said
         third = model_at(ledger, server.base_url, name="openai/gpt-4.1", endpoint_name="third")
         await contest.worked(hesitant.base_url, extractor=third)
-        assert "given openai/gpt-4.1 at third" in worker_notes(ledger)["submissions"].sentence
+        tells(worker_notes(ledger)["submissions"].sentence, "openai/gpt-4.1 at third")
         await contest.worked(hesitant.base_url, extractor=other)
         contest.approve(submission)
         before = len(server.requests)

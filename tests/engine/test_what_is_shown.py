@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from evenhand.api.judging import JudgeRun, Terms, judge_async
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import bytes_hash
@@ -21,6 +19,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from tests.images.pictures import encoded, photo
+from tests.refusals import noted, refused
 from tests.scripted_server import Script, ScriptedServer
 
 PICTURES = [encoded(photo(20 + size, 20), "PNG") for size in range(3)]
@@ -155,7 +154,7 @@ def test_items_without_what_a_protocol_shows_are_counted_and_said() -> None:
     assert study.notes == ("Without factuality criteria, and so not asked under creation_factuality: 1 of 3 items.",)
     assert (study.wanted, len(study.study.items)) == (2 * 2 * 2, 2)
     assert prepared("creation_preference", matching=AGAINST).not_applicable == 0
-    with pytest.raises(Misuse, match="No item has what protocol creation_factuality shows the judge"):
+    with refused(Misuse, "creation_factuality", code="EH-SEE-MISSING"):
         prepared("creation_factuality", CASES[2:], matching=AGAINST)
 
 
@@ -168,11 +167,11 @@ def test_under_the_reference_backed_protocol_the_reference_guides_and_does_not_p
     study = prepared("visit_pairwise_reference", items)
     assert study.study.models == ("ann", "ben")
     assert study.not_applicable == 1
-    assert study.notes == ("Without reference, and so not asked under visit_pairwise_reference: 1 of 3 items.",)
+    assert noted(study.notes, "reference", "visit_pairwise_reference", "1 of 3 items")
     texts = [study.asking.request(trial).messages[-1].text for trial in study.trials()]
     assert len(texts) == 4
     assert sum("High quality reference: A hut.\n" in text for text in texts) == 2
-    with pytest.raises(Misuse, match="so the reference does not play under it"):
+    with refused(Misuse, "--against", code="EH-REFERENCE-SHOWN"):
         prepared("visit_pairwise_reference", items, matching=AGAINST)
     assert prepared("visit_pairwise", items).study.models == ("ann", "ben", "reference")
 
@@ -180,22 +179,22 @@ def test_under_the_reference_backed_protocol_the_reference_guides_and_does_not_p
 def test_captions_are_asked_for_only_where_the_prompt_shows_one(tmp_path: Path) -> None:
     bare = [Item(label="1", instruction="?", criteria=(TASTE,), images=CASES[0].images)]
     assert prepared("creation_preference", bare).wanted == 2
-    with pytest.raises(Misuse, match="The judge is to see captions, but 1 items have none"):
+    with refused(Misuse, "captions", "1 items", code="EH-SEE-MISSING"):
         prepared("visit_pairwise", bare)
 
 
 def test_no_judge_is_told_of_an_image_that_is_not_there() -> None:
     texts = [Item(label=label, instruction="What is it?") for label in "12"]
-    with pytest.raises(Misuse, match=r"captions, but 2 items have none .*, or choose --see none\."):
+    with refused(Misuse, "captions", "2 items", "--see none", code="EH-SEE-MISSING"):
         prepared("visit_pairwise", texts)
     mixed = [Item(label="3", instruction="?", caption="A house.", images=CASES[0].images), captioned("4", None)]
     for see in ("images", "both"):
-        with pytest.raises(Misuse, match=r"images, but 1 items have none \(the first is '4'\).* --see caption\."):
+        with refused(Misuse, "images", "1 items", "'4'", "--see caption", code="EH-SEE-MISSING"):
             prepared("visit_pairwise", mixed, see=see)
-    with pytest.raises(Misuse, match=r"images, but 2 items have none .*, or choose --see none\."):
+    with refused(Misuse, "images", "2 items", "--see none", code="EH-SEE-MISSING"):
         prepared("visit_pairwise", texts, see="images")
     described = [captioned(label, None) for label in "56"]
-    with pytest.raises(Misuse, match=r"images, but 2 items have none .*, or choose --see caption\."):
+    with refused(Misuse, "images", "2 items", "--see caption", code="EH-SEE-MISSING"):
         prepared("visit_pairwise", described, see="images")
     assert prepared("visit_pairwise", texts, see="none").wanted == 4
     assert prepared("pairwise", texts).wanted == 4, "its words hold with an image and without"

@@ -20,6 +20,7 @@ from tests.images.pictures import (
     sixteen_bit_rgb_png,
     with_orientation,
 )
+from tests.refusals import refused
 
 
 def test_an_image_is_told_by_digest_type_size_frames_and_bytes() -> None:
@@ -91,7 +92,7 @@ def test_a_bomb_is_refused_by_what_it_declares_before_decoding(limits: ImageLimi
     # Its pixels end early, so decoding would complain of that instead.
     bomb = png_bomb(50_000, 50_000)
     assert len(bomb) < 5_000
-    with pytest.raises(ImageError, match="50000 x 50000 pixels"):
+    with refused(ImageError, "50000 x 50000"):
         inspect(bomb, limits=limits)
 
 
@@ -147,16 +148,16 @@ def test_a_limit_above_pillow_s_own_neither_warns_nor_changes_it() -> None:
 def test_bytes_and_frames_have_limits_too() -> None:
     data = animation("GIF", 3)
     assert inspect(data, limits=ImageLimits(bytes=len(data), frames=3)).frames == 3
-    with pytest.raises(ImageError, match=f"has {len(data)} bytes"):
+    with refused(ImageError, f"{len(data)} bytes"):
         inspect(data, limits=ImageLimits(bytes=len(data) - 1))
-    with pytest.raises(ImageError, match="more than 2 frames"):
+    with refused(ImageError, "2 frames"):
         inspect(data, limits=ImageLimits(frames=2))
-    with pytest.raises(ImageError, match="more than 2 frames"):
+    with refused(ImageError, "2 frames"):
         inspect(animation("TIFF", 5), limits=ImageLimits(frames=2))
 
 
 def test_frames_past_the_limit_are_not_looked_at() -> None:
-    with pytest.raises(ImageError, match="more than 1 frames"):
+    with refused(ImageError, "1 frames"):
         inspect(animation("GIF", 3)[:-1], limits=ImageLimits(frames=1))
 
 
@@ -177,20 +178,20 @@ def test_a_file_cut_short_anywhere_is_refused_with_a_sentence(kind: str) -> None
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
 def test_an_animation_cut_after_its_first_frame_is_refused(kind: str) -> None:
     data = animation(kind, 3)
-    with pytest.raises(ImageError, match="cut short"):
+    with refused(ImageError, code="EH-IMAGE-DAMAGED"):
         inspect(data[: len(data) - 20])
 
 
 def test_the_sentence_for_a_cut_jpeg_says_what_to_do() -> None:
     data = encoded(photo(200, 200), "JPEG")
-    with pytest.raises(ImageError, match=r"^The image/jpeg data is damaged or cut short .*; fetch or export .*\.$"):
+    with refused(ImageError, "image/jpeg", code="EH-IMAGE-DAMAGED"):
         inspect(data[: len(data) // 2])
 
 
 def test_a_png_whose_pixels_were_altered_is_refused() -> None:
     data = bytearray(encoded(photo(), "PNG"))
     data[data.index(b"IDAT") + 40] ^= 0x10
-    with pytest.raises(ImageError, match="damaged"):
+    with refused(ImageError, code="EH-IMAGE-DAMAGED"):
         inspect(bytes(data))
 
 

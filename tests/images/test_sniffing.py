@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from evenhand.images import ImageError, sniff
 from tests.images.pictures import encoded, photo
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>aler
     ],
 )
 def test_svg_is_refused_and_png_asked_for(data: bytes) -> None:
-    with pytest.raises(ImageError, match=r"SVG drawing.*export it as PNG\.$"):
+    with refused(ImageError, "SVG", "PNG", code="EH-IMAGE-KIND"):
         sniff(data)
 
 
@@ -59,7 +60,7 @@ def test_svg_is_refused_and_png_asked_for(data: bytes) -> None:
     ],
 )
 def test_a_web_page_is_refused_as_one(data: bytes) -> None:
-    with pytest.raises(ImageError, match="HTML page"):
+    with refused(ImageError, "HTML page", code="EH-IMAGE-KIND"):
         sniff(data)
 
 

@@ -17,6 +17,7 @@ from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep.check import info
 from tests.ledger import scene
+from tests.refusals import refused
 
 
 def test_a_new_ledger_has_an_own_secret_that_stays(tmp_path: Path):
@@ -30,19 +31,19 @@ def test_a_new_ledger_has_an_own_secret_that_stays(tmp_path: Path):
 
 
 def test_nothing_is_made_where_a_ledger_is_only_to_be_read(tmp_path: Path):
-    with pytest.raises(LedgerError, match=r"There is no ledger at .*; `evenhand judge`"):
+    with refused(LedgerError, tmp_path / "none" / "ledger.db", "evenhand judge", code="EH-LEDGER-MISSING"):
         Ledger(scene.url_in(tmp_path / "none"), create=False)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_ledger_in_memory_is_refused(url: str):
-    with pytest.raises(LedgerError, match="would be lost at exit"):
+    with refused(LedgerError, "sqlite:///PATH/ledger.db", code="EH-LEDGER-URL"):
         Ledger(url)
 
 
 def test_what_is_no_url_is_refused_with_an_example():
-    with pytest.raises(LedgerError, match=r"not a database URL; write sqlite:///PATH"):
+    with refused(LedgerError, "sqlite:///PATH/ledger.db", code="EH-LEDGER-URL"):
         Ledger("ledger.db")
 
 
@@ -96,7 +97,7 @@ def test_a_ledger_of_a_newer_version_is_refused_and_unchanged(tmp_path: Path):
         connection.execute("CREATE TABLE of_the_future (x)")
         connection.commit()
     before = path.read_bytes()
-    with pytest.raises(LedgerError, match=r"written by a newer Evenhand .*9999.*; upgrade Evenhand"):
+    with refused(LedgerError, 9999, code="EH-LEDGER-NEWER"):
         Ledger(scene.url_in(tmp_path))
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["ledger.db"]
@@ -105,7 +106,7 @@ def test_a_ledger_of_a_newer_version_is_refused_and_unchanged(tmp_path: Path):
 def test_a_file_that_is_no_database_is_refused_and_unchanged(tmp_path: Path):
     path = tmp_path / "ledger.db"
     path.write_bytes(b"item,model\n1,amber\n" * 100)
-    with pytest.raises(LedgerError, match=r"is not a usable ledger .*restore a backup or choose another --store"):
+    with refused(LedgerError, "--store", code="EH-LEDGER-UNUSABLE"):
         Ledger(scene.url_in(tmp_path))
     assert path.read_bytes() == b"item,model\n1,amber\n" * 100
 
@@ -115,7 +116,7 @@ def test_the_database_of_another_program_is_refused_and_gets_no_tables(tmp_path:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
         connection.commit()
-    with pytest.raises(LedgerError, match=r"another program's \(it holds a table 'bookmarks'\)"):
+    with refused(LedgerError, "'bookmarks'", code="EH-LEDGER-FOREIGN"):
         Ledger(scene.url_in(tmp_path))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
@@ -139,7 +140,7 @@ def test_another_program_that_keeps_its_version_as_we_do_is_not_taken_for_a_ledg
             connection.execute(statement)
         connection.execute("INSERT INTO alembic_version VALUES (?)", (version,))
         connection.commit()
-    with pytest.raises(LedgerError, match=r"another program's \(it holds a table '(bookmarks|meta)'\); choose another"):
+    with refused(LedgerError, "--store", code="EH-LEDGER-FOREIGN"):
         Ledger(scene.url_in(tmp_path))
 
 
@@ -152,13 +153,13 @@ def test_an_empty_file_becomes_a_ledger(tmp_path: Path):
 
 def test_a_folder_that_cannot_be_is_a_sentence(tmp_path: Path):
     (tmp_path / "file").write_text("I am no folder")
-    with pytest.raises(LedgerError, match=r"The ledger at .*file/sub/ledger.db cannot be used: "):
+    with refused(LedgerError, tmp_path / "file" / "sub" / "ledger.db"):
         Ledger(scene.url_in(tmp_path / "file" / "sub"))
 
 
 def test_a_folder_in_the_place_of_the_ledger_is_a_sentence(tmp_path: Path):
     (tmp_path / "ledger.db").mkdir()
-    with pytest.raises(LedgerError, match=r"cannot be opened for writing .*check the folder and its rights"):
+    with refused(LedgerError, tmp_path, code="EH-LEDGER-READ-ONLY"):
         Ledger(scene.url_in(tmp_path))
 
 
@@ -212,7 +213,7 @@ def test_a_ledger_that_another_process_holds_too_long_is_a_sentence_and_reading_
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert scene.heard(other) == "held"
         assert len(ledger.responses_to(item.digest for item in scene.ITEMS)) == 6
-        with pytest.raises(LedgerError, match=r"Another process has held the ledger at .* for more than 0\.2 s; wait"):
+        with refused(LedgerError, tmp_path, "0.2 s", code="EH-LEDGER-BUSY"):
             ledger.commit(Entries(trials=scene.TRIALS))
         scene.told(other)
         assert scene.heard(other) == "let go"

@@ -40,6 +40,7 @@ from evenhand.site.people.studies import (
     progress,
     take_place,
 )
+from tests.refusals import refused
 
 ITEMS = tuple(
     Item(label=str(n), instruction=f"What is {n}?", reference=f"It is {n}.", category="even" if n % 2 == 0 else "odd")
@@ -345,17 +346,17 @@ def test_the_questions_of_a_sample_can_be_asked(ledger: Ledger):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("wanted", "fact"),
     [
-        (asked(pairs=Pairs(models=("amber", "bleu"))), "did you mean 'blue'"),
-        (asked(pairs=Pairs(models=("amber",))), "nothing to compare"),
-        (asked(category="prime"), "No item"),
-        (asked(sample="ab"), "no such sample"),
-        (asked(sharing=Sharing(people=20_000, each=20_000)), f"{MOST_TASKS:,} is the most"),
+        (asked(pairs=Pairs(models=("amber", "bleu"))), "'blue'"),
+        (asked(pairs=Pairs(models=("amber",))), "models"),
+        (asked(category="prime"), "category"),
+        (asked(sample="ab"), "sample"),
+        (asked(sharing=Sharing(people=20_000, each=20_000)), f"{MOST_TASKS:,}"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_and_leaves_nothing(ledger: Ledger, wanted: AskedStudy, words: str):
-    with pytest.raises(PeopleStudyError, match=words):
+def test_what_cannot_be_asked_is_refused_and_leaves_nothing(ledger: Ledger, wanted: AskedStudy, fact: str):
+    with refused(PeopleStudyError, fact):
         made(ledger, wanted)
     for table in (schema.people_studies, schema.people_places, schema.people_tasks):
         with ledger.reading() as connection:

@@ -19,6 +19,7 @@ from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 from tests.read_only import mounted_read_only
+from tests.refusals import refused
 
 
 def put_on_record(folder: Path) -> Ledger:
@@ -96,11 +97,11 @@ def test_a_backup_on_a_read_only_disk_is_read(folder: Path, tmp_path: Path):
 def test_what_would_write_there_is_a_sentence(folder: Path):
     put_on_record(folder).close()
     with mounted_read_only(folder):
-        with pytest.raises(LedgerError, match=r"cannot be opened for writing .*check the folder and its rights"):
+        with refused(LedgerError, folder, code="EH-LEDGER-READ-ONLY"):
             Ledger(scene.url_in(folder))
         with (
             closing(Ledger(scene.url_in(folder), create=False)) as ledger,
-            pytest.raises(LedgerError, match="cannot be opened for writing"),
+            refused(LedgerError, folder, code="EH-LEDGER-READ-ONLY"),
         ):
             ledger.commit(Entries(study=scene.STUDY.key, trials=TRIALS[2:3]))
         assert trials_read(folder) == 2
@@ -113,7 +114,7 @@ def test_a_ledger_of_an_older_version_is_not_brought_up_to_date_there(folder: Pa
         connection.commit()
     with (
         mounted_read_only(folder),
-        pytest.raises(LedgerError, match=rf"can only be read here, .*0009.*{HEAD}.*copy it with its folder"),
+        refused(LedgerError, folder, "0009", HEAD, code="EH-LEDGER-OLDER"),
     ):
         Ledger(scene.url_in(folder), create=False)
 

@@ -21,6 +21,7 @@ from tests.images.test_metadata import phone_jpeg
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 from tests.ledger.test_upkeep import filled as filled
+from tests.refusals import tells
 
 PNG = encoded(photo(), "PNG")
 
@@ -43,11 +44,13 @@ def facts(folder: Path) -> tuple[dict[str, int], list[str], dict[str, str]]:
         return upkeep.info(ledger).counts, list(ledger.images.digests()), ledger.images.addresses.digests()
 
 
-def refused(backup: Path, folder: Path, *, force: bool = False) -> str:
+def refused(backup: Path, folder: Path, *facts: object, force: bool = False) -> str:
+    """Its code; the sentence tells the facts."""
     with pytest.raises(LedgerError) as error:
         restore(backup, scene.url_in(folder), force=force)
     assert "/.evenhand-" not in str(error.value)
-    return str(error.value)
+    tells(error.value, *facts)
+    return error.value.code
 
 
 def test_a_backup_becomes_the_ledger_it_was_made_of(backup: Path, filled: Ledger, tmp_path: Path):
@@ -65,9 +68,7 @@ def test_a_backup_becomes_the_ledger_it_was_made_of(backup: Path, filled: Ledger
 
 def test_a_ledger_that_is_there_stays_without_force(backup: Path, filled: Ledger, tmp_path: Path):
     before = facts(tmp_path)
-    said = refused(backup, tmp_path)
-    assert "There is a ledger at" in said
-    assert "give --force" in said
+    assert refused(backup, tmp_path, tmp_path / "ledger.db", "--force") == "EH-LEDGER-EXISTS"
     assert facts(tmp_path) == before
 
 
@@ -108,7 +109,7 @@ os._exit(1)
 def test_a_ledger_that_somebody_uses_is_not_replaced(backup: Path, filled: Ledger, tmp_path: Path):
     with filled.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM trials").scalar() == 2
-        assert "Another process has held the ledger" in refused(backup, tmp_path, force=True)
+        assert refused(backup, tmp_path, force=True) == "EH-LEDGER-BUSY"
     assert facts(tmp_path)[0]["trials"] == 2
 
 
@@ -160,23 +161,21 @@ def test_a_backup_that_is_not_sound_changes_nothing(
     if force:
         Ledger(scene.url_in(folder)).close()
     before = held(folder)
-    said = refused(backup, folder, force=force)
-    assert "is not sound, so nothing was restored" in said
-    assert words in said
+    assert refused(backup, folder, words, force=force) == "EH-BACKUP-UNSOUND"
     assert held(folder) == before
 
 
 def test_a_folder_without_a_ledger_or_with_several_is_a_sentence(backup: Path, tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    assert "holds no ledger" in refused(tmp_path / "empty", tmp_path / "new")
+    assert refused(tmp_path / "empty", tmp_path / "new", tmp_path / "empty") == "EH-BACKUP-NONE"
     (backup / "other.db").write_bytes((backup / "ledger.db").read_bytes())
-    assert "several ledgers (ledger.db, other.db); name one" in refused(backup, tmp_path / "new")
+    assert refused(backup, tmp_path / "new", "ledger.db, other.db") == "EH-BACKUP-NONE"
     restore(backup / "other.db", scene.url_in(tmp_path / "new"), force=False)
     assert facts(tmp_path / "new")[0]["trials"] == 2
 
 
 def test_the_ledger_itself_is_no_backup_of_it(filled: Ledger, tmp_path: Path):
-    assert "is the ledger itself" in refused(tmp_path / "ledger.db", tmp_path, force=True)
+    assert refused(tmp_path / "ledger.db", tmp_path, force=True) == "EH-BACKUP-ITSELF"
     with pytest.raises(LedgerError, match="pg_restore"):
         restore(tmp_path, "postgresql://host/name", force=True)
 
@@ -200,7 +199,7 @@ def test_the_command_tells_what_it_restored_and_refuses_with_exit_1(
         "Restored to .evenhand/ledger.db: 2 judgements, 2 images; all of it is as the record names it."
     )
     _, said = shell.run("ledger", "restore", backup, expect=1)
-    assert "There is a ledger at .evenhand/ledger.db already" in " ".join(said.split())
+    tells(said, ".evenhand/ledger.db", "--force")
     shell.run("ledger", "restore", backup, "--force")
     assert shell.document("ledger", "check")["sound"]
     assert "does not exist" in shell.refused("ledger", "restore", "nowhere")

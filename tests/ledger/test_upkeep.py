@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from evenhand.domain.errors import code_of
 from evenhand.domain.item import Item
 from evenhand.images import digest
 from evenhand.ledger.store.opening import LedgerError
@@ -20,6 +21,7 @@ from evenhand.ledger.upkeep.restoring import restore
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
+from tests.refusals import refused
 
 PNG = encoded(photo(), "PNG")
 
@@ -190,10 +192,10 @@ def test_a_backup_never_overwrites_one(filled: Ledger, tmp_path: Path):
     target = upkeep.backup(filled, tmp_path / "safe")
     before = target.read_bytes()
     scene.record(filled, TRIALS, [])
-    with pytest.raises(LedgerError, match="exists already; choose another folder: a backup never overwrites one"):
+    with refused(LedgerError, target, code="EH-LEDGER-EXISTS"):
         upkeep.backup(filled, tmp_path / "safe")
     assert target.read_bytes() == before
-    with pytest.raises(LedgerError, match="exists already"):
+    with refused(LedgerError, tmp_path, code="EH-LEDGER-EXISTS"):
         upkeep.backup(filled, tmp_path)
 
 
@@ -202,7 +204,7 @@ def test_a_backup_cut_short_is_done_again(filled: Ledger, tmp_path: Path):
     safe = tmp_path / "safe"
     upkeep.backup(filled, safe).rename(safe / ".ledger.db.0123.unfinished")
     assert upkeep.backup(filled, safe) == safe / "ledger.db"
-    with pytest.raises(LedgerError, match="exists already"):
+    with refused(LedgerError, safe, code="EH-LEDGER-EXISTS"):
         upkeep.backup(filled, safe)
     assert restore(safe, scene.url_in(tmp_path / "again"), force=False).counts == upkeep.info(filled).counts
 
@@ -211,7 +213,7 @@ def test_a_backup_cut_short_is_done_again(filled: Ledger, tmp_path: Path):
 def test_a_backup_touches_nothing_of_the_users(filled: Ledger, tmp_path: Path, name: str):
     (tmp_path / "safe").mkdir()
     (tmp_path / "safe" / name).write_text("precious")
-    with pytest.raises(LedgerError, match=f"holds '{name}', which is no backup's; choose a new or an empty folder"):
+    with refused(LedgerError, tmp_path / "safe", f"'{name}'", code="EH-FOLDER-TAKEN"):
         upkeep.backup(filled, tmp_path / "safe")
     assert {path.name: path.read_text() for path in (tmp_path / "safe").iterdir()} == {name: "precious"}
 
@@ -222,8 +224,9 @@ def test_a_backup_follows_no_link(filled: Ledger, tmp_path: Path, name: str):
     link = tmp_path / "safe" / name.format(part=next(filled.images.digests())[:2])
     link.parent.mkdir(parents=True)
     link.symlink_to(elsewhere / "new.db" if name == "ledger.db" else elsewhere)
-    with pytest.raises(LedgerError, match=r"exists already|is no backup's|a link leads to"):
+    with pytest.raises(LedgerError) as found:
         upkeep.backup(filled, tmp_path / "safe")
+    assert code_of(found.value) in ("EH-LEDGER-EXISTS", "EH-FOLDER-TAKEN", "EH-LINK")
     assert (list(elsewhere.iterdir()), link.is_symlink()) == ([], True)
     assert not [path for path in (tmp_path / "safe").rglob("*") if path.name.endswith(".unfinished")]
 

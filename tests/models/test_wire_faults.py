@@ -11,6 +11,7 @@ from evenhand.models.endpoint import resolve
 from evenhand.models.wire.openai import OpenAIWire
 from evenhand.models.wire.transport import MOST_BYTES, Timeouts
 from tests.models.asking import KEY, OFFER, Asking, asking, completion
+from tests.refusals import refused, tells
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 # As a server may write it in JSON; the first letter is enough to hide it from a search in the bytes.
@@ -53,7 +54,7 @@ async def test_a_host_that_does_not_exist_is_named() -> None:
         failure = await Asking(client=client, server=server).failure()
     await client.close()
     assert (failure.reason, failure.transient) == ("api-error", True)
-    assert "'evenhand.invalid' is not found" in str(failure)
+    tells(failure, "'evenhand.invalid'")
 
 
 async def test_a_hung_connection_ends_in_a_timeout() -> None:
@@ -74,7 +75,7 @@ async def test_a_server_without_tls_behind_https_stops_the_run() -> None:
 
 async def test_a_missing_key_stops_before_any_request() -> None:
     endpoint = resolve("openai/gpt-4o", environment={})
-    with pytest.raises(Misuse, match="OPENAI_API_KEY"):
+    with refused(Misuse, "OPENAI_API_KEY", code="EH-KEY-MISSING"):
         OpenAIWire(endpoint, environment={})
 
 
@@ -100,7 +101,7 @@ async def test_a_key_that_is_refused_otherwise_names_the_variable_too(canned: Ca
 async def test_a_server_that_wants_a_key_says_how_to_give_one() -> None:
     async with ScriptedServer(Script(key="another")) as server:
         client = OpenAIWire(resolve("llava", base_url=server.base_url, environment={}), environment={})
-        with pytest.raises(Misuse, match="--api-key-env"):
+        with refused(Misuse, "--api-key-env", code="EH-KEY-MISSING"):
             await Asking(client=client, server=server).ask()
         await client.close()
 
@@ -115,14 +116,16 @@ async def test_a_model_that_is_not_there_is_named_with_the_address() -> None:
 
 @pytest.mark.parametrize("message", ["Model Not Exist", "Invalid model: gpt-4o"])
 async def test_a_model_refused_with_a_400_stops_the_run(message: str) -> None:
-    assert "check the model's name" in await misused(Canned(status=400, body=error(message)))
+    async with asking(canned=(Canned(status=400, body=error(message)),)) as it:
+        with refused(Misuse, "'gpt-4o'", code="EH-MODEL-UNKNOWN"):
+            await it.ask()
 
 
 async def test_a_base_url_without_v1_is_told_so() -> None:
     async with ScriptedServer() as server:
         url = server.base_url.removesuffix("/v1")
         client = OpenAIWire(resolve("vllm/m", base_url=url, environment={}), environment={})
-        with pytest.raises(Misuse, match=r"usually ends in /v1"):
+        with refused(Misuse, "/v1", code="EH-MODEL-UNKNOWN"):
             await Asking(client=client, server=server).ask()
         await client.close()
 

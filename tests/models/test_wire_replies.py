@@ -10,6 +10,7 @@ from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.rater import Settings
 from evenhand.models.wire import reply as wire_reply
 from tests.models.asking import OFFER, asking, completion
+from tests.refusals import refused
 from tests.scripted_server import Canned, Script
 
 
@@ -204,7 +205,7 @@ async def test_llamacpp_is_given_a_trailing_turn_and_nothing_else() -> None:
 @pytest.mark.parametrize("model", ["anthropic/claude", "groq/llama", "google/gemini", "mistral/large"])
 async def test_without_log_probabilities_there_is_no_constrained_readout(model: str) -> None:
     async with asking(model=model) as it:
-        with pytest.raises(Misuse, match="log-probabilities"):
+        with refused(Misuse, "--readout free", code="EH-LOGPROBS-MISSING"):
             await it.ask(offer=OFFER)
         assert it.server.requests == []
 
@@ -219,7 +220,7 @@ async def test_more_alternatives_than_there_are_is_misuse() -> None:
 
 async def test_a_server_that_leaves_the_log_probabilities_out_stops_the_run_the_first_time() -> None:
     async with asking(canned=(completion("A"),)) as it:
-        with pytest.raises(Misuse, match="no log-probabilities"):
+        with refused(Misuse, "--readout free", code="EH-LOGPROBS-MISSING"):
             await it.ask(offer=OFFER)
         await it.ask(offer=OFFER)
         it.server.then(completion("A"))
@@ -233,7 +234,7 @@ async def test_a_server_that_refuses_log_probabilities_stops_the_run() -> None:
         status=400, body={"error": {"message": "logprobs are not supported with this model", "param": "logprobs"}}
     )
     async with asking(canned=(refusal,)) as it:
-        with pytest.raises(Misuse, match="constrained readout"):
+        with refused(Misuse, "--readout free", code="EH-LOGPROBS-MISSING"):
             await it.ask(offer=OFFER)
 
 

@@ -16,6 +16,7 @@ from tests.examples import examples
 from tests.protocols.folders import PREFERENCE, write_folder
 from tests.protocols.plants import PLANTS
 from tests.protocols.wordings import STYLES, WORDINGS, Wording
+from tests.refusals import refused
 
 CODE = trial_token(b"secret", "trial")
 OTHER = trial_token(b"secret", "another trial")
@@ -78,7 +79,7 @@ def test_our_own_prompt_tells_the_code_after_both_answers_and_nothing_is_added_t
     assert f"{CODE}: [[VERDICT]]" in text
     assert not any("answer" in part for part in (*between, after))
     assert token_notice(CODE) not in text
-    with pytest.raises(ProtocolError, match="pairwise tells the judge a token"):
+    with refused(ProtocolError, "pairwise", "token"):
         protocol.messages(filled(protocol, "one answer", "another answer"))
 
 

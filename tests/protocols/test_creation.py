@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evenhand.domain.verdict import Grades, NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
+from tests.refusals import refused
 
 PREFERENCE, FACTUALITY = load_protocol("creation_preference"), load_protocol("creation_factuality")
 VALUES = {
@@ -85,9 +86,14 @@ def test_figure_34_is_rendered_as_printed_with_and_without_ground_truth():
 
 
 def test_a_ground_truth_is_no_slot_of_the_preference_and_criteria_are_needed():
-    with pytest.raises(ProtocolError, match="has the slots instruction, response_1, response_2, subjective_criteria"):
+    with refused(
+        ProtocolError,
+        "instruction, response_1, response_2, subjective_criteria",
+        "ground_truth",
+        code="EH-PROTOCOL-SLOTS",
+    ):
         PREFERENCE.messages(VALUES | {"subjective_criteria": "x", "ground_truth": "y"})
-    with pytest.raises(ProtocolError, match="has the slots factuality_criteria, instruction"):
+    with refused(ProtocolError, "factuality_criteria, instruction", "ground_truth", code="EH-PROTOCOL-SLOTS"):
         FACTUALITY.messages(VALUES | {"ground_truth": "y"})
 
 

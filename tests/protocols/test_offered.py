@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.verdict import Choice, NoVerdict, Preference
 from evenhand.protocols.offered import Constrained
+from tests.refusals import refused
 
 PAIR = Constrained(begin="Overall, Response", answers={" A": 1, " B": -1}, levels=2)
 CHOICE = Constrained(begin="Selection: Option", answers={" 1": 1, " 2": 2, " 3": 3}, levels=None)
@@ -65,7 +66,7 @@ def test_forced_answers_less_likely_than_any_float_are_still_told_apart():
 
 
 def test_another_number_of_log_probabilities_is_an_error():
-    with pytest.raises(ValueError, match="2 answers were offered, but 3"):
+    with refused(ValueError, "2 answers", 3):
         PAIR.read([-1.0, -1.0, -1.0], forced=False)
 
 

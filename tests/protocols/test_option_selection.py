@@ -14,6 +14,7 @@ from evenhand.domain.verdict import Choice, NoVerdict
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
 from tests.protocols.folders import PREFERENCE, write_folder
+from tests.refusals import refused
 
 ONE = load_protocol("option_selection_1")
 
@@ -48,9 +49,9 @@ def test_the_four_prompts_differ_in_the_system_turn_alone():
 
 
 def test_a_prompt_that_is_not_there_is_an_error_that_lists_those_that_are():
-    with pytest.raises(ProtocolError, match=r"^There is no protocol 'option_selection_5'; of option_selection there "):
+    with refused(ProtocolError, "'option_selection_5'", "option_selection", code="EH-PROTOCOL-UNKNOWN"):
         load_protocol("option_selection_5")
-    with pytest.raises(ProtocolError, match="no turn has several files, so there is no prompt 2"):
+    with refused(ProtocolError, "prompt 2"):
         load_protocol("visit_pairwise_2")
 
 
@@ -68,7 +69,7 @@ def test_a_gap_between_the_options_or_none_at_all_is_an_error():
         {"instruction": "x"},
         values("a", "b") | {"caption": "c"},
     ):
-        with pytest.raises(ProtocolError, match="option_selection_1 has the slots instruction, responses"):
+        with refused(ProtocolError, "option_selection_1", "instruction, responses", code="EH-PROTOCOL-SLOTS"):
             ONE.messages(wrong)
 
 
@@ -86,7 +87,7 @@ def test_a_constrained_readout_offers_as_many_numbers_as_there_are_options():
     constrained = ONE.messages(values("Red.", "Blue."), readout="constrained")[1].text
     assert constrained.startswith(ONE.messages(values("Red.", "Blue."))[1].text)
     assert constrained.endswith('Respond only with "Selection: Option K" where K is the number of the option.')
-    with pytest.raises(ProtocolError, match="one of 9 options at most, and 10 are shown; use free readout"):
+    with refused(ProtocolError, 9, 10, "free", code="EH-PROTOCOL-READOUT"):
         ONE.offer("constrained", options=10)
 
 

@@ -10,6 +10,7 @@ from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
 from tests.protocols.folders import ARENA_HARD, reading_only, write_folder
+from tests.refusals import refused
 
 SCORES = r"""
 pattern = '(?m)^Response A score: (\S+)$|^Response B score: (\S+)$'
@@ -75,7 +76,7 @@ class TestArenaHardByPath:
         assert reason(self.arena.read("[[A>>B]] it was, and [[B>A]] it is.")) == "conflicting"
 
     def test_it_reads_without_prompt_files_and_says_so_when_asked_for_messages(self):
-        with pytest.raises(ValueError, match="arena-hard can read replies but has no prompt"):
+        with refused(ValueError, "arena-hard", "turns", code="EH-PROTOCOL-NO-PROMPT"):
             self.arena.messages({})
 
 

@@ -9,6 +9,7 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol, ProtocolError
 from tests.protocols import fig16
+from tests.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +70,8 @@ def test_the_settings_are_those_of_the_folder(visit: Protocol):
 @pytest.mark.parametrize("missing", sorted(fig16.SKIER))
 def test_a_missing_value_is_an_error_that_names_both_sets(visit: Protocol, missing: str):
     values = {name: text for name, text in fig16.SKIER.items() if name != missing}
-    with pytest.raises(
-        ProtocolError, match="visit_pairwise has the slots caption, instruction, response_1, response_2"
+    with refused(
+        ProtocolError, "visit_pairwise", "caption, instruction, response_1, response_2", code="EH-PROTOCOL-SLOTS"
     ):
         visit.messages(values)
 
@@ -87,17 +88,17 @@ def test_what_stands_for_the_caption_depends_on_what_the_judge_may_see(visit: Pr
 
 def test_a_way_of_seeing_that_is_not_allowed_is_refused(visit: Protocol):
     captions_only = dataclasses.replace(visit, seeing=dataclasses.replace(visit.seeing, allowed=("caption",)))
-    with pytest.raises(ProtocolError, match="lets a judge see caption, not images"):
+    with refused(ProtocolError, "caption", "images", code="EH-PROTOCOL-SEE"):
         captions_only.caption("images", "A skier.")
 
 
 def test_a_protocol_without_constrained_readout_says_so(visit: Protocol):
     free_only = dataclasses.replace(visit, constrained=None)
-    with pytest.raises(ProtocolError, match="no constrained readout"):
+    with refused(ProtocolError, "constrained", "free", code="EH-PROTOCOL-READOUT"):
         free_only.messages(fig16.SKIER, readout="constrained")
-    with pytest.raises(ProtocolError, match="no constrained readout"):
+    with refused(ProtocolError, "constrained", "free", code="EH-PROTOCOL-READOUT"):
         free_only.offer("constrained")
-    with pytest.raises(ProtocolError, match="no constrained readout"):
+    with refused(ProtocolError, "constrained", "free", code="EH-PROTOCOL-READOUT"):
         free_only.read_offered([0.0, 0.0], forced=True)
 
 

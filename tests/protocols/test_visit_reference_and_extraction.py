@@ -6,6 +6,7 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
 from tests.protocols import fig16, fig17, fig18
+from tests.refusals import refused
 
 FIRST, SECOND = Preference(value=1, levels=2), Preference(value=-1, levels=2)
 
@@ -32,7 +33,7 @@ def test_figure_17s_printed_reply_reads_as_b():
 
 def test_the_reference_backed_prompt_wants_a_reference():
     values = {name: text for name, text in fig17.PIZZA.items() if name != "reference"}
-    with pytest.raises(ProtocolError, match="has the slots caption, instruction, reference, response_1, response_2"):
+    with refused(ProtocolError, "caption, instruction, reference, response_1, response_2", code="EH-PROTOCOL-SLOTS"):
         load_protocol("visit_pairwise_reference").messages(values)
 
 

@@ -15,6 +15,7 @@ from evenhand.domain.trial import Condition
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.audit_on_record import audit_sentences, differences, latest_audits
 from evenhand.reports.board.evidence import EvidenceSource
+from tests.refusals import tells
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
 ASKED = Condition(protocol="visit_pairwise", prompt_hash="words", see="caption")
@@ -106,16 +107,15 @@ def test_an_audit_made_as_the_board_was_stands_before_a_later_one_made_otherwise
     kept(ledger, document(measures=[measure("swap_consistency", 0.9)]))
     kept(ledger, document(condition=replace(ASKED, see="images"), measures=[measure("looks", 0.4)]))
     assert "swap consistency 90.0" in page(ledger)
-    assert "asked as on this board" in page(ledger)
     assert "looks" not in page(ledger)
     assert page(ledger).startswith("Latest audit of this judge made as this board: ")
-    assert page(ledger).endswith(") was made otherwise: shown other than the board's judge.")
+    assert page(ledger).endswith(": shown other than the board's judge.")
 
 
 def test_where_only_another_was_made_it_stands_there_with_what_differs(ledger: Ledger):
     hot = replace(JUDGE, settings=Settings(temperature=1.0))
     kept(ledger, document(rater=hot, condition=replace(ASKED, protocol="own")))
-    assert "on sample (other protocol, other temperature)." in page(ledger)
+    tells(page(ledger), "other protocol, other temperature")
     told = latest_audits(ledger, ORIGIN).as_json()
     assert told is not None
     assert told["differs"] == ["other protocol", "other temperature"]
@@ -139,7 +139,7 @@ def test_a_later_audit_of_far_fewer_cases_does_not_hide_a_larger_one_and_is_told
     assert "swap consistency 90.0" in said
     assert "swap consistency 50.0" not in said
     assert said.index("length effect +0.200") < said.index("An earlier audit of this judge")
-    assert said.endswith(") has far fewer cases of swap consistency.")
+    assert said.count("swap consistency") == 2
     kept(ledger, document(measures=small[:1], at=time.time() + 60))
     assert page(ledger).count("has far fewer cases of swap consistency.") == 2
 
@@ -168,10 +168,10 @@ def test_a_later_audit_that_was_not_finished_is_told(ledger: Ledger):
 
 def test_an_audit_that_was_begun_only_is_no_audit_on_record(ledger: Ledger):
     ledger.begin_run(AUDIT_COMMAND, {"judge": JUDGE.name}, study=None, version="0")
-    assert "No finished audit of this judge is on record" in page(ledger)
+    tells(page(ledger), "No finished audit")
     assert "was not finished" in page(ledger)
 
 
 def test_trials_that_were_not_asked_are_told(ledger: Ledger):
     kept(ledger, document(coverage={"wanted": 9, "with_verdict": 4, "reasons": {"unreadable": 2}}))
-    assert "6 of 9 trials asked" in page(ledger)
+    tells(page(ledger), "6 of 9 trials")

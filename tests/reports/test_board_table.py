@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS, prefers, record, without
+from tests.refusals import tells
 
 
 def printed(made: Board, *, width: int = 120, more: Sequence[BoardColumn] = ()) -> str:
@@ -41,8 +43,8 @@ def test_the_board_names_data_judge_and_models_and_ends_with_whether_to_trust(
     for expected in ("numbers (a sample of ours)", "openai/judge under p, free readout", heading, "amber", "blue"):
         assert expected in words
     assert words.index("blue") < words.index("Can this judge be trusted?")
-    assert "swap consistency      0.0 %" in words
-    assert "says nothing about real models" in words
+    assert re.search(r"swap consistency +0\.0 %", words)
+    tells(words, "real models")
 
 
 def test_a_models_name_is_never_read_as_markup(ledger: Ledger):
@@ -128,7 +130,7 @@ def test_missing_verdicts_show_where_models_might_stand(ledger: Ledger):
     made = rank(ledger)
     words = printed(made)
     assert [line.split()[-1] for line in words.splitlines() if "amber" in line or " blue" in line][:2] == ["1–2"] * 2
-    assert "all missing verdicts of a model go to it, then all against it" in words
+    tells(words, "missing verdicts")
     bands = json.loads(made.to_json())["bands"]
     assert [(one["model"], one["missing"], one["rank_best"], one["rank_worst"]) for one in bands["models"]] == [
         ("amber", 4, 1, 2),
@@ -144,13 +146,13 @@ def test_a_model_that_was_only_asked_in_vain_is_on_the_board_without_a_rating(le
         ("amber", None, None),
         ("blue", None, None),
     ]
-    assert "amber has no battles: it has no rating." in printed(made)
+    tells(printed(made), made.models[0].note)
 
 
 def test_many_sentences_about_single_models_hide_nothing_that_was_left_out():
     names = [f"m{place:02}" for place in range(20)]
     made = of_rows(*[(name, "loser", "model_a") for name in names], ("loser", "loser", "tie"))
     words = printed(made)
-    assert "more such sentences, which --json gives" in words
-    assert "1 row set a model against itself: left out." in words
+    tells(words, "--json")
+    tells(words, "1 row", "itself")
     assert len(made.basis) > 20

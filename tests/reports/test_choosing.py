@@ -9,6 +9,7 @@ from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.reports.board.choosing import Choice, MixedError, choose
+from tests.refusals import refused
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
 CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab")
@@ -47,7 +48,7 @@ def test_several_are_listed_and_one_is_chosen_by_its_flag(
     changes: dict[str, Any], flag: str, listed: str, first: str, second: str
 ):
     other = replace(ONE, key="two", **changes)
-    with pytest.raises(MixedError, match=rf"holds several {flag}s; choose one with --{flag}: {listed}\."):
+    with refused(MixedError, f"--{flag}: {listed}", code="EH-CHOOSE-SEVERAL"):
         choose([ONE, other], Choice())
     assert choose([ONE, other], Choice(**{flag: first})) == [ONE]
     assert choose([ONE, other], Choice(**{flag: second})) == [other]
@@ -66,7 +67,7 @@ def test_several_are_listed_and_one_is_chosen_by_its_flag(
 )
 def test_what_no_flag_names_is_not_mixed_either(changes: dict[str, Any], what: str):
     other = replace(ONE, key="two", **changes)
-    with pytest.raises(MixedError, match=rf"several {what}, which are never mixed: .+; .+\. Choose one run with --run"):
+    with refused(MixedError, what, "--run", code="EH-CHOOSE-SEVERAL"):
         choose([ONE, other], Choice())
     assert choose([ONE, other], Choice(study="two")) == [other]
 
@@ -81,12 +82,12 @@ def test_a_choice_among_others_leaves_no_doubt_about_the_rest():
     second = replace(ONE, key="two", rater=replace(JUDGE, name="xai/judge"))
     third = replace(second, key="three", condition=replace(CONDITION, protocol="arena"))
     assert choose([ONE, second, third], Choice(judge="openai/judge")) == [ONE]
-    with pytest.raises(MixedError, match="--protocol: arena, visit_pairwise"):
+    with refused(MixedError, "--protocol: arena, visit_pairwise", code="EH-CHOOSE-SEVERAL"):
         choose([ONE, second, third], Choice(judge="xai/judge"))
 
 
 def test_a_mistyped_name_gets_a_hint():
-    with pytest.raises(MixedError, match=r"nothing for --judge openai/jugde; did you mean 'openai/judge'\?"):
+    with refused(MixedError, "--judge openai/jugde", "'openai/judge'", code="EH-CHOOSE-NOTHING"):
         choose([ONE], Choice(judge="openai/jugde"))
 
 
@@ -95,13 +96,13 @@ def test_an_attempt_without_a_verdict_stands_in_nobodys_way():
     assert choose([vain, ONE], Choice()) == [ONE]
     assert choose([vain, ONE], Choice(judge="openai/judge")) == [ONE]
     assert choose([vain, ONE], Choice(study="two")) == [vain]
-    with pytest.raises(MixedError, match="Nothing has a verdict yet"):
+    with refused(MixedError, "evenhand runs", "evenhand show RUN", code="EH-CHOOSE-NOTHING"):
         choose([vain, replace(vain, key="three", rater=JUDGE)], Choice())
     assert choose([vain], Choice(), undecided=True) == [vain]
 
 
 def test_an_empty_ledger_says_how_to_fill_it():
-    with pytest.raises(MixedError, match="no judgements for a board yet; `evenhand judge` makes some"):
+    with refused(MixedError, "evenhand judge", code="EH-CHOOSE-NOTHING"):
         choose([], Choice())
 
 
@@ -113,9 +114,9 @@ def test_people_are_one_judge_where_they_are_asked_for_together():
     assert choose([ONE, ANN, BOB], Choice(judge="bob")) == [BOB]
     assert choose([ONE, ANN, BOB], Choice(judge="people", study="ann")) == [ANN, BOB]
     assert choose([ONE, ANN, BOB], Choice(study="ann")) == [ANN]
-    with pytest.raises(MixedError, match=r"All people together are --judge people\."):
+    with refused(MixedError, "--judge people", code="EH-CHOOSE-SEVERAL"):
         choose([ANN, BOB], Choice())
-    with pytest.raises(MixedError, match="nothing for --judge people"):
+    with refused(MixedError, "--judge people", code="EH-CHOOSE-NOTHING"):
         choose([ONE], Choice(judge="people"))
 
 

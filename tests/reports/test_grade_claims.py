@@ -1,11 +1,14 @@
 """The paper's findings, each found true, found false, or left open by data made so."""
 
+from typing import get_args
+
 import pytest
 
-from evenhand.reports.grade.claims import Claim, claims
+from evenhand.reports.grade.claims import Answer, Claim, claims
 from evenhand.reports.grade.report import GradeCell
 from tests.reports.grade_cells import ROWS, cell
 
+HOLDS, FAILS, OPEN = get_args(Answer)
 UNRELATED = "An unrelated option raises the Grade Score, whatever the prompt and the judge."
 REMOVED = "It does so as well when the unrelated option, which changes N, is left out of the scoring."
 FIRST_TWO = "It helps Prompts 1 and 2 more than Prompts 3 and 4."
@@ -36,9 +39,9 @@ def test_one_cell_tests_nothing():
 
 
 def test_an_unrelated_option_that_helps_hurts_or_changes_nothing():
-    assert answer(UNRELATED, *pair(5, 25)) == "holds here"
-    assert answer(UNRELATED, *pair(25, 5)) == "does not hold here"
-    assert answer(UNRELATED, *pair(15, 15)) == "cannot be told"
+    assert answer(UNRELATED, *pair(5, 25)) == HOLDS
+    assert answer(UNRELATED, *pair(25, 5)) == FAILS
+    assert answer(UNRELATED, *pair(15, 15)) == OPEN
     found = told(*pair(5, 25))[UNRELATED]
     assert found.value is not None
     assert found.value.value == pytest.approx(20 / ROWS)
@@ -50,22 +53,22 @@ def test_an_unrelated_option_that_helps_hurts_or_changes_nothing():
 
 
 def test_one_prompt_that_falls_refutes_a_claim_about_all_of_them():
-    assert answer(UNRELATED, *pair(0, 30), *pair(20, 4, prompt=2)) == "does not hold here"
+    assert answer(UNRELATED, *pair(0, 30), *pair(20, 4, prompt=2)) == FAILS
 
 
 def test_one_of_many_prompts_that_falls_a_little_refutes_nothing():
     # Six rows that all went down: p = 2 / 2**6 for one pair, four times that for four.
     falls, others = pair(10, 4), [one for prompt in (2, 3, 4) for one in pair(15, 17, prompt=prompt)]
     alone = told(*falls)[UNRELATED]
-    assert (alone.answer, alone.comparisons, alone.p_value) == ("does not hold here", 1, 2 / 2**6)
+    assert (alone.answer, alone.comparisons, alone.p_value) == (FAILS, 1, 2 / 2**6)
     assert alone.evidence.endswith("It clearly falls in 1: p = 0.031.")
     among = told(*falls, *others)[UNRELATED]
-    assert (among.answer, among.comparisons, among.p_value) == ("cannot be told", 4, 8 / 2**6)
+    assert (among.answer, among.comparisons, among.p_value) == (OPEN, 4, 8 / 2**6)
 
 
 def test_the_unrelated_option_may_be_left_out_of_the_scoring():
     found = told(*pair(5, 25))[REMOVED]
-    assert found.answer == "holds here"
+    assert found.answer == HOLDS
     assert found.value is not None
     # The first place is the unrelated option's in one trial, and the next one shows the others in the same order; so a
     # follower of place scores 0 either way, which is -.579977 / .420023 above chance.
@@ -81,27 +84,27 @@ def test_a_pick_of_the_unrelated_option_costs_nothing_where_it_is_left_out_of_th
 
 
 def test_the_gain_may_be_larger_under_the_first_two_prompts():
-    assert answer(FIRST_TWO, *pair(0, 25), *pair(10, 12, prompt=3)) == "holds here"
-    assert answer(FIRST_TWO, *pair(10, 12), *pair(0, 25, prompt=4)) == "does not hold here"
+    assert answer(FIRST_TWO, *pair(0, 25), *pair(10, 12, prompt=3)) == HOLDS
+    assert answer(FIRST_TWO, *pair(10, 12), *pair(0, 25, prompt=4)) == FAILS
     assert "--prompts all" in told(*pair(0, 25), *pair(0, 25, prompt=2))[FIRST_TWO].evidence
 
 
 def test_judges_may_differ():
     good, bad, like = cell(25, judge="good"), cell(3, judge="bad"), cell(4, judge="like")
     found = told(good, bad, like)
-    assert found[VARIES].answer == "holds here"
+    assert found[VARIES].answer == HOLDS
     assert found[VARIES].evidence.startswith("good minus bad, the widest gap, is +0.733")
     assert found[VARIES].evidence.endswith("(Holm, 3 comparisons).")
-    assert found[HIGHEST].answer == "holds here"
-    assert answer(VARIES, bad, like) == "cannot be told"
-    assert answer(HIGHEST, bad, like) == "cannot be told"
+    assert found[HIGHEST].answer == HOLDS
+    assert answer(VARIES, bad, like) == OPEN
+    assert answer(HIGHEST, bad, like) == OPEN
 
 
 def test_more_judges_make_more_pairs_and_each_pair_proves_less():
     # Six rows that all went one way: p = 2 / 2**6 for one pair, three times that for three.
     first, second, between = cell(10, judge="a"), cell(4, judge="b"), cell(7, judge="c")
-    assert answer(VARIES, first, second) == "holds here"
-    assert answer(VARIES, first, second, between) == "cannot be told"
+    assert answer(VARIES, first, second) == HOLDS
+    assert answer(VARIES, first, second, between) == OPEN
 
 
 def test_a_judge_beaten_in_one_row_is_not_highest_in_every_row():
@@ -111,7 +114,7 @@ def test_a_judge_beaten_in_one_row_is_not_highest_in_every_row():
         cell(2, judge="good", prompt=3), cell(22, judge="bad", prompt=3),
     )  # fmt: skip
     found = told(*cells)[HIGHEST]
-    assert found.answer == "does not hold here"
+    assert found.answer == FAILS
     assert (
         found.evidence
         == "good is highest in 2 of 3 rows of the table; bad clearly beats it in 1: p = 4.9e-06 (Holm, 3 comparisons)."
@@ -128,21 +131,21 @@ def test_a_judge_beaten_a_little_in_one_of_many_rows_may_still_be_highest():
     assert told(*beaten)[HIGHEST].evidence == "other is highest in 1 of 1 rows of the table."
     found = told(*beaten, *others)[HIGHEST]
     # Holm: the fourth smallest of four is not multiplied, so the row itself is still a defeat ...
-    assert found.answer == "does not hold here"
+    assert found.answer == FAILS
     # ... and it is none among rows in which the two do not differ.
     flat = [cell(15, judge=judge, prompt=prompt) for prompt in (2, 3, 4) for judge in ("good", "other")]
-    assert told(*beaten, *flat)[HIGHEST].answer == "cannot be told"
+    assert told(*beaten, *flat)[HIGHEST].answer == OPEN
     assert told(*beaten, *flat)[HIGHEST].comparisons == 4
 
 
 def test_the_warning_of_order_may_help_and_help_some_more():
     plain, warned = cell(5), cell(25, prompt=3)
-    assert answer(NO_ORDER, plain, warned) == "holds here"
-    assert answer(NO_ORDER, cell(25), cell(5, prompt=3)) == "does not hold here"
-    assert answer(SOME_MORE, plain, warned) == "cannot be told"
+    assert answer(NO_ORDER, plain, warned) == HOLDS
+    assert answer(NO_ORDER, cell(25), cell(5, prompt=3)) == FAILS
+    assert answer(SOME_MORE, plain, warned) == OPEN
     other = (cell(15, judge="other"), cell(15, judge="other", prompt=3))
     found = told(plain, warned, *other)[SOME_MORE]
-    assert found.answer == "holds here"
+    assert found.answer == HOLDS
     assert found.evidence.startswith("Its effect on openai/gpt-4o is larger than on other by +0.667")
 
 
@@ -153,16 +156,16 @@ def test_prompts_are_compared_with_the_unrelated_option_alike():
 
 def test_the_parts_of_the_score():
     found = told(*pair(5, 25))
-    assert found[ENTROPY].answer == "holds here"
-    assert found[CHOICE].answer == "holds here"
+    assert found[ENTROPY].answer == HOLDS
+    assert found[CHOICE].answer == HOLDS
     assert "(by +0.054 for a judge who picks at random)" in found[ENTROPY].evidence
-    assert answer(CHOICE, *pair(25, 5)) == "does not hold here"
-    assert answer(ENTROPY, *pair(25, 5)) == "does not hold here"
+    assert answer(CHOICE, *pair(25, 5)) == FAILS
+    assert answer(ENTROPY, *pair(25, 5)) == FAILS
 
 
 def test_asking_for_reasons_against_asking_for_points():
-    assert answer(REASONS, cell(25), cell(5, prompt=4)) == "holds here"
-    assert answer(REASONS, cell(5, prompt=2), cell(25, prompt=4)) == "does not hold here"
+    assert answer(REASONS, cell(25), cell(5, prompt=4)) == HOLDS
+    assert answer(REASONS, cell(5, prompt=2), cell(25, prompt=4)) == FAILS
     assert "--prompts 1,2,4" in told(cell(25), cell(5, prompt=3))[REASONS].evidence
 
 
@@ -171,13 +174,13 @@ def test_what_was_not_asked_cannot_be_told_and_says_what_it_would_take():
     assert {one.claim for one in found.values() if one.evidence.startswith("That needs")} == {
         UNRELATED, VARIES, HIGHEST, NO_ORDER, ENTROPY, CHOICE, REASONS,
     }  # fmt: skip
-    assert {one.answer for one in found.values()} == {"cannot be told"}
+    assert {one.answer for one in found.values()} == {OPEN}
 
 
 def test_runs_that_lie_as_far_apart_as_the_authors():
-    assert answer(SPREAD, cell(15, runs=(17, 18))) == "holds here"
-    assert answer(SPREAD, cell(15, runs=(15, 15))) == "does not hold here"
+    assert answer(SPREAD, cell(15, runs=(17, 18))) == HOLDS
+    assert answer(SPREAD, cell(15, runs=(15, 15))) == FAILS
     found = told(cell(0, runs=(30,)))[SPREAD]
-    assert found.answer == "does not hold here"
+    assert found.answer == FAILS
     assert found.evidence == "Of 2 runs the farthest two lie 1.000 apart, on 30 rows."
     assert SPREAD not in told(cell(15), cell(15, prompt=2))

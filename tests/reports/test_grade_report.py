@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from rich.console import Console
@@ -12,9 +12,11 @@ from rich.console import Console
 from evenhand.format.charts import ChartError
 from evenhand.format.sheet import written
 from evenhand.reports.grade.chart import plot
+from evenhand.reports.grade.claims import Answer
 from evenhand.reports.grade.page import print_report
 from evenhand.reports.grade.report import GradeReport
 from evenhand.reports.grade.sheets import long_sheet, tables
+from tests.refusals import refused
 from tests.reports.grade_cells import ROWS, cell
 
 ONE = GradeReport(source="ants", cells=(cell(15, unread=3),), left_out={"one_option": 4})
@@ -102,8 +104,8 @@ def test_the_page_tells_scores_chance_places_coverage_and_what_is_left_out():
     assert "0.580 " in said  # what a random judge scores with three options
     assert "27 of 30 rows scored; 87 of 90 trials have a choice (3 refused)." in said
     assert "3 rows have a rotation without a choice and no score." in said
-    assert "between 0.500 and 0.5" in said
     assert "Rows left out: 4 with fewer than two options." in said
+    assert "0.500 and 0.5" in said
     assert "What the paper found" not in said
 
 
@@ -121,7 +123,7 @@ def test_the_page_of_several_cells_begins_with_the_findings_and_then_has_the_tab
     assert "The unrelated option was picked in 8.3 % of the trials read" in " ".join(said.split()).replace(
         "\u00a0", " "
     )
-    assert "does not hold here" in said or "holds here" in said
+    assert any(answer in said for answer in get_args(Answer))
 
 
 @pytest.mark.parametrize("report", [ONE, SEVERAL])
@@ -142,6 +144,6 @@ def test_the_tables_are_drawn_as_heat_maps(tmp_path: Path):
 
 
 def test_nothing_scored_draws_nothing(tmp_path: Path):
-    with pytest.raises(ChartError, match="no cell of the table has a score"):
+    with refused(ChartError, "score", code="EH-CHART-EMPTY"):
         plot(GradeReport(source="ants", cells=(cell(0, unread=ROWS),)), tmp_path / "grades.svg")
     assert not (tmp_path / "grades.svg").exists()

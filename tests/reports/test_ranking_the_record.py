@@ -23,6 +23,7 @@ from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import RankError
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
+from tests.refusals import refused
 
 
 def board_of(ledger: Ledger, method: str = "win-rate", *, seed: int = 0) -> Board:
@@ -203,11 +204,11 @@ def test_a_run_its_battles_and_its_ledger_make_one_board(ledger: Ledger):
     record(ledger, TRIALS, [prefers(trial, value) for trial, value in zip(TRIALS, (1, 0, -1, -1, 1, 0), strict=True)])
     run = JudgeRun(run="run", study=STUDY.key, studies=(STUDY.key,), ledger=ledger, summary={})
     assert rank(run).to_json() == rank(run.battles()).to_json() == rank(ledger).to_json()
-    with pytest.raises(RankError, match="A choice is for a ledger"):
+    with refused(RankError, "run's", code="EH-CHOICE-KIND"):
         rank(run, BoardChoice(judge="openai/judge"))
-    with pytest.raises(RankError, match="Columns are of files and frames"):
+    with refused(RankError, "Columns", "Choice", code="EH-CHOICE-KIND"):
         rank(ledger, BattleColumns(item="id"))
-    with pytest.raises(MixedError, match="nothing for --judge nobody"):
+    with refused(MixedError, "--judge nobody", code="EH-CHOOSE-NOTHING"):
         rank(ledger, BoardChoice(judge="nobody"))
 
 
@@ -226,5 +227,5 @@ def test_length_and_order_are_known_of_the_record(ledger: Ledger):
 def test_grades_make_no_board_and_a_sentence_says_so(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS[:1], [scene.judgement(TRIALS[0], Grades(values=(8.0, 6.5)), reader="r1")])
-    with pytest.raises(RankError, match="does not compare two answers, so it makes no board"):
+    with refused(RankError, "--protocol", code="EH-PROTOCOL-UNFIT"):
         rank(ledger)

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from evenhand.domain.rater import Rater
 from evenhand.format.charts import ChartError
 from evenhand.ledger.store.record import Ledger
@@ -20,6 +18,7 @@ from evenhand.reports.page.words import sampling, summary
 from evenhand.reports.page.writing import write_report
 from tests.audit.test_audit_section import document as audit_document
 from tests.audit.test_audit_section import heard
+from tests.refusals import refused, tells
 from tests.reports.report_scene import JUDGE, Scene, numbered, picture, report, with_models
 from tests.reports.test_report_cases import amber_always, first_always, some_faults
 
@@ -81,7 +80,7 @@ def test_judgements_of_answers_that_were_replaced_since_are_not_shown(ledger: Le
         "amber thought again about 0",
         "blue thought again about 0",
     ]
-    assert "Left out: 2 judgements of answers that were replaced since." in page
+    tells(page, "2 judgements", "replaced")
 
 
 def test_blocks_hold_fifty_cases_and_the_index_knows_it(ledger: Ledger, tmp_path: Path):
@@ -204,9 +203,8 @@ def test_a_sampled_list_says_so_at_the_top_and_no_other_does(ledger: Ledger, tmp
     assert sampling(report(ledger)) is None
     page = page_of(ledger, tmp_path, most=50, seed=4)
     top = page[: page.index('<dl class="tiles">')]
-    assert "The list of judgements holds 50 of 120: every pair of answers with a disagreement or a failure" in top
-    assert "drawn with seed 4" in top
-    assert "50 judgements on 25 pairs of answers" in page
+    tells(top, "50 of 120", "seed 4")
+    tells(page, "50 judgements", "25 pairs of answers")
 
 
 def test_the_summary_says_who_leads_what_it_cost_and_where_the_judge_wavers(ledger: Ledger):
@@ -269,7 +267,7 @@ def test_a_price_that_nobody_knows_is_no_zero(ledger: Ledger):
     replace(numbered(2), unpriced="blue").judged(ledger, amber_always)
     found = report(ledger)
     assert cost_sheet(found).rows[0][-1] == "$0.5000 and 2 of unknown price"
-    assert summary(found)[-1] == "It took 4 replies; it cost $0.50, and the price of 2 replies is unknown."
+    tells(summary(found)[-1], "4 replies", "$0.50", "2 replies")
 
 
 def test_a_csv_file_is_one_table_with_a_row_for_every_cell(ledger: Ledger):
@@ -282,12 +280,12 @@ def test_a_csv_file_is_one_table_with_a_row_for_every_cell(ledger: Ledger):
 
 def test_a_page_that_cannot_be_written_leaves_nothing_behind(ledger: Ledger, tmp_path: Path):
     numbered(1).judged(ledger, amber_always)
-    with pytest.raises(ChartError, match="cannot be written: No such file or directory"):
+    with refused(ChartError, "missing/report.html", code="EH-OUTPUT-UNWRITTEN"):
         write_report(report(ledger), tmp_path / "missing" / "report.html")
     folder = tmp_path / "taken"
     folder.mkdir()
     (folder / "report.html").mkdir()
-    with pytest.raises(ChartError, match="cannot be written"):
+    with refused(ChartError, folder / "report.html", code="EH-OUTPUT-UNWRITTEN"):
         write_report(report(ledger), folder / "report.html")
     assert [path.name for path in folder.iterdir()] == ["report.html"]
 
@@ -300,16 +298,16 @@ def test_the_latest_audit_of_the_judge_stands_in_the_page(ledger: Ledger, tmp_pa
     page = page_of(ledger, tmp_path)
     check_policy(page)
     assert '<section class="eh-audit">' in page
-    assert "Problems found: it leans." in page
-    assert "No audit of this judge" not in page
+    assert "it leans" in page
+    assert "evenhand audit --judge" not in page
 
 
 def test_the_page_says_what_the_judge_chose_in_pictures_and_words(ledger: Ledger, tmp_path: Path):
     with_models(numbered(12), "amber", "blue", "cyan").judged(ledger, first_always)
     page = page_of(ledger, tmp_path)
     assert len(re.findall(r'<figure tabindex="0"><figcaption>.*?</figcaption><svg role="img" aria-label=', page)) == 5
-    assert '<p class="verdict bad">This judge is not to be trusted' in page
-    assert "No audit of this judge is on record" in page
+    assert '<p class="verdict bad">' in page
+    assert "evenhand audit --judge openai/judge" in page
     assert "Compare them for " in page, "one prompt word for word"
 
 

@@ -24,6 +24,7 @@ from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, board_sheet, order_sheet, settings
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, order_sentences, summary
+from tests.refusals import noted, tells
 from tests.reports.report_scene import AT, CONDITION, JUDGE, Says, Scene, numbered, report, with_models
 from tests.reports.test_report_cases import amber_always, first_always
 from tests.reports.test_report_page import blocks_in, data_in, page_of, unpacked
@@ -47,21 +48,22 @@ def test_who_won_everything_leads_though_its_rating_has_no_bound(ledger: Ledger)
         return 1 if (int(item) + ORDER.index(first)) % 3 else -1
 
     (said,) = leaders(board_of(ledger, says, *ORDER).board)
-    assert said.startswith("ace leads with no finite rating by Bradley-Terry (95 % interval ")
-    assert " to ∞), separated from every other model at 95 %. ace won all of its 72 battles" in said
+    assert "ace leads" in said
+    tells(said, "to ∞", "72 battles")
 
 
 def test_a_sure_order_without_one_finite_rating_has_its_leader(ledger: Ledger):
-    (said,) = leaders(board_of(ledger, by_strength, *ORDER).board)
+    board = board_of(ledger, by_strength, *ORDER).board
+    (said,) = leaders(board)
     assert said == (
         "ace leads with no finite rating by Bradley-Terry, separated from every other model at 95 %. "
-        "ace won all of its 72 battles: its rating has no upper bound."
+        f"{board.models[0].note}"
     )
 
 
 def test_of_two_models_the_one_that_won_everything_is_ahead_of_the_other(ledger: Ledger):
     (said,) = leaders(board_of(ledger, by_strength, "ace", "bee").board)
-    assert "separated from bee at 95 %." in said
+    tells(said, "separated from bee")
 
 
 def test_models_of_one_rating_are_level_and_none_leads(ledger: Ledger):
@@ -74,7 +76,9 @@ def test_no_interval_is_told_of_models_that_are_level_and_have_different_ones(le
     board = board_of(ledger, lambda item, first, second: 0, *ORDER).board
     first, *others = board.models
     wider = replace(first, rating=replace(first.rating, lower=1.0))
-    assert leaders(replace(board, models=(wider, *others))) == ["All 4 models are level with 1000 by Bradley-Terry."]
+    (said,) = leaders(replace(board, models=(wider, *others)))
+    tells(said, "4 models", 1000)
+    assert "interval" not in said
 
 
 def test_two_that_share_the_first_place_are_named_together(ledger: Ledger):
@@ -87,7 +91,7 @@ def test_two_that_share_the_first_place_are_named_together(ledger: Ledger):
     assert [one.rank for one in found.board.models] == [1, 1, 3]
     (said,) = leaders(found.board)
     assert said.startswith("ace and bee share the lead with ")
-    assert said.endswith(", separated from cat at 95 %.")
+    tells(said, "separated from cat")
 
 
 def test_what_no_battle_joins_is_never_compared(ledger: Ledger):
@@ -100,10 +104,9 @@ def test_what_no_battle_joins_is_never_compared(ledger: Ledger):
     with_models(scene, "cat", "dog").judged(ledger, mostly("cat"))
     found = report(ledger)
     apart, one, other = leaders(found.board)
-    assert apart.startswith("The models fall into 2 components that no battle joins: each is ranked apart")
-    assert one.startswith("Component 1 (ace and bee): ace leads with ")
-    assert other.startswith("Component 2 (cat and dog): cat leads with ")
-    assert one.endswith("separated from bee at 95 %.")
+    tells(apart, "2 components")
+    tells(one, "Component 1 (ace and bee): ace", "separated from bee")
+    tells(other, "Component 2 (cat and dog): cat")
     sheet = board_sheet(found.board)
     assert sheet.headings[:3] == ("model", "component", "rank")
     assert [row[:3] for row in sheet.rows] == [
@@ -135,7 +138,7 @@ def test_who_judged_alone_is_a_number_everywhere(ledger: Ledger, tmp_path: Path)
     for text in (everything_in(page), *tables, *drawn, *documents):
         assert NAME not in text
         assert "zelda" not in text
-    assert "judged by person 1 under p" in summary(found)[0]
+    tells(summary(found)[0], "person 1 under p")
 
 
 def test_several_people_are_people_and_numbers_in_what_order_is_worth(ledger: Ledger):
@@ -152,8 +155,8 @@ def test_the_boards_notes_are_among_the_tables(ledger: Ledger):
     found = board_of(ledger, by_strength, *ORDER)
     assert set(found.board.notes) <= set(notes(found))
     text = written(all_sheets(found), "md", notes(found), opening=summary(found))
-    assert text.startswith("- 4 models met in ")
-    assert text.index("Rank ranges hold for all models") > text.index("**Settings and versions**")
+    assert text.startswith(f"- {summary(found)[0]}")
+    assert text.index("Rank ranges") > text.index("**Settings and versions**")
 
 
 REPLICATES = 3
@@ -194,10 +197,11 @@ def test_with_replicates_the_words_and_the_picture_are_of_one_measure(ledger: Le
     replicated(ledger, 10)
     found = report(ledger)
     said = summary(found)
-    assert "20 of 20 showings have a verdict." in said[0]
-    assert said[1].startswith("Each showing was asked 3 times: 50 of 60 judgements have a verdict.")
-    assert any("5 have a judgement without a verdict" in sentence for sentence in said)
-    assert not any("a showing without a verdict" in sentence for sentence in said)
+    tells(said[0], "20 of 20 showings")
+    tells(said[1], "3 times", "50 of 60 judgements")
+    assert noted(said, "5 have a judgement")
+    assert not noted(said, "have a showing")
+    assert not noted(said, "has a showing")
     swapped = found.swapped
     assert swapped is not None
     assert swapped.pairs == 10
@@ -228,7 +232,8 @@ def steady(ledger: Ledger) -> Report:
 def test_a_good_word_is_not_said_against_the_audit(ledger: Ledger):
     reliability = steady(ledger).board.reliability
     alone = trust_word(reliability, None)
-    assert (alone.kind, alone.words) == ("good", "No sign of trouble in what was measured.")
+    assert reliability is not None
+    assert (alone.kind, alone.words) == ("good", reliability.reading[0])
     fine = trust_word(reliability, audits("No sign of trouble: it gives verdicts (100.0 %)."))
     assert fine == alone
     found = trust_word(reliability, audits("Problems found: it likes long answers (+0.300)."))
@@ -239,16 +244,17 @@ def test_a_good_word_is_not_said_against_the_audit(ledger: Ledger):
     older = trust_word(reliability, audits("Found wanting: it likes long answers (+0.300)."))
     assert older == found  # a report that an older version put on record
     other = trust_word(reliability, audits("Problems found: it leans.", differs=("other protocol",)))
-    assert "Its audit, made otherwise than this board (other protocol), found problems: it leans." in other.words
+    tells(other.words, "other protocol", "it leans")
 
 
 def test_a_bad_word_stays_bad_and_an_unknown_one_unsure(ledger: Ledger):
     numbered(60).judged(ledger, first_always)
     bad = trust_word(report(ledger).board.reliability, audits("Problems found: it leans."))
     assert bad.kind == "bad"
-    assert bad.words.endswith("Its audit found problems: it leans.")
+    tells(bad.words, "it leans")
     unknown = trust_word(None, audits("Problems found: it leans."))
-    assert (unknown.kind, unknown.words.endswith("found problems: it leans.")) == ("unsure", True)
+    assert unknown.kind == "unsure"
+    tells(unknown.words, "it leans")
 
 
 def as_known_to_an_audit(ledger: Ledger, scene: Scene) -> None:
@@ -272,7 +278,7 @@ def test_replies_known_before_are_told_and_are_not_in_the_price(ledger: Ledger):
     assert summary(report_of(ledger, with_grades(found, found)))[-1] == (
         "No model was asked anew: 6 replies were known before, from other runs, whose price is not told here."
     )
-    assert summary(report(ledger))[-1] == "It took 6 replies; it cost $1.50."
+    tells(summary(report(ledger))[-1], "6 replies", "$1.50")
 
 
 def test_settings_tell_the_reader_and_what_the_endpoint_did_not_take(ledger: Ledger):

@@ -27,6 +27,7 @@ from evenhand.site.accounts.store import Invite, Role, invite
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.settings import Site, VisitorLimits, site_at
 from evenhand.site.serving import server_config
+from tests.refusals import tells
 from tests.site.described import as_described
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -84,6 +85,19 @@ def form_token(page: httpx.Response) -> str:
     found = re.search(r'name="csrf" value="(\w+)"', page.text)
     assert found, page.text
     return found[1]
+
+
+def refusal_of(answer: httpx.Response, *facts: object) -> tuple[int, str]:
+    """Status and code of what was refused, on a page or by the API; its sentence tells the facts."""
+    if answer.headers["content-type"].startswith("application/json"):
+        document = answer.json()
+        code, sentence = document["code"], document["error"]
+    else:
+        found = re.search(r'data-code="([A-Z-]+)">([^<]*)', answer.text)
+        assert found, answer.text
+        code, sentence = found[1], unescape(found[2])
+    tells(sentence, *facts)
+    return answer.status_code, code
 
 
 def links(page: httpx.Response, start: str) -> list[str]:

@@ -14,7 +14,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.people.studies import find_people_study, people_studies, progress
-from tests.site.house import MODELS, SECRETS, House, fill, form_token, served
+from tests.site.house import MODELS, SECRETS, House, fill, form_token, refusal_of, served
 
 FORCED = {
     "form": "forced", "title": "Which follows?", "category": "", "items": "", "pairs": "all", "against": "",
@@ -418,32 +418,31 @@ def test_scripts_do_the_same(stocked: Stocked):
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "code", "fact"),
     [
-        ({"people": "0"}, "People is a whole number"),
-        ({"each": "3"}, "People for each comparison is a whole number from 1 to 2"),
-        ({"overlap": "101"}, "Seen by all, % is a whole number from 0 to 100"),
-        ({"pairs": "given", "given": "amber"}, "two models with a | between"),
-        ({"pairs": "given", "given": "amber | a|b"}, "a | that is part of a name is written \\|"),
-        ({"pairs": "given", "given": "amber | amber"}, "not compared with itself"),
-        ({"pairs": "given", "given": ""}, "Give the pairs"),
-        ({"pairs": "against"}, "Say which model"),
-        ({"pairs": "against", "against": "ambre"}, "did you mean"),
-        ({"models": ["amber"]}, "nothing to compare"),
-        ({"models": ["x" * 1001]}, "characters each"),
-        ({"category": "square"}, "No item"),
-        ({"form": "essay"}, "Input should be"),
-        ({"sample": "ab"}, "no such sample"),
+        ({"people": "0"}, "EH-INVALID", "People"),
+        ({"each": "3"}, "EH-INVALID", "1 to 2"),
+        ({"overlap": "101"}, "EH-INVALID", "0 to 100"),
+        ({"pairs": "given", "given": "amber"}, "EH-INVALID", "two models"),
+        ({"pairs": "given", "given": "amber | a|b"}, "EH-INVALID", "\\|"),
+        ({"pairs": "given", "given": "amber | amber"}, "EH-INVALID", "itself"),
+        ({"pairs": "given", "given": ""}, "EH-INVALID", "pairs"),
+        ({"pairs": "against"}, "EH-INVALID", "model"),
+        ({"pairs": "against", "against": "ambre"}, "EH-STUDY", "'amber'"),
+        ({"models": ["amber"]}, "EH-STUDY", "models"),
+        ({"models": ["x" * 1001]}, "EH-INVALID", "1,000"),
+        ({"category": "square"}, "EH-STUDY", "category"),
+        ({"form": "essay"}, "EH-INVALID", "'forced'"),
+        ({"sample": "ab"}, "EH-STUDY", "sample"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_with_a_sentence(
-    stocked: Stocked, fields: dict[str, str | list[str]], words: str
+    stocked: Stocked, fields: dict[str, str | list[str]], code: str, fact: str
 ):
     owner = stocked.house.signed_in("owner")
     token = form_token(owner.get(f"/admin/studies/new?data={stocked.data}"))
     refused = owner.post("/admin/studies", data={"csrf": token, "data": stocked.data, **FORCED, **fields})
-    assert refused.status_code == 422
-    assert words in refused.text
+    assert refusal_of(refused, fact) == (422, code)
     # The form comes back as it was filled in.
     assert 'name="title" maxlength="120" placeholder="numbers" value="Which follows?"' in refused.text
     assert f'name="seed" type="number" min="0" max="999999999" value="{FORCED["seed"]}"' in refused.text
@@ -454,8 +453,7 @@ def test_a_study_of_no_benchmark_is_not_found(stocked: Stocked):
     owner = stocked.house.signed_in("owner")
     token = form_token(owner.get(f"/admin/studies/new?data={stocked.data}"))
     refused = owner.post("/admin/studies", data={"csrf": token, **FORCED, "data": "ab"})
-    assert refused.status_code == 404
-    assert "no such benchmark" in refused.text
+    assert refusal_of(refused, "benchmark") == (404, "EH-NOT-FOUND")
 
 
 def test_given_pairs_a_category_and_a_number_narrow_a_study(stocked: Stocked):

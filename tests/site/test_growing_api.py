@@ -16,7 +16,7 @@ from evenhand.worker.proposed_images import LIMITS
 from tests.images.web import serving
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.garden import Garden, kinds, planted, worked
-from tests.site.house import GENEROUS, PNG, House, served
+from tests.site.house import GENEROUS, PNG, House, refusal_of, served
 
 
 @pytest.fixture
@@ -73,8 +73,7 @@ async def test_a_whole_item_grows_by_scripts(open_garden: Garden):
     task = eve.take("verify")
     assert (task["caption"], task["answer"]) == ("A red dot.", "The dot.")
     unclear = eve.put(f"verify/{proposal}", {"about": task["about"], "follows": False})
-    assert unclear.status_code == 422
-    assert "what is at fault" in unclear.json()["error"]
+    assert refusal_of(unclear, "answer, caption or neither") == (422, "EH-VERIFY-INCOMPLETE")
     assert eve.put(f"verify/{proposal}", {"about": task["about"], "follows": True}).status_code == 204
     assert owner.client.get(f"{owner.root}/versions").json()["versions"] == []
     version = owner.client.post(f"{owner.root}/versions")
@@ -135,8 +134,7 @@ def test_a_draft_of_a_caption_is_kept_only_for_whom_it_is_to_write(garden: Garde
     assert task["proposal"] == proposal
     assert ben.put(f"caption/{proposal}/draft", {"caption": "A re"}).status_code == 204
     refused = cleo.put(f"caption/{proposal}/draft", {"caption": "Mine"})
-    assert refused.status_code == 409
-    assert "not yours to caption" in refused.json()["error"]
+    assert refusal_of(refused, "caption") == (409, "EH-TASK-NOT-YOURS")
     assert ada.put(f"caption/{own}/draft", {"caption": "My own"}).status_code == 409
     with garden.ledger.reading() as connection:
         (kept,) = connection.execute(schema.drafts.select()).all()

@@ -186,7 +186,7 @@ async def test_an_address_inside_is_not_fetched_and_the_attempt_is_logged(open_g
     attack = next(one for one in events(garden.ledger) if one.what == "refused: image private")
     assert (attack.person, attack.detail) == (ada.id, url)
     page = ada.client.get(f"/write/{garden.id}/1")
-    assert "could not be fetched" in page.text
+    assert '<p class="fault">' in page.text
     await fetched(garden)  # nor is it tried again
     assert garden.house.logged().count("refused: image private") == 1
 

@@ -19,7 +19,7 @@ from evenhand.site.living.settings import set_terms
 from evenhand.site.living.store import proposals
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.garden import SKILLS, Garden, Gardener, hand_out, planted, worked
-from tests.site.house import GENEROUS, PNG, House, served
+from tests.site.house import GENEROUS, PNG, House, refusal_of, served
 
 LONG = 'A red dot of two millimetres; "left" of it <nothing>, and 葉 below.'
 
@@ -156,8 +156,7 @@ def test_a_session_that_ran_out_while_one_wrote_is_no_attack_and_the_text_is_the
         ben.client.cookies.clear()
     garden.person("Joe")  # somebody else who comes in meanwhile changes nothing
     refused = ben.client.post(f"/caption/{garden.id}/{waits}", data=fields)
-    assert refused.status_code == 401
-    assert "not signed in any more" in refused.text
+    assert refusal_of(refused) == (401, "EH-SIGN-IN")
     assert str(escape(LONG)) in refused.text
     assert ben.client.get(f"/caption/{garden.id}").status_code == 401
     assert attacks(garden) == []
@@ -291,8 +290,7 @@ def test_somebody_who_sends_image_after_image_is_held_up_and_keeps_their_text(le
         ada.wrote(1)
         ada.wrote(2)
         held = ada.write(3, instruction="Which herb?")
-        assert held.status_code == 429
-        assert "many images in a short time" in held.text
+        assert refusal_of(held, "images") == (429, "EH-RATE-LIMIT")
         assert "Which herb?" in held.text
         assert 'name="instruction"' in held.text  # the form again
         assert "refused: too many uploads" in garden.house.logged()
@@ -320,5 +318,4 @@ async def test_a_version_is_downloaded_as_it_is_packed_with_its_images_as_they_a
     assert image
     garden.ledger.images.path(image).unlink()
     gone = owner.client.get(path)
-    assert gone.status_code == 409
-    assert "There is no image" in gone.text
+    assert refusal_of(gone, image) == (409, "EH-FILE")

@@ -25,7 +25,9 @@ from tests.images.pictures import animation, encoded, photo
 from tests.images.web import serving
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.garden import Garden, Gardener, planted, worked
-from tests.site.house import GENEROUS, PNG, House, links, served
+from tests.site.house import GENEROUS, PNG, House, links, refusal_of, served
+
+FAULT = '<p class="fault">'
 
 
 @pytest.fixture
@@ -59,19 +61,20 @@ async def test_a_writer_is_told_at_once_that_an_image_could_not_be_fetched(open_
     ada = garden.person("Ada")
     with serving() as web:
         ada.wrote(2, png=None, url=f"{web.base}/page.png")
-        assert "could not be fetched" not in ada.client.get("/grow").text
+        assert FAULT not in ada.client.get("/grow").text
         async with ScriptedServer() as model:
             await worked(garden.ledger, model.base_url, limits=replace(LIMITS, allowed=anywhere))
     page = ada.client.get("/grow")
+    assert FAULT in page.text
     assert "the image could not be fetched" in page.text
     assert "HTML page" in page.text
     assert f"/write/{garden.id}/2" in links(page, "/write/")
     assert "HTML page" in ada.client.get(f"/write/{garden.id}/2").text
     (mine,) = ada.client.get("/api/growing").json()["growing"]
     assert "HTML page" in mine["write"][1]["image_fault"]
-    assert "could not be fetched" not in garden.person("Ben").client.get("/grow").text
+    assert FAULT not in garden.person("Ben").client.get("/grow").text
     assert ada.write(2, instruction="Which herb?", url="").status_code == 303
-    assert "could not be fetched" not in ada.client.get("/grow").text
+    assert FAULT not in ada.client.get("/grow").text
 
 
 def test_a_rejected_instruction_is_shown_to_its_writer_with_the_reason_until_they_write_another(garden: Garden):
@@ -118,8 +121,7 @@ def test_a_caption_too_short_to_stand_for_an_image_comes_back(garden: Garden, te
     ada, ben = garden.person("Ada"), garden.person("Ben")
     proposal = ada.wrote(1)
     refused = ben.caption(proposal, text)
-    assert refused.status_code == 422
-    assert f"has {len(text)} characters, and 10 are the least" in refused.text
+    assert refusal_of(refused, len(text), 10) == (422, "EH-INVALID")
     assert f">{text}</textarea>" in refused.text
     assert garden.stands(proposal).stage == "caption"
 
@@ -141,8 +143,7 @@ def test_a_caption_too_short_to_stand_for_an_image_comes_back(garden: Garden, te
 def test_words_that_are_no_public_licence_are_refused_with_a_sentence(garden: Garden, licence: str):
     ada = garden.person("Ada")
     refused = ada.write(1, licence="other", licence_other=licence)
-    assert refused.status_code == 422
-    assert "does not let everybody use the image" in refused.text
+    assert refusal_of(refused, f"'{licence}'") == (422, "EH-LICENCE-NOT-PUBLIC")
     assert f'value="{licence}"' in refused.text
     assert ada.write(1, licence="other", licence_other="").status_code == 422
 
@@ -151,13 +152,10 @@ def test_a_wrong_licence_and_a_private_address_are_told_together(garden: Garden)
     ada = garden.person("Ada")
     fields = {"licence": "other", "licence_other": "All rights reserved", "url": "http://10.0.0.1/a.png"}
     refused = ada.write(1, png=None, **fields)
-    assert refused.status_code == 422
-    assert "does not let everybody use the image" in refused.text
-    assert "inside a private network" in refused.text
+    assert refusal_of(refused, "'All rights reserved'", "private network") == (422, "EH-INVALID")
     assert "refused: image address" in garden.house.logged()
     missing = ada.write(1, png=None, licence="other", licence_other="unknown")
-    assert "does not let everybody use the image" in missing.text
-    assert "The image is missing" in missing.text
+    assert refusal_of(missing, "'unknown'", "missing") == (422, "EH-INVALID")
 
 
 def test_what_was_skipped_is_marked_in_the_list_of_tasks_and_can_still_be_written(garden: Garden):
@@ -335,8 +333,7 @@ async def test_an_item_taken_out_is_in_no_later_version_and_its_history_tells_wh
     last = f"/admin/growing/{garden.id}/proposals/{second}"
     owner.post(last, word="removed", reason="This too.")
     refused = owner.post(f"/admin/growing/{garden.id}/versions")
-    assert refused.status_code == 409
-    assert "a version needs one at least" in refused.text
+    assert refusal_of(refused) == (409, "EH-VERSION-EMPTY")
     page = owner.client.get(f"/admin/growing/{garden.id}").text
     assert "All items were taken out" in page
     assert "Make version" not in page

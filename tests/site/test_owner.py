@@ -9,7 +9,7 @@ from evenhand.site.accounts.store import people
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
-from tests.site.house import House, come_in, fill, form_token, served
+from tests.site.house import House, come_in, fill, form_token, refusal_of, served
 
 
 def test_a_name_can_be_erased_and_the_person_is_out(house: House):
@@ -114,12 +114,11 @@ def test_the_last_owner_who_can_come_in_stays(house: House, what: str):
     owner = house.signed_in("owner", "Ada")
     (ada,) = people(house.ledger)
     sure = owner.get(f"/admin/people/{ada.id}/{what}")
-    assert "invite another owner first" in sure.text
+    assert refusal_of(sure) == (200, "EH-LAST-OWNER")
     assert 'name="sure"' not in sure.text
     sent = {"csrf": form_token(owner.get("/admin")), "sure": "yes"}
     refused = owner.post(f"/admin/people/{ada.id}/{what}", data=sent)
-    assert refused.status_code == 409
-    assert "invite another owner first" in refused.text
+    assert refusal_of(refused) == (409, "EH-LAST-OWNER")
     gone = owner.delete(f"/api/people/{ada.id}/name", headers={"X-CSRF-Token": sent["csrf"]})
     assert gone.status_code == 409
     assert owner.get("/admin").status_code == 200
@@ -133,8 +132,7 @@ def test_an_invitation_with_a_mistake_comes_back_as_it_was_filled_in(house: Hous
     owner = house.signed_in("owner")
     fields = {"csrf": form_token(owner.get("/admin")), "role": "team", "uses": "0", "days": "30", "note": "Team <A>"}
     page = owner.post("/admin/invitations", data=fields)
-    assert page.status_code == 422
-    assert "People is a whole number from 1 to 1000." in page.text
+    assert refusal_of(page, "People", "1 to 1000") == (422, "EH-INVALID")
     assert 'value="Team &lt;A&gt;"' in page.text
     assert '<option value="team" selected>' in page.text
     assert 'name="days" type="number" min="1" max="365" value="30"' in page.text
@@ -169,8 +167,7 @@ def test_whoever_came_by_a_link_is_told_that_they_are_in(house: House):
 
 def test_a_script_with_a_wrong_token_is_told_about_the_token(house: House):
     refused = house.visitor(Authorization="Bearer guess").get("/api/me")
-    assert refused.status_code == 401
-    assert refused.json()["error"].startswith("This token is not known")
+    assert refusal_of(refused, "token") == (401, "EH-SIGN-IN")
     assert "invited" in house.visitor().get("/api/me").json()["error"]
 
 

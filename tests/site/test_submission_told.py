@@ -7,7 +7,7 @@ import pytest
 from evenhand.domain.submission import Approved, Published, Refused, Withdrawn, label
 from evenhand.ledger.submissions.store import tell
 from tests.site.desk import Desk, Team, opened, words_of
-from tests.site.house import MODELS, House
+from tests.site.house import MODELS, House, refusal_of
 
 
 @pytest.fixture
@@ -29,17 +29,16 @@ def judged(team: Team, **fields: str) -> str:
 
 def test_what_comes_too_late_is_told_with_the_stage_and_what_can_be_done(desk: Desk, team: Team):
     one = team.confirmed()
-    late = team.upload(one, desk.answers())
-    assert late.status_code == 409
-    assert "it is confirmed and waits for the owner's approval; until then it can be withdrawn" in words_of(late.text)
-    early = team.script.post(f"/api/submissions/{one}/publish")
-    assert (early.status_code, "waits for the owner's approval" in early.json()["error"]) == (409, True)
+    too_late = (409, "EH-SUBMISSION-STAGE")
+    assert refusal_of(team.upload(one, desk.answers()), "confirmed", "withdrawn") == too_late
+    assert refusal_of(team.script.post(f"/api/submissions/{one}/publish"), "confirmed") == too_late
     desk.approve(one)
-    assert "it is approved, and its judging has begun" in words_of(team.upload(one, desk.answers()).text)
+    assert refusal_of(team.upload(one, desk.answers()), "approved") == too_late
     desk.judge(one)
-    assert "another file is another submission" in words_of(team.upload(one, desk.answers()).text)
+    assert refusal_of(team.upload(one, desk.answers()), "judged", "another submission") == too_late
     tell(desk.ledger, one, Withdrawn(), person=team.id)
-    assert "it is withdrawn for good; begin another" in team.script.post(f"/api/submissions/{one}/withdraw").text
+    withdrawn = team.script.post(f"/api/submissions/{one}/withdraw")
+    assert refusal_of(withdrawn, "withdrawn", "another submission") == too_late
 
 
 def test_a_submission_taken_down_after_judging_is_not_said_to_be_unjudged(desk: Desk, team: Team):

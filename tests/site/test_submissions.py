@@ -23,7 +23,7 @@ from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.submissions.checks import Checks, WantedCheck
 from evenhand.site.submissions.team_progress import estimate_in
 from tests.site.desk import TERMS, Desk, Team, jsonl, opened, words_of
-from tests.site.house import SCRIPT, SECRETS, House, served
+from tests.site.house import SCRIPT, SECRETS, House, refusal_of, served
 
 
 @pytest.fixture
@@ -57,10 +57,8 @@ def test_every_fault_of_a_file_is_named_at_once(desk: Desk, team: Team):
         "near: item 4", "Questions without an answer", "item 6", "Could not be read", "not JSON", "row 7",
     ):  # fmt: skip
         assert words in told, words
-    assert "Ready to be confirmed" not in told
-    refused = team.confirm(submission)
-    assert refused.status_code == 409
-    assert "has faults" in refused.text
+    assert f"{submission}/confirm" not in team.page(submission)
+    assert refusal_of(team.confirm(submission)) == (409, "EH-FILE-FAULTS")
     assert desk.stands(submission).stage == "draft"
     upload = desk.stands(submission).upload
     assert upload
@@ -77,8 +75,7 @@ def test_the_file_uploaded_last_counts_and_only_it_can_be_confirmed(desk: Desk, 
     assert desk.stands(submission).stage == "draft"
     assert team.confirm(submission).status_code == 303
     after = team.upload(submission, desk.answers())
-    assert after.status_code == 409
-    assert "That cannot be done with this submission as it stands: it is confirmed" in after.text
+    assert refusal_of(after, "confirmed") == (409, "EH-SUBMISSION-STAGE")
     upload = desk.stands(submission).upload
     assert upload
     assert b"corrected" in desk.ledger.submitted.get(upload.file)
@@ -98,7 +95,7 @@ def test_a_file_that_was_altered_on_the_disk_is_not_taken_for_the_one_that_was_s
         client = house.visitor(cookie=f"evenhand={team.client.cookies['evenhand']}")
         page = Team(again, client, team.id).page(submission)
     assert "cannot be read any more" in page
-    assert "Ready to be confirmed" not in page
+    assert f"{submission}/confirm" not in page
 
 
 def test_findings_are_shown_again_by_a_server_that_did_not_make_them(ledger: Ledger):
@@ -122,8 +119,7 @@ def test_no_file_at_all_is_a_sentence(desk: Desk, team: Team):
         team.post(f"/submissions/{submission}/file", file="text instead of a file"),
         team.upload(submission, b"", name=""),
     ):
-        assert answered.status_code == 422
-        assert "No file was chosen" in answered.text
+        assert refusal_of(answered, ".csv or .jsonl") == (422, "EH-INVALID")
     assert desk.stands(submission).upload is None
 
 
@@ -147,8 +143,7 @@ def test_a_team_may_confirm_as_often_as_the_terms_say(desk: Desk, team: Team):
     third = team.began(version="4")
     team.upload(third, desk.answers())
     refused = team.confirm(third)
-    assert refused.status_code == 409
-    assert "A team may confirm 2 submissions in 30 days here" in refused.text
+    assert refusal_of(refused, "2 submissions", "30 days") == (409, "EH-SUBMISSIONS-MOST")
     assert "Parrot 4" in refused.text
     assert desk.stands(third).stage == "draft"
 
@@ -159,7 +154,7 @@ def test_the_line_is_told_first_come_first_served(desk: Desk, team: Team):
     assert desk.the(second).person == fish.id
     assert "Place 1 in line" in words_of(team.page(first))
     desk.approve(second)
-    assert "Place 2 in line" in words_of(team.page(first))
+    assert "Place 2" in words_of(team.page(first))
 
 
 def test_progress_failures_and_the_pause_at_the_budget_are_told(desk: Desk, team: Team):
@@ -205,7 +200,7 @@ def test_the_row_is_told_as_the_receipt_has_it(desk: Desk, team: Team):
     told = words_of(team.page(submission))
     assert f"Rating {row['rating']:.0f} {row['rating_lower']:.0f} to {row['rating_upper']:.0f}" in told
     assert f"Rank {row['rank']} {row['rank_lower']}–{row['rank_upper']} of 5" in told
-    assert "23 of 24 verdicts" in told
+    assert "23 of 24" in told
     assert "1 unreadable" in told
     assert re.search(r"even \d", told)
     assert re.search(r"odd \d", told)
@@ -318,8 +313,7 @@ def test_a_confirmation_sent_twice_changes_nothing(desk: Desk, team: Team):
 def test_nobody_submits_under_another_teams_name(desk: Desk):
     crows = desk.team("Crows")
     refused = crows.begin(team="Birds")
-    assert refused.status_code == 422
-    assert "This account is the team &#39;Crows&#39;" in refused.text
+    assert refusal_of(refused, "'Crows'") == (422, "EH-TEAM-NAME")
     assert crows.begin(team="CROWS").status_code == 303
 
 
@@ -346,8 +340,7 @@ def test_script_and_html_in_every_field_are_shown_as_text(desk: Desk):
 def test_a_file_larger_than_the_most_is_refused_on_the_page(desk: Desk, team: Team):
     submission = team.began()
     refused = team.upload(submission, bytes(50 * 2**20 + 1))
-    assert refused.status_code == 413
-    assert "A file of answers may have 50 MB" in refused.text
+    assert refusal_of(refused, "50 MB") == (413, "EH-TOO-LARGE")
     assert "Upload the answers" in refused.text
     assert desk.stands(submission).upload is None
 

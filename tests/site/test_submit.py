@@ -19,7 +19,7 @@ from evenhand.site.accounts.store import people
 from evenhand.site.http.audit_log import events
 from evenhand.site.submissions.public_pages import table_file
 from tests.site.desk import POLICY, TERMS, Desk, Team, opened, words_of
-from tests.site.house import GENEROUS, SCRIPT, SECRETS, House, come_in, form_token, links, served
+from tests.site.house import GENEROUS, SCRIPT, SECRETS, House, come_in, form_token, links, refusal_of, served
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_team_asks_comes_in_uploads_and_confirms(desk: Desk):
     team = Team(desk, visitor, person.id)
     submission = team.began()
     assert team.upload(submission, desk.answers()).headers["location"] == f"/submissions/{submission}#check"
-    assert "Ready to be confirmed" in team.page(submission)
+    assert f"{submission}/confirm" in team.page(submission)
     assert team.confirm(submission).status_code == 303
     assert desk.stands(submission).stage == "confirmed"
     assert "Waits for the owner's approval" in words_of(team.page(submission))
@@ -196,13 +196,11 @@ def test_a_submission_is_begun_with_the_policy_that_was_accepted(desk: Desk, tea
     assert one.entered.link == "https://birds.example"
     assert one.person == team.id
     refused = team.begin(sure="")
-    assert refused.status_code == 422
-    assert "The policy is not accepted" in refused.text
+    assert refusal_of(refused) == (422, "EH-POLICY-NOT-ACCEPTED")
     assert 'value="Parrot"' in refused.text
     set_terms(desk.ledger, desk.intake, replace(TERMS, policy="Another policy."), by="owner")
     late = team.begin(policy_hash=one.policy_hash)
-    assert late.status_code == 409
-    assert "not the one that stands here now" in late.text
+    assert refusal_of(late) == (409, "EH-POLICY-CHANGED")
     assert "Another policy." in late.text
 
 
@@ -234,12 +232,10 @@ def test_nothing_is_begun_or_confirmed_where_the_intake_is_closed_or_its_policy_
     team.upload(ready, desk.answers())
     set_terms(desk.ledger, desk.intake, replace(TERMS, policy="Another policy."), by="owner")
     changed = team.confirm(ready)
-    assert changed.status_code == 409
-    assert "The policy was changed since you accepted it" in changed.text
+    assert refusal_of(changed) == (409, "EH-POLICY-CHANGED")
     set_terms(desk.ledger, desk.intake, replace(TERMS, open=False), by="owner")
     for answered in (team.confirm(ready), team.upload(ready, desk.answers())):
-        assert answered.status_code == 409
-        assert "takes no submissions at this moment" in answered.text
+        assert refusal_of(answered) == (409, "EH-INTAKE-CLOSED")
     assert "No submissions are taken at this moment" in team.client.get(f"/submit/{desk.intake}/new").text
     assert "closed at the moment" in team.client.get(f"/submit/{desk.intake}").text
     assert desk.stands(ready).stage == "draft"

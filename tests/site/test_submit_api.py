@@ -20,7 +20,7 @@ from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import access_keys, end_access
 from tests.site.desk import POLICY, TERMS, Desk, Team, opened
-from tests.site.house import GENEROUS, SCRIPT, House, form_token, served
+from tests.site.house import GENEROUS, SCRIPT, House, form_token, refusal_of, served
 
 LARGE = 50 * 1024 * 1024
 
@@ -127,8 +127,7 @@ def test_a_script_submits_follows_and_receives(desk: Desk, script: Script):
 def test_another_policy_than_the_one_that_stands_is_refused(desk: Desk, script: Script):
     for accepted in ("", "0" * 64, script.offer["policy_hash"].upper()):
         refused = script.begin(policy_hash=accepted)
-        assert refused.status_code == 409
-        assert "not the one that stands here now" in refused.json()["error"]
+        assert refusal_of(refused) == (409, "EH-POLICY-CHANGED")
     set_terms(desk.ledger, desk.intake, replace(TERMS, open=False), by="owner")
     refused = script.begin()
     assert refused.status_code == 409
@@ -404,6 +403,5 @@ def test_a_token_that_does_not_hold_is_told_so_at_every_change_and_counted(desk:
         script.post("/api/submissions/x/withdraw"),
         script.post("/api/invitations", json={"role": "owner"}),
     ]
-    assert [one.status_code for one in changes] == [401] * len(changes)
-    assert all("token is not known, or was ended" in one.json()["error"] for one in changes)
+    assert [refusal_of(one, "token") for one in changes] == [(401, "EH-SIGN-IN")] * len(changes)
     assert desk.house.logged().count("refused: not signed in") == before + len(changes)

@@ -25,6 +25,7 @@ from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import run_command, spent
 from tests.engine.contest import PRICE, TERMS, at_work, founded
+from tests.refusals import tells
 from tests.scripted_server import Body, Canned, Script, ScriptedServer
 from tests.site.house import url_in
 
@@ -50,7 +51,7 @@ async def test_without_a_price_the_cost_is_not_known_and_a_budget_is_refused_in_
         assert server.stats()["requests"] == before
     said = worker_notes(ledger)["submissions"].sentence
     assert submission in said
-    assert "no price is known for openai/gpt-4o" in said
+    tells(said, "openai/gpt-4o", "--price")
     assert contest.stands(submission).stage == "approved"
 
 

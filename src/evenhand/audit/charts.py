@@ -46,7 +46,9 @@ def audit_chart(document: Mapping[str, Any]) -> Any:
     """All of them, one above the other. Raises ChartError where there is none."""
     charts = audit_charts(document)
     if not charts:
-        raise ChartError("There is nothing to draw: the audit measured nothing that has a picture.")
+        raise ChartError(
+            "There is nothing to draw: the audit measured nothing that has a picture.", code="EH-CHART-EMPTY"
+        )
     return stacked(*charts.values())
 
 

@@ -89,7 +89,10 @@ def _within(parts: Sequence[Sequence[Block]], budget: int) -> list[Purposeful]:
     """What of the parts is asked."""
     least = sum(len(part[0]) for part in parts if part)
     if budget < least:
-        raise Misuse(f"One item of every part of the audit takes {least} trials; give --budget {least} or more.")
+        raise Misuse(
+            f"One item of every part of the audit takes {least} trials; give --budget {least} or more.",
+            code="EH-BUDGET-TOO-SMALL",
+        )
     ranked = sorted((rank, place) for place, part in enumerate(parts) for rank in range(len(part)))
     taken: list[Purposeful] = []
     for rank, place in ranked:

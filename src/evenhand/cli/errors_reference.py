@@ -24,6 +24,7 @@ version; their codes are not, so scripts go by the code.
   codes are in [use it in CI](../how-to/use-it-in-ci.md). A run that an error ended keeps its code on record, as
   `error_code` of its outcome.
 - **API.** A request that is refused is answered with `{"schema": 1, "error": SENTENCE, "code": CODE}`.
+- **Pages.** The element with the sentence has the code as its attribute `data-code`.
 - **Python.** Every such error is an `EvenhandError` (`evenhand.domain.errors`) with the attribute `code`.
 
 An error that only passes on another has the code of that other, and its own exit code.

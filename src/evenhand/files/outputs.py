@@ -66,7 +66,9 @@ class Target:
         try:
             self._check()
         except (OSError, ValueError, RuntimeError) as trouble:  # too long, not to be looked at, links in a circle
-            raise OutputRefused(f"{self.path} cannot be written: {getattr(trouble, 'strerror', trouble)}.") from trouble
+            raise OutputRefused(
+                f"{self.path} cannot be written: {getattr(trouble, 'strerror', trouble)}.", code="EH-OUTPUT-UNWRITTEN"
+            ) from trouble
 
     def _check(self) -> None:
         refuse_way_out(self.path)

@@ -112,7 +112,7 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str, narrow
     alt = the_altair()
     shown = [_folded(one) if narrow else one for one in marks[:MANY]]
     if not shown:
-        raise ChartError("There is nothing to draw: no model has a rating.")
+        raise ChartError("There is nothing to draw: no model has a rating.", code="EH-CHART-EMPTY")
     edges = _edges(shown)
     rows = [{"model": one.model, "value": one.value, "hollow": one.hollow, **_ends(one, edges)} for one in shown]
     rated = [row for row in rows if row["value"] is not None]
@@ -259,7 +259,7 @@ def matrix_chart(models: Sequence[str], shares: Sequence[Sequence[float | None]]
     shown = models[:MANY]
     found = {place: share for place, share in _known(shown, shown, shares).items() if place[0] != place[1]}
     if not found:
-        raise ChartError("There is nothing to draw: no two models met.")
+        raise ChartError("There is nothing to draw: no two models met.", code="EH-CHART-EMPTY")
     grey = [
         {"row": row, "column": column, "colour": _ITSELF if row == column else _UNKNOWN}
         for row in shown
@@ -285,7 +285,7 @@ def heat_chart(
     """A table of scores from 0 to 1 with its numbers; what has no score stays blank."""
     found = _known(rows, columns, values)
     if not found:
-        raise ChartError("There is nothing to draw: no cell of the table has a score.")
+        raise ChartError("There is nothing to draw: no cell of the table has a score.", code="EH-CHART-EMPTY")
     return heat_map(Cells(rows=rows, columns=columns, values=found, colours=_SCORE, step=(64, 26)), heading)
 
 
@@ -343,7 +343,9 @@ def write_out(path: Place, content: bytes) -> None:
     try:
         write_whole(path, content)
     except OSError as trouble:
-        raise ChartError(f"{path} cannot be written: {trouble.strerror or trouble}.") from trouble
+        raise ChartError(
+            f"{path} cannot be written: {trouble.strerror or trouble}.", code="EH-OUTPUT-UNWRITTEN"
+        ) from trouble
 
 
 def _fit_for_xml(part: Any) -> Any:

@@ -201,5 +201,6 @@ def _faults_as_image_errors(media_type: str) -> Generator[None, None, None]:
         # Decoders answer damaged bytes with SyntaxError, struct.error, EOFError and nearly everything else there is.
         raise ImageError(
             f"The {media_type} data is damaged or cut short ({str(fault) or type(fault).__name__}); "
-            "fetch or export the file again."
+            "fetch or export the file again.",
+            code="EH-IMAGE-DAMAGED",
         ) from fault

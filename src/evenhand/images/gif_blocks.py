@@ -26,7 +26,8 @@ def gif_frames(data: bytes, *, at_most: int) -> int:
                 at += 1
     except IndexError:
         raise ImageError(
-            f"The GIF file is cut short (no end mark in its {len(data)} bytes); fetch or export it again."
+            f"The GIF file is cut short (no end mark in its {len(data)} bytes); fetch or export it again.",
+            code="EH-IMAGE-DAMAGED",
         ) from None
     return frames
 

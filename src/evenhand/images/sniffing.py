@@ -82,7 +82,7 @@ def sniff(data: bytes) -> str:
         return "image/webp"
     if data[:2] == b"BM" and int.from_bytes(data[14:18], "little") in _BMP_HEADER_SIZES:
         return "image/bmp"
-    raise ImageError(f"The data is {_what_it_is_instead(data)}.")
+    raise ImageError(f"The data is {_what_it_is_instead(data)}.", code="EH-IMAGE-KIND")
 
 
 def _what_it_is_instead(data: bytes) -> str:

@@ -81,7 +81,9 @@ class ImageStore:
     def path(self, digest: str) -> Path:
         """Where the image is, or would be."""
         if not _DIGEST.fullmatch(digest):
-            raise ImageError(f"{digest!r} is not an image digest; one is 64 digits of 0-9 and a-f.")
+            raise ImageError(
+                f"{digest!r} is not an image digest; one is 64 digits of 0-9 and a-f.", code="EH-IMAGE-NAME"
+            )
         return self.root / digest[:2] / digest[2:]
 
     def put(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
@@ -113,9 +115,15 @@ class ImageStore:
             raise ImageError(str(error)) from error
         data = _bytes_at(path)
         if data is None:
-            raise ImageError(f"There is no image {digest} in {self.root}; import the files it came with again.")
+            raise ImageError(
+                f"There is no image {digest} in {self.root}; import the files it came with again.",
+                code="EH-IMAGE-MISSING",
+            )
         if digest_of(data) != digest:
-            raise ImageError(f"The image file {path} was altered since it was stored; import its original again.")
+            raise ImageError(
+                f"The image file {path} was altered since it was stored; import its original again.",
+                code="EH-IMAGE-ALTERED",
+            )
         return data
 
     def data_url(self, digest: str, *, max_edge: int | None = None) -> bytes:

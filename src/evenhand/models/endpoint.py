@@ -66,7 +66,8 @@ class Endpoint:
         if in_the_clear and (key or self.query) and environment.get(INSECURE_HTTP, "").lower() not in _YES:
             raise Misuse(
                 f"http://{self.host} is not encrypted: anybody on the way could read the key. Give the https:// "
-                f"address, or --insecure-http ({INSECURE_HTTP}=1) if that is meant."
+                f"address, or --insecure-http ({INSECURE_HTTP}=1) if that is meant.",
+                code="EH-KEY-UNENCRYPTED",
             )
         return key
 
@@ -86,7 +87,10 @@ class Endpoint:
         """Misuse where the user set something this service is known to ignore or refuse."""
         wrong = sorted(self.provider.unsupported.intersection(explicit))
         if wrong:
-            raise Misuse(f"{self.provider.name} does not honour {', '.join(wrong)}: leave out what it would ignore.")
+            raise Misuse(
+                f"{self.provider.name} does not honour {', '.join(wrong)}: leave out what it would ignore.",
+                code="EH-SETTING-REFUSED",
+            )
 
 
 def resolve(

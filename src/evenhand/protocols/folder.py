@@ -113,7 +113,9 @@ def _toml(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ProtocolError(f"{path} does not exist; a protocol's folder holds a {FILE}.") from None
+        raise ProtocolError(
+            f"{path} does not exist; a protocol's folder holds a {FILE}.", code="EH-FILE-MISSING"
+        ) from None
     except (OSError, UnicodeDecodeError) as fault:
         raise ProtocolError(f"{path} cannot be read: {fault}.") from None
     except (ValueError, RecursionError) as fault:  # also a number with thousands of digits

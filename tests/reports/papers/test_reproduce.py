@@ -16,6 +16,7 @@ from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, 
 from evenhand.reports.papers.reproduce.visit_bench import equation_table, mean_table, tie_table
 from evenhand.reports.papers.reproduce.words import print_reproduction
 from tests.exchange.world import run
+from tests.refusals import tells
 
 
 def table(paper: str, name: str) -> PrintedTable:
@@ -53,7 +54,7 @@ def test_all_20_averages_of_table_7_are_pooled_over_cases():
     # 93 of 101, 98 of 102, 90 of 102.
     assert computed["MLLM-as-a-judge, GPT-4o, dual"] == pytest.approx(100 * 281 / 305)
     assert computed["Human-as-a-judge, H1, non-dual"] == pytest.approx(100 * 266 / 305)
-    assert "misses 12 of them" in found.findings[0]
+    tells(found.findings[0], 12)
 
 
 def test_the_published_boards_of_visit_bench_have_the_mean_1000_and_whole_wins_with_ties_left_out():
@@ -88,8 +89,7 @@ def test_no_cell_of_grade_scores_table_1_is_the_harmonic_mean_of_its_parts_and_1
     impossible = [row for row, note in notes(found).items() if note and note.startswith("impossible")]
     assert len(impossible) == 15
     assert "prompt 3, gpt-4" in impossible
-    assert "0 of 80 cells equal" in found.findings[0]
-    assert "25 lie within 0.005" in found.findings[0]
+    tells(found.findings[0], "0 of 80 cells", 25, 0.005)
 
 
 def test_27_cells_of_grade_scores_table_1_are_outside_their_own_two_parts_and_one_is_a_misprint():
@@ -105,9 +105,7 @@ def test_27_cells_of_grade_scores_table_1_are_outside_their_own_two_parts_and_on
     assert len(outside) == 27 == len(by_hand)
     assert [row for row, note in notes(found).items() if note and "misprint" in note] == ["prompt 3, gpt-4"]
     said = " ".join(found.findings)
-    assert "27 cells lie outside" in said
-    assert "it does in 31 of 40 pairs" in said
-    assert "“claude-3-opus consistently highest”: in 4 of 8 rows" in said
+    tells(said, "27 cells", "31 of 40 pairs", "claude-3-opus", "4 of 8 rows")
     assert "2024-01-09" in said
     assert "2024-04-09" in said
 
@@ -216,9 +214,7 @@ def test_what_a_table_shows_is_said_before_its_rows():
     screen = io.StringIO()
     print_reproduction(reproduce("grade-score"), Console(file=screen, width=80, highlight=False))
     said = screen.getvalue()
-    assert (
-        said.index("grade-score, Table 1") < said.index("0 of 80 cells equal") < said.index("prompt 1, claude-3-opus")
-    )
+    assert said.index("grade-score, Table 1") < said.index("0 of 80 cells") < said.index("prompt 1, claude-3-opus")
 
 
 def test_notes_too_long_for_the_screen_stand_below_the_rows():
@@ -262,5 +258,5 @@ def test_one_document_of_all_papers_holds_those_of_each():
 def test_a_page_of_another_kind_is_refused_in_a_sentence(tmp_path: Path):
     done = run("reproduce", "all", "--out", tmp_path / "page.txt")
     assert done.code == 2
-    assert "A page is written as .html or .md" in done.err
+    tells(done.err, ".html or .md")
     assert not (tmp_path / "page.txt").exists()

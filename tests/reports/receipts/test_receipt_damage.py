@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from evenhand.reports.receipts.check import signature_of, verify
 from evenhand.reports.receipts.reading import ReceiptError, read_receipt
 from tests.examples import examples
+from tests.refusals import refused
 from tests.reports.receipts.receipt_scene import House, Receipted, receipted
 from tests.reports.receipts.test_receipt_check import Copied, failed, leaves
 
@@ -87,7 +88,7 @@ def test_any_odd_value_in_a_receipt_is_a_sentence(made: Receipted, data: st.Data
 @pytest.mark.parametrize("number", [10**30, -1, -(10**30), 2**63])
 def test_a_number_that_no_ledger_has_is_refused(made: Receipted, name: str, number: int):
     document = replaced(made.receipt, ("record", name), number)
-    with pytest.raises(ReceiptError, match=rf"`record\.{name}` is no number that a ledger has"):
+    with refused(ReceiptError, f"record.{name}"):
         read_receipt(json.dumps(document).encode())
 
 
@@ -103,7 +104,7 @@ def test_what_stands_beside_what_was_signed_is_not_taken_for_signed(made: Receip
     assert signature_of(read_receipt(whole.encode()), ()).ok
     # Whoever reads it reads the first, and programs take the last.
     for name in ("row", "submission"):
-        with pytest.raises(ReceiptError, match="a field in it stands there twice"):
+        with refused(ReceiptError, "twice"):
             read_receipt(f'{{"{name}": "first of all", {whole[1:]}'.encode())
     for path in (("note",), ("row", "note"), ("signature", "note")):
         document = replaced(made.receipt, path, "signed by the board")

@@ -4,6 +4,7 @@ import pytest
 from scipy.stats import norm, t
 
 from evenhand.stats.intervals import reach
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.9999])
@@ -24,5 +25,5 @@ def test_one_cluster_never_looks_surer_than_two():
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95])
 def test_a_level_outside_nought_and_one_is_refused(level: float):
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with refused(ValueError, "level", level):
         reach(100, level)

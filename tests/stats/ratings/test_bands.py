@@ -12,6 +12,7 @@ from evenhand.stats.ratings.rank_bounds import Bands, Missing, RankBand, bands
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.win_rate import win_rates
 from tests.examples import examples
+from tests.refusals import refused
 from tests.stats.ratings.made import Game, drawn, games, played
 
 
@@ -140,9 +141,9 @@ def test_shared_weights_keep_their_weight():
 
 
 def test_a_missing_row_that_is_no_comparison_is_refused():
-    with pytest.raises(ValueError, match="Missing row 2 compares a model with itself"):
+    with refused(ValueError, "Missing row 2"):
         Missing(model_a=np.array([0, 1], dtype=np.int32), model_b=np.array([1, 1], dtype=np.int32))
-    with pytest.raises(ValueError, match="one length"):
+    with refused(ValueError, "(2,)", "(1,)"):
         Missing(model_a=np.array([0, 1], dtype=np.int32), model_b=np.array([1], dtype=np.int32))
 
 

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, Rated, bradley_terry, differences
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
+from tests.refusals import refused
 from tests.stats.ratings.made import Game, drawn, games, played
 
 
@@ -191,8 +192,8 @@ def test_rows_of_weight_nought_count_nowhere():
         weight=np.array([1.0, 1.0, 0.0]),
         item=seen.item,
     )
-    assert bradley_terry(muted).models[0].note == "W has no battles: it has no rating."
     without = bradley_terry(played([("X", "Y", 1), ("Y", "X", 1)], models=["W"]))
+    assert bradley_terry(muted).models[0].note == without.models[0].note
     assert [one.rating for one in bradley_terry(muted).models] == [one.rating for one in without.models]
 
 
@@ -215,7 +216,7 @@ def test_an_anchor_moves_the_values_and_keeps_the_intervals():
 
 @pytest.mark.parametrize("anchor", ["W", "unknown"])
 def test_an_anchor_without_a_rating_is_refused(anchor: str):
-    with pytest.raises(ValueError, match=f"The anchor '{anchor}' has no finite rating"):
+    with refused(ValueError, "anchor", anchor):
         bradley_terry(played([("X", "Y", 1), ("Y", "X", 1), ("W", "X", 1)]), scale=Scale(anchor=anchor))
 
 
@@ -257,7 +258,7 @@ def test_a_long_chain_of_lopsided_pairs_has_finite_ratings():
 
 def test_a_weight_lost_beside_another_is_refused_in_a_sentence():
     made = played([("X", "Y", 1), ("Y", "X", 1)])
-    with pytest.raises(ValueError, match=r"Weights from 1e-100 to 1 are too far apart"):
+    with refused(ValueError, "Weights", "1e-100 to 1"):
         bradley_terry(replace(made, weight=np.array([1.0, 1e-100])))
 
 

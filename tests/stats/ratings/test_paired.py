@@ -11,6 +11,7 @@ from scipy import stats
 
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.paired import _sign_flips, _sign_test, paired, paired_through
+from tests.refusals import refused
 from tests.stats.ratings.made import Game, drawn, played
 
 
@@ -85,7 +86,7 @@ def test_replicates_weigh_within_their_item():
 
 
 def test_an_unknown_name_is_refused_with_the_names_there_are():
-    with pytest.raises(ValueError, match="No model is named 'D'; there are A, B"):
+    with refused(ValueError, "'D'", "A, B"):
         paired(played(met(1)), "A", "D")
 
 

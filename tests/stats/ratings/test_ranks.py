@@ -13,6 +13,7 @@ from evenhand.stats.ratings.ranks import RankRanges, elo_rank_ranges, rank_range
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.win_rate import tally, win_rates
 from tests.examples import examples
+from tests.refusals import tells
 from tests.stats.ratings.made import Game, drawn, games, played
 
 
@@ -133,7 +134,7 @@ def test_no_battles_have_no_ranks_and_no_sentence():
 
 def test_more_models_than_a_simulation_is_worth_are_judged_by_bonferroni():
     ranked = rank_ranges(bradley_terry(drawn(rows=8000, models=201, items=4000, seed=1)))
-    assert ranked.notes[0].endswith("20,100 differences of two models judged at once, by Bonferroni's inequality.")
+    tells(ranked.notes[0], "20,100 differences", "Bonferroni's")
     assert ranked.separated.any()
 
 
@@ -213,7 +214,7 @@ def test_elo_ranges_come_from_the_scatter_of_its_resamples():
     made = played(shuffled([*duel(270, 30), *duel(160, 140, "B", "C"), *duel(270, 30, "A", "C")]))
     ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=100), k=16))
     assert ranges(ranked) == {"A": (1, 1, 1), "B": (2, 3, 2), "C": (2, 3, 2)}
-    assert ranked.notes[0].endswith("3 differences of two models judged at once, by the largest in 100 resamples.")
+    tells(ranked.notes[0], "3 differences", "100 resamples")
 
 
 def test_the_order_of_a_file_proves_no_elo_rank():
@@ -230,7 +231,7 @@ def test_two_resamples_prove_no_rank():
         resampled = elo_bootstrap(made, Resampling(rounds=2, seed=seed), k=16)
         assert ranges(elo_rank_ranges(made, resampled)) == {"A": (1, 2, 1), "B": (1, 2, 1)}
     one = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=1)))
-    assert one.notes[-1].startswith("Any may hold any rank")
+    assert ranges(one) == {"A": (1, 2, 1), "B": (1, 2, 1)}
 
 
 def test_elo_ranges_stay_within_components_and_leave_out_idle_models():

@@ -6,6 +6,7 @@ from evenhand.domain.vote import Vote
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.win_rate import WinRate, mean_win_rates, win_rates, win_rates_against
+from tests.refusals import refused
 from tests.stats.ratings.made import drawn
 
 
@@ -97,7 +98,7 @@ def test_against_a_baseline_only_meetings_with_it_count():
 
 
 def test_an_unknown_baseline_is_refused_with_the_names_there_are():
-    with pytest.raises(ValueError, match="No model is named 'V'; there are X, Y, Z"):
+    with refused(ValueError, "'V'", "X, Y, Z"):
         win_rates_against(Comparisons.of_votes(VOTES), "V")
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from evenhand.stats.reliability.agreement.jury import Jury, jury
 from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
+from tests.refusals import refused
 from tests.stats.reliability.said import cases_of, opinions
 
 
@@ -30,7 +31,7 @@ def test_majority_and_mean_by_hand():
     assert found.majority.agreement.value == 1 / 4
     assert found.mean.agreement.value == 0
     assert found.mean.mae.value == pytest.approx((1 + 1 + 1 + 4 / 3) / 4)
-    assert found.majority.mae.reason == "verdicts on different scales are compared by sign only"
+    assert found.majority.mae.value is None
     assert (found.cases, found.left_out, found.majority_ties) == (4, 0, 1)
 
 
@@ -108,9 +109,9 @@ def test_only_cases_that_every_judge_judged_count():
 def test_a_jury_needs_judges_items_and_folds():
     cases = cases_of(2)
     people = opinions([[1], [1]], cases=cases)
-    with pytest.raises(ValueError, match="two judges at least"):
+    with refused(ValueError, "judges"):
         jury(opinions([[1], [1]], cases=cases), people)
-    with pytest.raises(ValueError, match="two items at least"):
+    with refused(ValueError, "items"):
         jury(opinions([[1, 1], [1, None]], cases=cases), people)
-    with pytest.raises(ValueError, match="two folds at least"):
+    with refused(ValueError, "folds", 1):
         jury(opinions([[1, 1], [1, 1]], cases=cases), people, folds=1)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate
+from tests.refusals import refused
 
 verdicts = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=40)
 Pairs = list[tuple[int, int]]
@@ -154,7 +155,7 @@ def test_no_cases_and_constant_raters_have_a_reason():
 def test_bad_columns_are_refused_with_a_sentence():
     with pytest.raises(ValueError, match="one length"):
         cohens_kappa(np.zeros(2), np.zeros(3), np.zeros(2, dtype=np.int64))
-    with pytest.raises(ValueError, match="at most 2000 different values"):
+    with refused(ValueError, "Kappa", 2000, 2001):
         cohens_kappa(np.arange(2_001.0), np.zeros(2_001), np.arange(2_001))
 
 

@@ -55,7 +55,8 @@ async def with_retries(
         except CallFailure as failure:
             failure.requests = tries
             if failure.retry_after is not None and failure.retry_after > rule.longest_obeyed:
-                raise LongPause(f"{failure} It asks for a pause of {failure.retry_after:.0f} s.") from failure
+                # Of its own code, not of the failure's, which a wait could cure.
+                raise LongPause(f"{failure} It asks for a pause of {failure.retry_after:.0f} s.") from None
             _tell(concurrency, failure)
             wait = rule.wait(failure, tries, heard=heard())
             if wait is None:

@@ -259,7 +259,12 @@ class Runner(Generic[S, R]):
     def _give_up_if_hopeless(self, caller: Caller, failure: CallFailure) -> None:
         caller.failed += 1
         if not caller.heard and caller.failed >= HOPELESS:
-            self._stop.fail(Misuse(f"The first {caller.failed} trials all failed and no reply has come. {failure}"))
+            self._stop.fail(
+                Misuse(
+                    f"The first {caller.failed} trials all failed and no reply has come. {failure}",
+                    code="EH-NO-REPLIES",
+                )
+            )
 
     async def _let_finish(self, producer: "asyncio.Task[None]") -> None:
         """Calls in flight may end; after an interrupt or an error only within the grace time."""

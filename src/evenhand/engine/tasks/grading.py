@@ -172,7 +172,8 @@ def drawn_option(row: OptionSet, pool: Sequence[OptionSet], *, seed: int) -> tup
             )
             return (found,)
     raise Misuse(
-        f"No unrelated option can be drawn for item '{row.item.label}': the data holds no answer to another prompt."
+        f"No unrelated option can be drawn for item '{row.item.label}': the data holds no answer to another prompt.",
+        code="EH-UNRELATED-MISSING",
     )
 
 
@@ -187,5 +188,6 @@ def _refuse(protocol: Protocol) -> None:
     if protocol.kind != "choice" or protocol.responses is not None:
         raise Misuse(
             f"Protocol {protocol.name} does not let a judge pick one of any number of options; its kind must be choice "
-            "and its prompt needs the slot responses."
+            "and its prompt needs the slot responses.",
+            code="EH-PROTOCOL-UNFIT",
         )

@@ -79,7 +79,8 @@ def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission
     if not ledger.submitted.holds(upload.file):
         raise Misuse(
             f"Its file {upload.file} is not in {ledger.submitted.root}, or was altered; copy it from a backup, or "
-            "ask the team for it."
+            "ask the team for it.",
+            code="EH-FILE-MISSING",
         )
     checked = check_submitted(
         ledger.submitted.get(upload.file),
@@ -143,6 +144,7 @@ def _showing(board: JoinedBoard, spoken: Spoken) -> Showing:
         raise Misuse(
             f"The words of the protocol {condition.protocol} are not those that the board of "
             f"{board.intake.benchmark} was judged with; start the worker of the version of Evenhand that judged it, "
-            "or judge a new board and let that take submissions."
+            "or judge a new board and let that take submissions.",
+            code="EH-PROTOCOL-CHANGED",
         )
     return showing

@@ -257,12 +257,14 @@ def _refuse_protocol(protocol: Protocol, matching: Matching) -> None:
     if not compares_two(protocol):
         raise Misuse(
             f"Protocol {protocol.name} does not compare two responses, so it cannot judge pairs; "
-            "its prompt needs the slots response_1 and response_2 and its kind must be preference or grades."
+            "its prompt needs the slots response_1 and response_2 and its kind must be preference or grades.",
+            code="EH-PROTOCOL-UNFIT",
         )
     if "reference" in protocol.slots and matching.against == REFERENCE:
         raise Misuse(
             f"Protocol {protocol.name} shows the judge the reference as a guide, so the reference does not play under "
-            "it; choose another --against."
+            "it; choose another --against.",
+            code="EH-REFERENCE-SHOWN",
         )
 
 
@@ -285,7 +287,9 @@ def _applicable(items: Sequence[Item], protocol: Protocol) -> _Applicable:
             notes.append(f"Without {slot.replace('_', ' ')}, and so not asked under {protocol.name}: {lacking}.")
         left = having
     if not left and items:
-        raise Misuse(f"No item has what protocol {protocol.name} shows the judge. {' '.join(notes)}")
+        raise Misuse(
+            f"No item has what protocol {protocol.name} shows the judge. {' '.join(notes)}", code="EH-SEE-MISSING"
+        )
     return _Applicable(items=left, notes=tuple(notes))
 
 
@@ -307,11 +311,17 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     """Sorted, the reference last, so that the order of files changes nothing."""
     models = {response.model for response in responses}
     if matching.against is not None and matching.against not in models:
-        raise Misuse(f"No answers of '{matching.against}' are here to play against; {hint(matching.against, models)}")
+        raise Misuse(
+            f"No answers of '{matching.against}' are here to play against; {hint(matching.against, models)}",
+            code="EH-ANSWERS-OF-MODEL",
+        )
     if matching.new == REFERENCE:
         raise Misuse("The reference is there from the start and does not join; name another model with --new.")
     if matching.new is not None and matching.new not in models:
-        raise Misuse(f"No answers of '{matching.new}', the model that joins, are here; {hint(matching.new, models)}")
+        raise Misuse(
+            f"No answers of '{matching.new}', the model that joins, are here; {hint(matching.new, models)}",
+            code="EH-ANSWERS-OF-MODEL",
+        )
     if len(models) < 2:
         raise Misuse(
             f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.", code=_TOO_FEW
@@ -337,5 +347,6 @@ def _refuse_blind(what: str, blind: Sequence[str], instead: str) -> None:
     if blind:
         raise Misuse(
             f"The judge is to see {what}, but {len(blind)} items have none (the first is '{blind[0]}'); "
-            f"leave them out with --items, or choose --see {instead}."
+            f"leave them out with --items, or choose --see {instead}.",
+            code="EH-SEE-MISSING",
         )

@@ -52,7 +52,7 @@ def people_sample(
     theirs = [one for one in responses if one.item in drawn]
     models = {one.model for one in theirs}
     if against is not None and theirs and against not in models:
-        raise Misuse(f"No answers of '{against}' are here to compare the others with.")
+        raise Misuse(f"No answers of '{against}' are here to compare the others with.", code="EH-ANSWERS-OF-MODEL")
     study = Study(
         benchmark=benchmark.name,
         data=benchmark.digest,

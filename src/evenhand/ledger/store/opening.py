@@ -67,9 +67,13 @@ def sqlite_path(url: str) -> Path | None:
     if parsed.get_backend_name() != "sqlite":
         return None
     if parsed.host or parsed.username:
-        raise LedgerError("A SQLite store is a file, not a host; write three slashes: sqlite:///PATH/ledger.db.")
+        raise LedgerError(
+            "A SQLite store is a file, not a host; write three slashes: sqlite:///PATH/ledger.db.", code="EH-LEDGER-URL"
+        )
     if not parsed.database or parsed.database == ":memory:":
-        raise LedgerError("A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.")
+        raise LedgerError(
+            "A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.", code="EH-LEDGER-URL"
+        )
     return Path(parsed.database)
 
 
@@ -80,7 +84,8 @@ def refuse_way_out(folder: Path, *, within: Path) -> None:
         raise LedgerError(
             f"{folder} is to lie in {within}, but a link leads to {really}, and no file is read or written through it. "
             f"Put the files themselves in the link's place; or, to have them on that disk, move the ledger there too, "
-            "with the folders beside it, and name it with --store."
+            "with the folders beside it, and name it with --store.",
+            code="EH-LINK",
         )
 
 
@@ -90,11 +95,13 @@ def _parsed(url: str) -> URL:
         return make_url(url)
     except ArgumentError:
         raise LedgerError(
-            "The store is not a database URL; write sqlite:///PATH/ledger.db or postgresql://USER:PASSWORD@HOST/NAME."
+            "The store is not a database URL; write sqlite:///PATH/ledger.db or postgresql://USER:PASSWORD@HOST/NAME.",
+            code="EH-LEDGER-URL",
         ) from None
     except ValueError:
         raise LedgerError(
-            "The port in the store's URL is not a number; write postgresql://USER:PASSWORD@HOST:5432/NAME."
+            "The port in the store's URL is not a number; write postgresql://USER:PASSWORD@HOST:5432/NAME.",
+            code="EH-LEDGER-URL",
         ) from None
 
 

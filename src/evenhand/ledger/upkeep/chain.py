@@ -64,7 +64,7 @@ def head_from(document: object) -> Head:
             return found
     except (KeyError, *_UNTOLD):
         raise HeadError("It carries no head of a ledger's chain.") from None
-    raise HeadError("The head in it is not that of the ends it names: it was edited.")
+    raise HeadError("The head in it is not that of the ends it names: it was edited.", code="EH-LEDGER-HEAD-EDITED")
 
 
 def head(ledger: Ledger) -> Head:

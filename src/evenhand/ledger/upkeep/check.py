@@ -96,10 +96,13 @@ def backup(ledger: Ledger, folder: Path) -> Path:
     target = folder / source.name
     if "?" in str(target):  # in the URL of a ledger it ends the path
         raise LedgerError(
-            f"A ledger in {folder} could not be opened again, for the question mark; name another folder."
+            f"A ledger in {folder} could not be opened again, for the question mark; name another folder.",
+            code="EH-LEDGER-URL",
         )
     if os.path.lexists(target):
-        raise LedgerError(f"{target} exists already; choose another folder: a backup never overwrites one.")
+        raise LedgerError(
+            f"{target} exists already; choose another folder: a backup never overwrites one.", code="EH-LEDGER-EXISTS"
+        )
     with explained(folder):
         make_folder(folder)
         _refuse_what_is_not_ours(folder, (ledger.images.root.name, ledger.submitted.root.name))
@@ -124,7 +127,10 @@ def _refuse_what_is_not_ours(folder: Path, beside: tuple[str, ...]) -> None:
     for path in sorted(folder.iterdir()):
         ours = path.is_dir() if path.name in beside else path.name.endswith(UNFINISHED) or is_sqlite(path)
         if path.is_symlink() or not ours:
-            raise LedgerError(f"{folder} holds '{path.name}', which is no backup's; choose a new or an empty folder.")
+            raise LedgerError(
+                f"{folder} holds '{path.name}', which is no backup's; choose a new or an empty folder.",
+                code="EH-FOLDER-TAKEN",
+            )
 
 
 def is_sqlite(path: Path) -> bool:

@@ -29,9 +29,9 @@ def published_head(path: Path) -> Head:
                 return _in_database(path)
         return head_from(_document(path.read_text(encoding="utf-8", errors="replace")))
     except OSError as error:
-        raise HeadError(f"{path} cannot be read: {error.strerror}.") from None
+        raise HeadError(f"{path} cannot be read: {error.strerror}.", code="EH-FILE-MISSING") from None
     except HeadError as error:
-        raise HeadError(f"{path}: {error}") from None
+        raise HeadError(f"{path}: {error}", code=error.code) from None
 
 
 def _document(text: str) -> Any:

@@ -38,12 +38,15 @@ def restore(backup: Path, url: str, *, force: bool) -> upkeep.LedgerInfo:
         raise LedgerError("`ledger restore` restores SQLite ledgers; for PostgreSQL use pg_restore.")
     if target.exists() and not force:
         raise LedgerError(
-            f"There is a ledger at {target} already; give --force to put the backup in its place, or another --store."
+            f"There is a ledger at {target} already; give --force to put the backup in its place, or another --store.",
+            code="EH-LEDGER-EXISTS",
         )
     with explained(backup):
         source = _ledger_in(backup)
     if target.exists() and source.samefile(target):
-        raise LedgerError(f"{source} is the ledger itself, not a backup of it; name the backup's folder.")
+        raise LedgerError(
+            f"{source} is the ledger itself, not a backup of it; name the backup's folder.", code="EH-BACKUP-ITSELF"
+        )
     with explained(target):
         make_folder(target.parent)
         # On the same disk, so that a rename puts it in its place.
@@ -60,7 +63,9 @@ def _ledger_in(backup: Path) -> Path:
     found = [path for path in sorted(backup.iterdir()) if upkeep.is_sqlite(path) and not path.name.endswith(UNFINISHED)]
     if len(found) != 1:
         what = f"several ledgers ({', '.join(path.name for path in found)}); name one" if found else "no ledger"
-        raise LedgerError(f"{backup} holds {what}. `evenhand ledger backup FOLDER` makes what can be restored.")
+        raise LedgerError(
+            f"{backup} holds {what}. `evenhand ledger backup FOLDER` makes what can be restored.", code="EH-BACKUP-NONE"
+        )
     return found[0]
 
 
@@ -94,7 +99,9 @@ def _sound(copied: Path, source: Path) -> upkeep.LedgerInfo:
         return found
     more = f" And {len(problems) - _TOLD} more." if len(problems) > _TOLD else ""
     told = " ".join(problems[:_TOLD]).replace(str(copied.parent), str(source.parent))
-    raise LedgerError(f"The backup {source} is not sound, so nothing was restored. {told}{more}")
+    raise LedgerError(
+        f"The backup {source} is not sound, so nothing was restored. {told}{more}", code="EH-BACKUP-UNSOUND"
+    )
 
 
 def _problems_of(ledger: Ledger) -> list[str]:

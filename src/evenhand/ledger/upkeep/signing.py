@@ -107,7 +107,7 @@ def _private(connection: Connection) -> "Ed25519PrivateKey":
     try:
         return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(_stored(connection, _PRIVATE) or ""))
     except (TypeError, ValueError):
-        raise LedgerError(_DAMAGED) from None
+        raise LedgerError(_DAMAGED, code="EH-LEDGER-KEYS") from None
 
 
 def _public(private: "Ed25519PrivateKey") -> str:
@@ -123,4 +123,4 @@ def _retired(connection: Connection) -> list[PublicKey]:
         known = json.loads(_stored(connection, _RETIRED) or "[]")
         return [PublicKey(key=str(one["key"]), retired=float(one["retired"])) for one in known]
     except (TypeError, ValueError, KeyError, RecursionError):
-        raise LedgerError(_DAMAGED) from None
+        raise LedgerError(_DAMAGED, code="EH-LEDGER-KEYS") from None

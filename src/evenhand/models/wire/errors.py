@@ -154,7 +154,8 @@ class Faults:
         if status != 429 and _NO_EYES.search(said.message):
             return _Stop(
                 f"{self.who} cannot see images ({status}): choose a model that can, or send none (--see none lets a "
-                "judge do without, --variant text-only a model that answers)."
+                "judge do without, --variant text-only a model that answers).",
+                "EH-MODEL-BLIND",
             )
         codes = " ".join(said.codes)
         # Gemini says "exceeded your current quota" of plain rate limits, so that only the code counts with a 429.

@@ -106,12 +106,19 @@ class OpenAIWire:
         faults = self._faults
         if setting == "max_tokens":
             if sent.max_tokens_field != BodyShape.of(self.endpoint).max_tokens_field:
-                raise faults.misuse(f"{faults.who} takes no limit of tokens by either name. It says: {words}")
+                raise faults.misuse(
+                    f"{faults.who} takes no limit of tokens by either name. It says: {words}", code="EH-SETTING-REFUSED"
+                )
             self._shape = replace(self._shape, max_tokens_field=sent.renamed().max_tokens_field)
         elif setting == OFFER:
-            raise faults.misuse(f"{faults.who} cannot do a constrained readout: use --readout free. It says: {words}")
+            raise faults.misuse(
+                f"{faults.who} cannot do a constrained readout: use --readout free. It says: {words}",
+                code="EH-LOGPROBS-MISSING",
+            )
         elif setting in self._explicit or setting == "extra_body":
-            raise faults.misuse(f"{faults.who} refuses the setting {setting}: leave it out. It says: {words}")
+            raise faults.misuse(
+                f"{faults.who} refuses the setting {setting}: leave it out. It says: {words}", code="EH-SETTING-REFUSED"
+            )
         else:
             self._shape = self._shape.without(setting)
 
@@ -164,7 +171,9 @@ class OpenAIWire:
             sentence = f"{self._faults.who} gave no log-probabilities, which a constrained readout needs"
             if self._gave_logprobs:
                 raise self._bad_reply(f"{sentence}; it gave them before.")
-            raise self._faults.misuse(f"{sentence}: use --readout free or another endpoint.")
+            raise self._faults.misuse(
+                f"{sentence}: use --readout free or another endpoint.", code="EH-LOGPROBS-MISSING"
+            )
         self._gave_logprobs = True
         # One token was asked for, so that stopping there cuts nothing off.
         return replace(reply, finish="stop" if reply.finish == "length" else reply.finish, offered=offered)

@@ -131,7 +131,8 @@ def of_ledger(ledger: Ledger, wanted: AlignmentChoice) -> Testimony:
     if not human:
         where = f" to {wanted.benchmark}" if wanted.benchmark else ""
         raise MixedError(
-            f"The ledger holds no person's verdict on answers{where}; `evenhand import --judgements` takes some in."
+            f"The ledger holds no person's verdict on answers{where}; `evenhand import --judgements` takes some in.",
+            code="EH-CHOOSE-NOTHING",
         )
     _refuse_several("benchmark", {one.benchmark for one in human}, "--benchmark")
     _refuse_several("data file", {one.data[:12] for one in human}, "--benchmark")
@@ -148,7 +149,10 @@ def of_ledger(ledger: Ledger, wanted: AlignmentChoice) -> Testimony:
 
 def _refuse_several(what: str, values: set[str], flag: str) -> None:
     if len(values) > 1:
-        raise MixedError(f"People judged under several {what}s; choose one with {flag}: {', '.join(sorted(values))}.")
+        raise MixedError(
+            f"People judged under several {what}s; choose one with {flag}: {', '.join(sorted(values))}.",
+            code="EH-CHOOSE-SEVERAL",
+        )
 
 
 def _named(models: list[StudyOnRecord], judges: Sequence[str]) -> list[StudyOnRecord]:

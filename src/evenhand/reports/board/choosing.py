@@ -55,7 +55,7 @@ def choose_of_run(
     if run:
         study = find_run(ledger, run).study
         if study is None:
-            raise MixedError(f"Run {run} judged nothing, so it has no board.")
+            raise MixedError(f"Run {run} judged nothing, so it has no board.", code="EH-CHOOSE-NOTHING")
     chosen = choose(studies(ledger) if among is None else among, replace(choice, study=study), undecided=undecided)
     if study is None or len(chosen) < 2:
         return ChosenStudies(studies=chosen)

@@ -111,7 +111,7 @@ def against(board: "Board", baseline: str) -> BoardColumn:
     """Win rates against one model, a tie half a win; raises RankError where no model has that name."""
     shown = board.findings.shown
     if baseline not in shown.models:
-        raise RankError(f"No model is named '{baseline}'; {hint(baseline, shown.models)}")
+        raise RankError(f"No model is named '{baseline}'; {hint(baseline, shown.models)}", code="EH-BOARD-MODEL")
     rates = win_rates_against(shown, baseline)
     return BoardColumn(
         heading=f"vs {baseline}",
@@ -211,7 +211,7 @@ def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
     if not cuts or cuts[0][0] == cuts[0][1]:
         raise RankError(f"A comparison is of two models, A,B, not '{pair}'.")
     unknown = next(name for name in cuts[0] if name not in models)
-    raise RankError(f"No model is named '{unknown}'; {hint(unknown, models)}")
+    raise RankError(f"No model is named '{unknown}'; {hint(unknown, models)}", code="EH-BOARD-MODEL")
 
 
 def _verdict(test: "PairedTest", *, items: bool) -> str:

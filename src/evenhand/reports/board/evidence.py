@@ -91,7 +91,8 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     if judged.showings.where(lambda ending: isinstance(ending, Grades | Choice)).any():
         raise RankError(
             f"{study.condition.protocol} does not compare two answers, so it makes no board; "
-            "choose another with --protocol."
+            "choose another with --protocol.",
+            code="EH-PROTOCOL-UNFIT",
         )
     first, second = judged.missing
     order = judged.votes.fixed_order(seed)

@@ -133,10 +133,12 @@ def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, se
     # Frames first: the record's modules cost a file's reader a fifth of a second.
     if isinstance(source, str | Path) or _is_frame(source):
         if choice is not None and not isinstance(choice, BattleColumns):
-            raise RankError("A file or frame is chosen by its columns: give BattleColumns, or nothing.")
+            raise RankError(
+                "A file or frame is chosen by its columns: give BattleColumns, or nothing.", code="EH-CHOICE-KIND"
+            )
         return of_file(read_battles(source, columns=choice or BattleColumns()))
     if isinstance(choice, BattleColumns):
-        raise RankError("Columns are of files and frames; of a ledger give a Choice.")
+        raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
     return of_record(_recorded(source, choice), seed)
 
 
@@ -155,7 +157,7 @@ def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
     if isinstance(source, Ledger):
         return counted_battles(source, choose(studies(source), choice or Choice()))
     if choice is not None:
-        raise RankError("A choice is for a ledger; a run's battles are chosen already.")
+        raise RankError("A choice is for a ledger; a run's battles are chosen already.", code="EH-CHOICE-KIND")
     if isinstance(source, JudgedBattles):
         return source
     if isinstance(source, HasBattles):
@@ -231,7 +233,10 @@ def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[
     if evidence.origin.source is not None and asked != "battles":
         return asked or "rows", shown, shown
     if asked == "battles" and shown.item is None:
-        raise RankError("Rows are joined to battles by item, and no item column is known; name one with --item-column.")
+        raise RankError(
+            "Rows are joined to battles by item, and no item column is known; name one with --item-column.",
+            code="EH-DATA-COLUMN",
+        )
     whole = shown if evidence.waiting is None else shown.rows(~evidence.waiting)
     battles = joined(whole, ranking.scoring.join)
     if asked == "battles" or (asked is None and method.rates_battles):

@@ -47,7 +47,7 @@ def plot(described: Sequence[Description], path: Place) -> None:
     """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
     charts = description_charts(described)
     if not charts:
-        raise ChartError("There is nothing to draw: the data holds no item.")
+        raise ChartError("There is nothing to draw: the data holds no item.", code="EH-CHART-EMPTY")
     save(_apart(stacked(*charts.values())), path)
 
 

@@ -69,7 +69,7 @@ def categories_chart(report: Report) -> "alt.LayerChart":
         if model in models and (share := rate.win_rate.value) is not None
     }
     if not shares:
-        raise ChartError("There is nothing to draw: no item has a category.")
+        raise ChartError("There is nothing to draw: no item has a category.", code="EH-CHART-EMPTY")
     more = len(report.by_category) - len(categories)
     heading = Heading(
         title="Win rate in each category, in per cent",
@@ -88,7 +88,7 @@ def swaps_chart(report: Report, *, width: int = PAGE) -> "alt.Chart":
     alt = the_altair()
     swapped = report.swapped
     if swapped is None or not swapped.pairs:
-        raise ChartError("There is nothing to draw: no pair has a verdict in both orders.")
+        raise ChartError("There is nothing to draw: no pair has a verdict in both orders.", code="EH-CHART-EMPTY")
     names = [name for name, _, _ in _PARTS]
     rows = [
         {"part": name, "pairs": getattr(swapped, field), "place": place}
@@ -123,7 +123,7 @@ def shares_chart(report: Report, *, width: int = PAGE) -> "alt.LayerChart":
     alt = the_altair()
     summary = report.board.reliability
     if summary is None or summary.order.swap_consistency.value is None:
-        raise ChartError("There is nothing to draw: no pair has a verdict in both orders.")
+        raise ChartError("There is nothing to draw: no pair has a verdict in both orders.", code="EH-CHART-EMPTY")
     order = summary.order
     shares = {
         "keeps its verdict": order.swap_consistency,

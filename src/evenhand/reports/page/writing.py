@@ -79,7 +79,9 @@ def _text(place: Place) -> Generator[IO[str]]:
             finally:
                 text.detach()  # which writes out what it holds, and leaves the file open
     except OSError as trouble:
-        raise ChartError(f"{place} cannot be written: {trouble.strerror or trouble}.") from trouble
+        raise ChartError(
+            f"{place} cannot be written: {trouble.strerror or trouble}.", code="EH-OUTPUT-UNWRITTEN"
+        ) from trouble
 
 
 def _part(name: str) -> str:

@@ -28,7 +28,9 @@ async def ask(request: Request, serving: Serving) -> Response:
     return _form(request, serving)
 
 
-def _form(request: Request, serving: Service, *, fault: str | None = None, name: str = "", about: str = "") -> Response:
+def _form(
+    request: Request, serving: Service, *, fault: Refusal | None = None, name: str = "", about: str = ""
+) -> Response:
     context = {
         "fault": fault,
         "name": name,
@@ -46,7 +48,7 @@ async def asked(request: Request, serving: Serving, visiting: Visiting, form: Se
     except Refusal as refusal:
         if refusal.status_code != 422:
             raise
-        return _form(request, serving, fault=refusal.sentence, **typed)
+        return _form(request, serving, fault=refusal, **typed)
     context = {"link": link_of(serving, granted), "token": granted.token}
     return serving.pages.page(request, "request_sent.html", context, status=201)
 

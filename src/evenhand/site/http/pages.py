@@ -69,6 +69,7 @@ class Pages:
             context = {
                 "status": refusal.status_code,
                 "sentence": refusal.sentence,
+                "code": refusal.code,
                 "typed": typed,
                 "back": _came_from(request, self._site),
                 "start": _start_of(request),

@@ -70,7 +70,7 @@ _STANDS: Mapping[Stage, str] = {
 def too_late(stage: Stage, *, attack: str | None = None, about: str = "") -> Refusal:
     """Of a submission that stands elsewhere than who asks believed."""
     words = f"That cannot be done with this submission as it stands: {_STANDS[stage]}."
-    return Refusal(409, words, attack=attack, about=about)
+    return Refusal(409, words, attack=attack, about=about, code="EH-SUBMISSION-STAGE")
 
 
 def not_found(what: str) -> Refusal:

@@ -109,7 +109,11 @@ class Service:
         if there is not None and asked.study is not None and there.only(asked.study) is None:
             return not_found("such study on this board")
         if there is not None and not asked.running:
-            return Refusal(404, "People are still judging here; this board is shown when their study is closed.")
+            return Refusal(
+                404,
+                "People are still judging here; this board is shown when their study is closed.",
+                code="EH-BOARD-WITHHELD",
+            )
         return not_found("such board")
 
     async def _seen(self, asked: BoardView) -> tuple[BoardOnRecord, BoardView]:

@@ -147,7 +147,9 @@ async def writing_desk(serving: Service, visiting: Visitor, growing: str, number
 
 def must_be_open(growing: GrowingBenchmark) -> None:
     if growing.terms.paused:
-        raise Refusal(409, f"'{growing.name}' is paused; come back when its owner has opened it again.")
+        raise Refusal(
+            409, f"'{growing.name}' is paused; come back when its owner has opened it again.", code="EH-PAUSED"
+        )
 
 
 def task_of(asked: Assignments, number: int) -> WritingTask:
@@ -241,7 +243,13 @@ def _not_yours(found: Proposal, step: Step, *, honest: bool) -> Refusal:
         f"This is not yours to {step}: it is your own work, somebody else has done it, or it waits for something else. "
         "Nothing was changed."
     )
-    return Refusal(409, words, attack=None if honest else "refused: another's task", about=f"{step} {found.id}")
+    return Refusal(
+        409,
+        words,
+        attack=None if honest else "refused: another's task",
+        about=f"{step} {found.id}",
+        code="EH-TASK-NOT-YOURS",
+    )
 
 
 async def keep_step(serving: Service, visiting: Visitor, task: ProposalTask, step: Step, said: Said) -> ProposalState:
@@ -271,7 +279,9 @@ async def keep_step(serving: Service, visiting: Visitor, task: ProposalTask, ste
         return await run_in_threadpool(keep)
     except TooLate:
         raise Refusal(
-            409, "This was changed while you had it before you; look at it again, or take the next."
+            409,
+            "This was changed while you had it before you; look at it again, or take the next.",
+            code="EH-CHANGED-SINCE",
         ) from None
 
 

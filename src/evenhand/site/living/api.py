@@ -333,7 +333,11 @@ async def put_verification(
 ) -> Response:
     task = await task_here(serving, changing, growing, proposal)
     if not asked.follows and asked.fault is None:
-        raise Refusal(422, "Where the answer does not follow, say what is at fault: answer, caption or neither.")
+        raise Refusal(
+            422,
+            "Where the answer does not follow, say what is at fault: answer, caption or neither.",
+            code="EH-VERIFY-INCOMPLETE",
+        )
     rules = task.growing.terms.rules
     said = Verification(
         about=asked.about,

@@ -75,7 +75,7 @@ async def overview(request: Request, serving: Serving, owner: Owner) -> Response
     return await _overview(request, serving)
 
 
-async def _overview(request: Request, serving: Service, *, fault: str | None = None, **sent: str) -> Response:
+async def _overview(request: Request, serving: Service, *, fault: Refusal | None = None, **sent: str) -> Response:
     context = await run_in_threadpool(_all_growing, serving.proposals)
     filled = {"name": "", "licence": "CC BY 4.0", "skills": "", "base": "", **sent}
     return serving.pages.page(
@@ -102,7 +102,7 @@ async def begin(request: Request, serving: Serving, owner: Owner, form: SentForm
         made = await begun(serving, owner, asked)
     except Refusal as refusal:
         sent = {name: form.text(name, most=SKILLS_LONGEST * 10) for name in ("name", "licence", "skills", "base")}
-        return await _overview(request, serving, fault=refusal.sentence, **sent)
+        return await _overview(request, serving, fault=refusal, **sent)
     return RedirectResponse(f"/admin/growing/{made}", 303)
 
 
@@ -325,7 +325,7 @@ async def made_version(serving: Service, owner: Visitor, growing: str) -> Versio
     try:
         made = await run_in_threadpool(publish, serving.ledger, found, by=owner.must_be("owner").id)
     except NothingLeft as error:
-        raise Refusal(409, str(error)) from error
+        raise Refusal(409, str(error), code="EH-VERSION-EMPTY") from error
     if made is None:
         raise Refusal(409, "Nothing was accepted or taken out since the last version.")
     await serving.watch.note(owner, "made a version", f"{growing} {made.number}")

@@ -84,10 +84,10 @@ def _shown(
     here: Desk,
     step: Step,
     *,
-    words: str | None = None,
+    fault: Refusal | None = None,
     sent: Mapping[str, str] | None = None,
 ) -> Response:
-    """`words`: what was wrong with what was `sent`; without them it is a draft."""
+    """`fault`: what was wrong with what was `sent`; without it that is a draft."""
     asked, found = here.asked, here.proposal
     stands, person = found.standing, asked.person
     own = stands.caption is not None and stands.caption.by == person and stands.stage != "caption"
@@ -99,15 +99,15 @@ def _shown(
         "opinion": stands.opinion_of(person),
         "text": (sent or {}).get("caption", stands.caption.text if own and stands.caption else ""),
         "sent": sent,
-        "drafted": bool(sent) and words is None,
-        "fault": words,
+        "drafted": bool(sent) and fault is None,
+        "fault": fault,
         "faults": FAULTS,
         "longest": CAPTION_LONGEST,
         "shortest": CAPTION_SHORTEST,
         "waiting": len(asked.waiting(step)),
         "before": _before(asked, found, step),
     }
-    return serving.pages.page(request, f"{step}.html", context, status=200 if words is None else 422)
+    return serving.pages.page(request, f"{step}.html", context, status=200 if fault is None else 422)
 
 
 def _before(asked: Assignments, found: Proposal, step: Step) -> Proposal | None:
@@ -128,7 +128,7 @@ async def captioned(
     except Refusal as refusal:
         sent = {"caption": form.text("caption", most=10 * CAPTION_LONGEST)}
         here = await desk(serving, visiting, growing, proposal, "caption")
-        return _shown(request, serving, here, "caption", words=refusal.sentence, sent=sent)
+        return _shown(request, serving, here, "caption", fault=refusal, sent=sent)
     said = Caption(about=form.number("about", least=0, most=999_999_999), text=text)
     await keep_step(serving, visiting, task, "caption", said)
     return RedirectResponse(f"/caption/{growing}?{SAVED}", 303)
@@ -146,7 +146,9 @@ async def verified(
         sent = {name: form.text(name, most=10) for name in ("follows", "fault", "offensive")}
         words = "Say whether the answer follows the instruction; and where it does not, what is at fault."
         here = await desk(serving, visiting, growing, proposal, "verify")
-        return _shown(request, serving, here, "verify", words=words, sent=sent)
+        return _shown(
+            request, serving, here, "verify", fault=Refusal(422, words, code="EH-VERIFY-INCOMPLETE"), sent=sent
+        )
     await keep_step(serving, visiting, task, "verify", said)
     return RedirectResponse(f"/verify/{growing}?{SAVED}", 303)
 

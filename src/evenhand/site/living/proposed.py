@@ -93,14 +93,15 @@ def _fault(check: Callable[[], object]) -> Iterator[Refusal]:
 
 def _together(faults: Sequence[Refusal]) -> Refusal:
     attack = next((one for one in faults if one.attack is not None), faults[0])
-    return Refusal(422, " ".join(one.sentence for one in faults), attack=attack.attack, about=attack.about)
+    code = faults[0].code if len(faults) == 1 else None
+    return Refusal(422, " ".join(one.sentence for one in faults), attack=attack.attack, about=attack.about, code=code)
 
 
 def public_licence(text: str) -> str:
     """Raises Refusal for words that say that not everybody may use it."""
     if _NOT_PUBLIC.search(text):
         words = f"'{text}' does not let everybody use the image; choose an image with a public licence, and name that."
-        raise Refusal(422, words)
+        raise Refusal(422, words, code="EH-LICENCE-NOT-PUBLIC")
     return text
 
 

@@ -74,7 +74,7 @@ def _write_page(
         "asked": asked,
         "task": task,
         "filled": filled,
-        "fault": None if fault is None else fault.sentence,
+        "fault": fault,
         "drafted": fault is None and filled != before,
         "stands": stands,
         "changeable": stands is None or may_write_again(stands, person.id),

@@ -88,7 +88,7 @@ USES_MOST, DAYS_MOST = 1000, 365
 SENT_MOST = 100_000
 """Characters of a field that is given back as it was sent."""
 _EVENTS = 100
-_UNSURE = "Nothing was done: tick the box if you mean it."
+_UNSURE = Refusal(422, "Nothing was done: tick the box if you mean it.")
 
 
 @pages.get("")
@@ -112,7 +112,7 @@ async def _overview(
     serving: Service,
     *,
     link: FreshLink | None = None,
-    fault: str | None = None,
+    fault: Refusal | None = None,
     sent: Mapping[str, str] | None = None,
 ) -> Response:
     """`fault`: why an invitation was not made, with the fields as they were `sent`."""
@@ -146,7 +146,7 @@ async def new_invitation(request: Request, serving: Serving, owner: Owner, form:
         asked = _asked(form, owner.must_be("owner"))
     except Refusal as refusal:
         sent = {name: form.text(name, most=SENT_MOST) for name in ("role", "note", "uses", "days")}
-        return await _overview(request, serving, fault=refusal.sentence, sent=sent)
+        return await _overview(request, serving, fault=refusal, sent=sent)
     link = await _granted(serving, asked)
     await serving.watch.note(owner, "invited", f"{asked.role}, invitation {link.id}")
     return await _overview(request, serving, link=link.shown)
@@ -257,11 +257,15 @@ async def _unless_last(serving: Service, act: Callable[[Ledger, str], bool], per
         if not await run_in_threadpool(act, serving.ledger, person):
             raise not_found("such person")
     except LastOwner as error:
-        raise Refusal(409, str(error)) from error
+        raise _last_owner(error) from error
+
+
+def _last_owner(error: LastOwner) -> Refusal:
+    return Refusal(409, str(error), code="EH-LAST-OWNER")
 
 
 async def _sure(
-    request: Request, serving: Service, owner: Visitor, person: str, what: str, *, fault: str | None = None
+    request: Request, serving: Service, owner: Visitor, person: str, what: str, *, fault: Refusal | None = None
 ) -> Response:
     """The page that asks once more."""
     found = await run_in_threadpool(find_person, serving.ledger, person)
@@ -271,7 +275,7 @@ async def _sure(
     context = {
         "person": found,
         "what": what,
-        "fault": str(LastOwner()) if last else fault,
+        "fault": _last_owner(LastOwner()) if last else fault,
         "last": last,
         "oneself": found.id == owner.must_be("owner").id,
     }
@@ -283,7 +287,7 @@ async def ask_to_open(request: Request, serving: Serving, owner: Owner, data: st
     return await _open_sure(request, serving, data)
 
 
-async def _open_sure(request: Request, serving: Service, data: str, *, fault: str | None = None) -> Response:
+async def _open_sure(request: Request, serving: Service, data: str, *, fault: Refusal | None = None) -> Response:
     context = {"benchmark": await _withheld(serving, data), "fault": fault}
     return serving.pages.page(request, "opening.html", context, status=200 if fault is None else 422)
 

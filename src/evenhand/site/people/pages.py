@@ -119,7 +119,7 @@ async def compare(request: Request, serving: Serving, visiting: Visiting, place:
     return _desk(request, serving, await own_task(serving, visiting, place, number))
 
 
-def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: str | None = None) -> Response:
+def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: Refusal | None = None) -> Response:
     """`overtaken`: why what was sent is not kept."""
     context = {
         "place": own.place,
@@ -160,7 +160,7 @@ async def answer(
         except (Overtaken, ShownAnew) as late:
             fresh = await own_task(serving, visiting, place, number)
             why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
-            return _desk(request, serving, fresh, overtaken=why)
+            return _desk(request, serving, fresh, overtaken=Refusal(409, why))
     if go == "next" and of_task == own.tasks:
         return RedirectResponse(f"/compare/{own.id}", 303)
     step = {"next": 1, "previous": -1, "stay": 0}[go]

@@ -72,7 +72,7 @@ async def _form(
     *,
     filled: Mapping[str, Any] | None = None,
     counts: Counted | None = None,
-    fault: str | None = None,
+    fault: Refusal | None = None,
 ) -> Response:
     """`filled`: the fields as they were sent; else as they are usual for the benchmark."""
     found = await run_in_threadpool(material, serving.ledger, data)
@@ -103,8 +103,8 @@ async def make(request: Request, serving: Serving, owner: Owner, form: SentForm)
             return RedirectResponse(f"/admin/studies/{study}", 303)
         counts = await run_in_threadpool(counted, serving.ledger, asked.asked())
     except (Refusal, PeopleStudyError) as error:
-        words = error.sentence if isinstance(error, Refusal) else str(error)
-        return await _form(request, serving, data, filled=sent_fields(form), fault=words)
+        fault = error if isinstance(error, Refusal) else Refusal(422, str(error), code=error.code)
+        return await _form(request, serving, data, filled=sent_fields(form), fault=fault)
     return await _form(request, serving, data, filled=sent_fields(form), counts=counts)
 
 

@@ -119,23 +119,31 @@ async def begin(serving: Service, visitor: Visitor, offer: IntakeOffer, said: En
         raise Refusal(409, "This account has no name, which what it submits would carry; ask the owner for a new link.")
     if as_read(said.team) != as_read(account.name):
         # Else anybody could publish under anybody's name.
-        raise Refusal(422, f"This account is the team '{account.name}'; what it submits carries that name.")
+        raise Refusal(
+            422, f"This account is the team '{account.name}'; what it submits carries that name.", code="EH-TEAM-NAME"
+        )
     if policy_hash != offer.intake.policy_hash:
         raise Refusal(
-            409, "The policy that was accepted is not the one that stands here now; read it again, and accept that."
+            409,
+            "The policy that was accepted is not the one that stands here now; read it again, and accept that.",
+            code="EH-POLICY-CHANGED",
         )
     said = replace(said, team=one_line(account.name))
     try:
         made = await run_in_threadpool(begin_submission, serving.ledger, offer.intake, said, person=account.id)
     except TooMany as error:
-        raise Refusal(409, str(error)) from error
+        raise Refusal(409, str(error), code="EH-SUBMISSIONS-MOST") from error
     await serving.watch.note(visitor, "began a submission", made)
     return made
 
 
 def _must_be_open(offer: IntakeOffer) -> None:
     if not offer.intake.terms.open:
-        raise Refusal(409, f"'{offer.intake.benchmark}' takes no submissions at this moment; come back later.")
+        raise Refusal(
+            409,
+            f"'{offer.intake.benchmark}' takes no submissions at this moment; come back later.",
+            code="EH-INTAKE-CLOSED",
+        )
 
 
 def wanted(offer: IntakeOffer) -> WantedCheck:
@@ -182,6 +190,7 @@ async def confirm_upload(serving: Service, visitor: Visitor, submission: Submiss
         raise Refusal(
             409,
             "The policy was changed since you accepted it; begin a new submission, where it can be read and accepted.",
+            code="EH-POLICY-CHANGED",
         )
     await _must_have_no_faults(serving, submission, offer)
     try:
@@ -189,7 +198,7 @@ async def confirm_upload(serving: Service, visitor: Visitor, submission: Submiss
     except (TooLate, TooMany) as error:
         found = await own_submission(serving, visitor, submission.id)
         if found.standing.stage == "draft" and isinstance(error, TooMany):
-            raise Refusal(409, str(error)) from error
+            raise Refusal(409, str(error), code="EH-SUBMISSIONS-MOST") from error
         return await _confirmed_before(serving, visitor, found, upload)
     await serving.watch.note(visitor, "confirmed a submission", submission.id)
     return stands
@@ -206,9 +215,11 @@ async def _must_have_no_faults(serving: Service, submission: Submission, offer: 
     if not found["faults"]:
         return
     if upload.faults:
-        raise Refusal(409, "This file has faults; correct them, and upload it again.")
+        raise Refusal(409, "This file has faults; correct them, and upload it again.", code="EH-FILE-FAULTS")
     raise Refusal(
-        409, "The terms were changed since this file was uploaded, and it has faults now; correct them, and upload it."
+        409,
+        "The terms were changed since this file was uploaded, and it has faults now; correct them, and upload it.",
+        code="EH-TERMS-CHANGED",
     )
 
 

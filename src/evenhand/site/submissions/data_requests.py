@@ -32,7 +32,7 @@ async def ask(request: Request, serving: Serving, visiting: Visiting, intake: st
 
 
 async def _form(
-    request: Request, serving: Service, visitor: Visitor, intake: str, *, fault: str | None = None, about: str = ""
+    request: Request, serving: Service, visitor: Visitor, intake: str, *, fault: Refusal | None = None, about: str = ""
 ) -> Response:
     person = visitor.must_be("team")
     mine = await run_in_threadpool(requests_on_record, serving.ledger, person=person.id)
@@ -55,10 +55,12 @@ async def asked(request: Request, serving: Serving, visiting: Visiting, form: Se
     about = form.text("about", most=ABOUT_LONGEST * 10)
     try:
         if form.text("accepted", most=10) != "yes":
-            raise Refusal(422, "The policy must be accepted first; read it, and tick the box.")
+            raise Refusal(
+                422, "The policy must be accepted first; read it, and tick the box.", code="EH-POLICY-NOT-ACCEPTED"
+            )
         await request_data(serving, visiting, offer.intake, about=about, policy_hash=form.text("policy_hash", most=100))
     except Refusal as refusal:
-        return await _form(request, serving, visiting, intake, fault=refusal.sentence, about=about)
+        return await _form(request, serving, visiting, intake, fault=refusal, about=about)
     return RedirectResponse(f"/submit/{intake}/data", 303)
 
 
@@ -71,7 +73,11 @@ async def request_data(serving: Service, visitor: Visitor, intake: Intake, *, ab
     if len(about) > ABOUT_LONGEST:
         raise Refusal(422, f"What it is for may have {ABOUT_LONGEST:,} characters, not {len(about):,}.")
     if policy_hash != intake.policy_hash:
-        raise Refusal(409, "The policy that was accepted is not the one that stands here now; read it again.")
+        raise Refusal(
+            409,
+            "The policy that was accepted is not the one that stands here now; read it again.",
+            code="EH-POLICY-CHANGED",
+        )
 
     def ask() -> str:
         return ask_for_data(

@@ -92,7 +92,9 @@ async def approve(
     plan = found.standing.estimated
     if found.standing.stage == "confirmed" and plan is None:
         raise Refusal(
-            409, "The worker has not estimated yet what this would cost; wait for it, or see why it does not."
+            409,
+            "The worker has not estimated yet what this would cost; wait for it, or see why it does not.",
+            code="EH-ESTIMATE-MISSING",
         )
     if plan is None or found.standing.stage != "confirmed":
         raise too_late(found.standing.stage)
@@ -107,6 +109,7 @@ async def approve(
             409,
             "No price is known for the judge, so a budget could not be kept; start the worker with "
             "--price input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a limit.",
+            code="EH-PRICE-UNKNOWN",
         )
     said = Approved(
         budget=budget,
@@ -129,6 +132,7 @@ def _another_estimate() -> Refusal:
         409,
         "The estimate has changed since you looked, or is about to: the terms, a price or the board is another. Look "
         "again at what it takes now, and approve that.",
+        code="EH-ESTIMATE-CHANGED",
     )
 
 

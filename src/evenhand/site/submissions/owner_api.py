@@ -82,7 +82,11 @@ class Decision(BaseModel):
     def seen(self) -> int:
         """The number of the estimate. Raises Refusal."""
         if self.estimate is None:
-            raise Refusal(422, "Give the number of the `estimate` that you approve; /api/all-submissions tells it.")
+            raise Refusal(
+                422,
+                "Give the number of the `estimate` that you approve; /api/all-submissions tells it.",
+                code="EH-ESTIMATE-MISSING",
+            )
         return self.estimate
 
 

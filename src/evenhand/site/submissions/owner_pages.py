@@ -62,7 +62,7 @@ async def overview(request: Request, serving: Serving, owner: Owner) -> Response
     return await _overview(request, serving)
 
 
-async def _overview(request: Request, serving: Service, *, fault: str | None = None) -> Response:
+async def _overview(request: Request, serving: Service, *, fault: Refusal | None = None) -> Response:
     found = await run_in_threadpool(_everything, serving.ledger)
     taken = {one.board for one in found["intakes"]}
     context = {
@@ -115,7 +115,7 @@ async def new_intake(request: Request, serving: Serving, owner: Owner, form: Sen
     try:
         made = await open_for(serving, owner, form.text("board", most=100), _terms(form))
     except Refusal as refusal:
-        return await _overview(request, serving, fault=refusal.sentence)
+        return await _overview(request, serving, fault=refusal)
     return RedirectResponse(f"/admin/submissions/intakes/{made}", 303)
 
 
@@ -155,7 +155,7 @@ async def one(request: Request, serving: Serving, owner: Owner, submission: str)
 
 async def _page(request: Request, serving: Service, submission: str, *, fault: Refusal | None = None) -> Response:
     context = await run_in_threadpool(_one, serving.ledger, submission)
-    context["fault"] = None if fault is None else fault.sentence
+    context["fault"] = fault
     status = 200 if fault is None else fault.status_code
     return serving.pages.page(request, "submission_admin.html", context, status=status)
 

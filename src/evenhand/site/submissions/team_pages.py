@@ -71,7 +71,7 @@ def _new(
     context = {
         "offer": offer,
         "filled": {**dict.fromkeys(_FIELDS, ""), **filled},
-        "fault": None if refusal is None else refusal.sentence,
+        "fault": refusal,
         "longest": {"entered": ENTERED_LONGEST, "link": LINK_LONGEST},
     }
     return serving.pages.page(
@@ -85,7 +85,7 @@ async def begun(request: Request, serving: Serving, visiting: Visiting, form: Se
     offer = await offer_of(serving, intake)
     try:
         said = _entered(form)
-        _ticked(form, "The policy is not accepted: read it, and tick the box below it.")
+        _ticked(form, "The policy is not accepted: read it, and tick the box below it.", code="EH-POLICY-NOT-ACCEPTED")
         accepted = form.text("policy_hash", most=100)
         made = await begin(serving, visiting, offer, said, policy_hash=accepted)
     except Refusal as refusal:
@@ -99,9 +99,9 @@ def _entered(form: SentFields) -> Entered:
     return entered(**typed)
 
 
-def _ticked(form: SentFields, sentence: str) -> None:
+def _ticked(form: SentFields, sentence: str, *, code: str | None = None) -> None:
     if form.text("sure", most=10) != "yes":
-        raise Refusal(422, sentence)
+        raise Refusal(422, sentence, code=code)
 
 
 @pages.get("/submissions/{submission}")
@@ -126,7 +126,7 @@ async def _page(
         "check": check,
         "stages": STAGES,
         "most": FILE_MOST,
-        "fault": None if refusal is None else refusal.sentence,
+        "fault": refusal,
         "followed": await run_in_threadpool(followed, serving.ledger, found),
         "estimate": estimate_in,
         "names": await run_in_threadpool(names_for_team, serving.ledger, found),

@@ -16,6 +16,7 @@ from evenhand.reports.papers.scores.creation_choosing import (
     CreationStudies,
     choose_creation,
 )
+from tests.refusals import tells
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
 WARM = replace(JUDGE, settings=Settings(temperature=0.5))
@@ -36,6 +37,7 @@ P = StudyOnRecord(
     decided=True,
 )
 F = replace(P, key="f", condition=GRADED)
+SEVERAL, NOTHING = "EH-CHOOSE-SEVERAL", "EH-CHOOSE-NOTHING"
 
 
 def chosen(*found: StudyOnRecord, **choice: Any) -> CreationStudies:
@@ -46,10 +48,12 @@ def keys(studies: CreationStudies) -> tuple[str, str]:
     return "".join(one.key for one in studies.preference), "".join(one.key for one in studies.factuality)
 
 
-def refusal(*found: StudyOnRecord, **choice: Any) -> str:
+def refusal(*found: StudyOnRecord, facts: tuple[str, ...] = (), **choice: Any) -> str:
+    """Its code; the sentence tells the facts."""
     with pytest.raises(MixedError) as caught:
         chosen(*found, **choice)
-    return str(caught.value)
+    tells(caught.value, *facts)
+    return caught.value.code
 
 
 def test_preferences_and_grades_of_one_judge_go_together():
@@ -61,10 +65,10 @@ def test_preferences_and_grades_of_one_judge_go_together():
 
 def test_several_baselines_must_be_chosen():
     other = replace(P, key="o", against="gpt-4o")
-    assert refusal(P, other, F) == ("The ledger holds several baselines; choose one with --against: gpt-4o, reference.")
+    assert refusal(P, other, F, facts=("--against: gpt-4o, reference",)) == SEVERAL
     assert keys(chosen(P, other, F, against="reference")) == ("p", "f")
     assert keys(chosen(P, other, F, against="gpt-4o")) == ("o", ""), "grades beside another baseline are others"
-    assert refusal(P, against="claude").startswith("Nothing was judged against claude; ")
+    assert refusal(P, against="claude", facts=("claude", "reference")) == "EH-BASELINE-MISSING"
 
 
 def test_several_judges_or_variants_must_be_chosen_for_both():
@@ -72,7 +76,7 @@ def test_several_judges_or_variants_must_be_chosen_for_both():
         replace(one, key=one.key.upper(), rater=replace(JUDGE, name="xai/judge"), variant="text-only-generic")
         for one in (P, F)
     ]
-    assert "several judges; choose one with --judge: openai/judge, xai/judge" in refusal(P, F, *other)
+    assert refusal(P, F, *other, facts=("--judge: openai/judge, xai/judge",)) == SEVERAL
     assert keys(chosen(P, F, *other, judge="xai/judge")) == ("P", "F")
     assert keys(chosen(P, F, *other, variant="default")) == ("p", "f")
     assert keys(chosen(P, F, *other, variant="text-only-generic")) == ("P", "F")
@@ -80,7 +84,7 @@ def test_several_judges_or_variants_must_be_chosen_for_both():
 
 def test_grades_of_other_data_do_not_join():
     assert keys(chosen(P, replace(F, data="d2"))) == ("p", "")
-    assert "several data files" in refusal(P, replace(P, key="q", data="d2"))
+    assert refusal(P, replace(P, key="q", data="d2"), facts=("data files", "--run")) == SEVERAL
 
 
 def test_grades_under_the_same_settings_are_taken_and_others_only_where_there_are_none():
@@ -92,9 +96,9 @@ def test_grades_under_the_same_settings_are_taken_and_others_only_where_there_ar
 def test_several_ways_of_showing_need_a_run():
     blind = replace(P, key="b", condition=replace(ASKED, see="none"))
     seeing = replace(F, key="s", condition=replace(GRADED, see="images"))
-    assert "Choose one run with --run" in refusal(P, blind, F)
+    assert refusal(P, blind, F, facts=("--run",)) == SEVERAL
     assert keys(chosen(P, blind, F, studies=frozenset({"b"}))) == ("b", "f")
-    assert "Choose one run with --run" in refusal(P, F, seeing)
+    assert refusal(P, F, seeing, facts=("--run",)) == SEVERAL
     assert keys(chosen(P, F, seeing, studies=frozenset({"s"}))) == ("p", "s")
     assert keys(chosen(P, blind, F, seeing, studies=frozenset({"b", "s"}))) == ("b", "s")
     foreign = replace(P, key="x", rater=replace(JUDGE, name="xai/judge"))
@@ -103,12 +107,11 @@ def test_several_ways_of_showing_need_a_run():
 
 def test_runs_that_cannot_make_one_table_are_refused():
     elsewhere = replace(F, key="e", data="d2")
-    assert "Choose one run for each protocol; 2 are of creation_preference" in refusal(
-        P, replace(P, key="q"), studies=frozenset({"p", "q"})
-    )
-    assert "differ in judge, data, variant" in refusal(P, elsewhere, studies=frozenset({"p", "e"}))
+    two = replace(P, key="q")
+    assert refusal(P, two, studies=frozenset({"p", "q"}), facts=("2", "creation_preference")) == SEVERAL
+    assert refusal(P, elsewhere, studies=frozenset({"p", "e"}), facts=("data",)) == "EH-CHOOSE-UNLIKE"
     other = replace(P, key="v", condition=replace(ASKED, protocol="visit_pairwise"))
-    assert "(it is of visit_pairwise)" in refusal(P, other, studies=frozenset({"v"}))
+    assert refusal(P, other, studies=frozenset({"v"}), facts=("visit_pairwise",)) == "EH-CHOOSE-UNLIKE"
 
 
 def test_a_protocol_of_ones_own_takes_the_place_of_the_preferences():
@@ -118,9 +121,9 @@ def test_a_protocol_of_ones_own_takes_the_place_of_the_preferences():
 
 
 def test_a_ledger_without_a_baseline_or_without_judgements_says_what_to_do():
-    assert "`evenhand judge creation-mmbench` makes some" in refusal(replace(P, benchmark="other"))
-    assert "judged so; `evenhand judge` with --against" in refusal(replace(P, against=None))
-    assert "under mine or creation_factuality" in refusal(P, protocol="mine")
+    assert refusal(replace(P, benchmark="other"), facts=("evenhand judge creation-mmbench",)) == NOTHING
+    assert refusal(replace(P, against=None), facts=("evenhand judge", "--against")) == "EH-BASELINE-MISSING"
+    assert refusal(P, protocol="mine", facts=("mine or creation_factuality",)) == NOTHING
 
 
 def test_an_attempt_without_a_verdict_stands_in_nobodys_way():
@@ -141,9 +144,8 @@ def test_a_judge_with_grades_alone_is_found_beside_one_with_preferences():
 
 def test_what_nothing_fits_is_refused_with_what_either_protocol_has():
     other = replace(F, key="g", rater=replace(JUDGE, name="xai/judge"))
-    assert refusal(P, other, judge="xai/juge").startswith("The ledger holds nothing for --judge xai/juge; ")
-    assert "xai/judge" in refusal(P, other, judge="xai/juge")
-    assert "--variant text-only" in refusal(P, other, judge="xai/judge", variant="text-only")
+    assert refusal(P, other, judge="xai/juge", facts=("--judge xai/juge", "xai/judge")) == NOTHING
+    assert refusal(P, other, judge="xai/judge", variant="text-only", facts=("--variant text-only",)) == NOTHING
 
 
 def test_people_together_are_found_where_they_only_graded():

@@ -12,6 +12,7 @@ from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_sheets import two_decimals
 from tests.exchange.world import Ran, run
+from tests.refusals import tells
 from tests.reports.papers.scores.creation_scene import (
     FACTUALITY,
     ITEMS,
@@ -27,6 +28,7 @@ from tests.reports.papers.scores.creation_scene import (
 )
 
 GENERIC, SPECIFIC = "text-only-generic", "text-only-query-specific"
+TRUST = "swap consistency"
 
 
 @pytest.fixture
@@ -100,7 +102,7 @@ def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_m
         f"{told['vfs_lower']:.2f} to {told['vfs_upper']:.2f}",
     ]
     printed = score(two_models).out.replace("\u00a0", " ")
-    assert "Not ranked, because fewer than 95 % of the 4 items are answered: poor (1)." in printed
+    tells(printed, "95 %", "4 items", "poor (1")
 
 
 def test_the_third_has_the_published_order_and_the_bands(two_models: Ledger):
@@ -173,7 +175,7 @@ def test_latex_sets_the_same_numbers(two_models: Ledger):
 
 
 def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_models: Ledger):
-    assert "Can this judge be trusted?" in score(two_models).out
+    assert TRUST in score(two_models).out
     reliability = score(two_models, "--json").document["reliability"]
     assert reliability["swap_consistency"] == 1
 
@@ -181,7 +183,7 @@ def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_m
 def test_a_table_of_grades_alone_says_nothing_of_preferences_that_do_not_exist(ledger: Ledger):
     set_up(ledger, *answers_of(["kiln"]))
     judge(ledger, lambda shown: grades(7, 9, shown), FACTUALITY)
-    assert "Can this judge be trusted?" not in score(ledger).out
+    assert TRUST not in score(ledger).out
     assert score(ledger, "--json").document["reliability"] is None
 
 

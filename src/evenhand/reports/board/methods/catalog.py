@@ -66,11 +66,16 @@ def ratings(comparisons: Comparisons, method: RatingMethod, scoring: Scoring, re
 
 def _refuse(method: RatingMethod, scoring: Scoring, resampling: Resampling | None) -> None:
     if scoring.ties != "half" and not method.takes_ties:
-        raise RankError(f"Davidson's ties belong to Bradley-Terry; {method.name} counts a tie as half a win.")
+        raise RankError(
+            f"Davidson's ties belong to Bradley-Terry; {method.name} counts a tie as half a win.",
+            code="EH-METHOD-OPTION",
+        )
     if resampling is not None and not method.takes_resampling:
-        raise RankError(method.no_bootstrap or f"{method.title} takes no bootstrap; leave it out.")
+        raise RankError(
+            method.no_bootstrap or f"{method.title} takes no bootstrap; leave it out.", code="EH-METHOD-OPTION"
+        )
     if scoring.scale.anchor is not None and not method.takes_anchor:
-        raise RankError(method.no_anchor or f"{method.title} has no anchor; leave it out.")
+        raise RankError(method.no_anchor or f"{method.title} has no anchor; leave it out.", code="EH-METHOD-OPTION")
 
 
 def _refuse_unfit(method: RatingMethod, found: object, comparisons: Comparisons) -> None:

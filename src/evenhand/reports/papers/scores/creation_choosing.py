@@ -69,7 +69,10 @@ def choose_creation(found: Sequence[StudyOnRecord], choice: CreationChoice) -> C
     parts = {name: [one for one in here if one.condition.protocol == name] for name in protocols}
     if not any(parts.values()):
         _refuse_without_baseline(found, choice)
-        raise MixedError(f"The ledger holds no judgements of {choice.benchmark} under {' or '.join(protocols)}.")
+        raise MixedError(
+            f"The ledger holds no judgements of {choice.benchmark} under {' or '.join(protocols)}.",
+            code="EH-CHOOSE-NOTHING",
+        )
     fixed = _fixed(parts, found, choice)
     fitting = {name: fixed.get(name, [one for one in part if _fits(one, choice)]) for name, part in parts.items()}
     if not any(fitting.values()):
@@ -80,7 +83,10 @@ def choose_creation(found: Sequence[StudyOnRecord], choice: CreationChoice) -> C
     chosen = _one_table(fitting[leading] or [one for part in parts.values() for one in part], choice)
     beside = [one for one in fitting[following] if _agree(one, chosen[0])]
     if following in fixed and not beside:
-        raise MixedError("Those runs differ in judge, data, variant, readout or baseline, so they make no one table.")
+        raise MixedError(
+            "Those runs differ in judge, data, variant, readout or baseline, so they make no one table.",
+            code="EH-CHOOSE-UNLIKE",
+        )
     same_settings = [one for one in beside if one.rater.key == chosen[0].rater.key]
     beside = choose(same_settings or beside, Choice(), undecided=True) if beside else []
     preference, factuality = (chosen, beside) if leading == choice.protocol else (beside, chosen)
@@ -95,13 +101,20 @@ def variants_of(found: Sequence[StudyOnRecord], benchmark: str) -> list[str]:
 def _against_a_baseline(here: Sequence[StudyOnRecord], choice: CreationChoice) -> list[StudyOnRecord]:
     if not here:
         raise MixedError(
-            f"The ledger holds no judgements of {choice.benchmark}; `evenhand judge {choice.benchmark}` makes some."
+            f"The ledger holds no judgements of {choice.benchmark}; `evenhand judge {choice.benchmark}` makes some.",
+            code="EH-CHOOSE-NOTHING",
         )
     baselines = {one.against for one in here if one.against is not None}
     if not baselines:
-        raise MixedError("Reward is against one baseline, and nothing was judged so; `evenhand judge` with --against.")
+        raise MixedError(
+            "Reward is against one baseline, and nothing was judged so; `evenhand judge` with --against.",
+            code="EH-BASELINE-MISSING",
+        )
     if choice.against is not None and choice.against not in baselines:
-        raise MixedError(f"Nothing was judged against {choice.against}; {hint(choice.against, baselines)}")
+        raise MixedError(
+            f"Nothing was judged against {choice.against}; {hint(choice.against, baselines)}",
+            code="EH-BASELINE-MISSING",
+        )
     return [one for one in here if one.against is not None and choice.against in (None, one.against)]
 
 
@@ -118,7 +131,8 @@ def _refuse_without_baseline(found: Sequence[StudyOnRecord], choice: CreationCho
         number = sum(one.reached for one in there)
         raise MixedError(
             f"Reward is against one baseline, and the {number:,} verdicts of {judge} under {choice.protocol} compare "
-            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {judge}` ranks them."
+            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {judge}` ranks them.",
+            code="EH-BASELINE-MISSING",
         )
 
 
@@ -129,14 +143,19 @@ def _fixed(
     for name, candidates in parts.items():
         chosen = [one for one in candidates if one.key in choice.studies]
         if len(chosen) > 1:
-            raise MixedError(f"Choose one run for each protocol; {len(chosen)} are of {name}.")
+            raise MixedError(
+                f"Choose one run for each protocol; {len(chosen)} are of {name}.", code="EH-CHOOSE-SEVERAL"
+            )
         if chosen:
             fixed[name] = chosen
     used = {one.key for chosen in fixed.values() for one in chosen}
     if choice.studies - used:
         others = sorted({one.condition.protocol for one in found if one.key in choice.studies - used})
         what = f" (it is of {', '.join(others)})" if others else ""
-        raise MixedError(f"A run that was chosen has no part in this table{what}: {' and '.join(parts)} make it.")
+        raise MixedError(
+            f"A run that was chosen has no part in this table{what}: {' and '.join(parts)} make it.",
+            code="EH-CHOOSE-UNLIKE",
+        )
     return fixed
 
 
@@ -154,7 +173,10 @@ def _one_table(candidates: Sequence[StudyOnRecord], choice: CreationChoice) -> l
     chosen = choose(candidates, named, undecided=True)
     baselines = sorted({one.against or "" for one in chosen})
     if len(baselines) > 1:
-        raise MixedError(f"The ledger holds several baselines; choose one with --against: {', '.join(baselines)}.")
+        raise MixedError(
+            f"The ledger holds several baselines; choose one with --against: {', '.join(baselines)}.",
+            code="EH-CHOOSE-SEVERAL",
+        )
     return chosen
 
 

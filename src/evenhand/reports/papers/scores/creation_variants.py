@@ -44,7 +44,10 @@ def refuse_unlike(chosen: Mapping[str, CreationStudies]) -> None:
     """Raises MixedError unless the variants were judged alike."""
     if len(chosen) < 2:
         here = ", ".join(variant or "default" for variant in chosen)
-        raise MixedError(f"Variants are compared where two or more were judged; the ledger holds only {here}.")
+        raise MixedError(
+            f"Variants are compared where two or more were judged; the ledger holds only {here}.",
+            code="EH-CHOOSE-NOTHING",
+        )
     for what, identities in (
         ("data", {one.first.data for one in chosen.values()}),
         ("judges or settings", {one.first.rater.key for one in chosen.values()}),
@@ -53,7 +56,10 @@ def refuse_unlike(chosen: Mapping[str, CreationStudies]) -> None:
         ("factuality prompts", {study.condition.key for one in chosen.values() for study in one.factuality}),
     ):
         if len(identities) > 1:
-            raise MixedError(f"The variants were judged under different {what}, so they cannot stand in one table.")
+            raise MixedError(
+                f"The variants were judged under different {what}, so they cannot stand in one table.",
+                code="EH-CHOOSE-UNLIKE",
+            )
 
 
 def variants_sheet(scores: VariantScores) -> Sheet:
