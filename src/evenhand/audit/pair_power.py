@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.stats.intervals import ONE_SIDED, Basis, effective_cases
+from evenhand.stats.intervals import ONE_SIDED, Basis
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 
 _NEVER = 1e-7
@@ -53,6 +53,8 @@ def _lower_bounds(n: int, most: int) -> FloatArray:
     faults = 2 * against + both
     missed = np.minimum(faults / (2 * n), 1.0)
     residuals = np.maximum(4 * against + both - 4 * missed * faults + 4 * n * missed**2, 0.0)
-    basis = Basis(n=2.0 * n, clusters=n)
+    basis = Basis(clusters=n, effective=n)
     # With each pair on an item of its own no record with fewer faults has a lower bound, so none needs a look.
-    return basis.lower(1 - missed, effective_cases(1 - missed, basis, residuals), ONE_SIDED)
+    return basis.lower(
+        1 - missed, basis.cases(1 - missed, residuals / (4 * max(n - 1, 1) ** 2), 1 / (2 * n)), ONE_SIDED
+    )

@@ -29,6 +29,9 @@ class Estimate:
     """How far on the way from the value to the lower and to the upper bound a bound lies that holds for its side alone
     at 95 %. Parts of the way, so that they stay right when value and bounds are moved or stretched."""
 
+    effective: float | None = field(default=None, compare=False)
+    """Clusters of equal weight that would tell as much as these; None: each weighs the same."""
+
     def as_json(self, name: str) -> dict[str, Json]:
         """The fields x, x_lower, x_upper, x_n of a JSON document, and why a bound or the value is missing."""
         fields: dict[str, Json] = {

@@ -1,5 +1,7 @@
 """Claims about win rates."""
 
+from dataclasses import astuple
+
 import pytest
 
 from evenhand.domain.vote import Vote
@@ -65,13 +67,15 @@ def test_a_model_without_a_vote_has_no_rate():
 
 def test_creation_counts_a_tie_as_not_won():
     x = {rate.model: rate for rate in win_rates(Comparisons.of_votes(VOTES), policy="creation")}["X"]
-    assert x.win_rate == clustered_share([1, 1, 0, 0, 1], [1.0] * 5, [1, 1, 2, 2, 3])
+    assert astuple(x.win_rate)[:3] == pytest.approx(
+        astuple(clustered_share([1, 1, 0, 0, 1], [1.0] * 5, [1, 1, 2, 2, 3]))[:3]
+    )
     assert (x.wins, x.losses, x.ties) == (3, 1, 1)
 
 
 def test_visit_leaves_ties_out_and_shows_them():
     x = {rate.model: rate for rate in win_rates(Comparisons.of_votes(VOTES), policy="visit")}["X"]
-    assert x.win_rate == clustered_share([1, 1, 0, 1], [1.0] * 4, [1, 1, 2, 3])
+    assert astuple(x.win_rate)[:3] == pytest.approx(astuple(clustered_share([1, 1, 0, 1], [1.0] * 4, [1, 1, 2, 3]))[:3])
     assert (x.wins, x.losses, x.ties) == (3, 1, 1)
 
 

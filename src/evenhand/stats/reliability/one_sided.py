@@ -18,6 +18,7 @@ class ObservedShare:
     upper: float
     n: float
     clusters: int
+    effective: float
     one_sided: tuple[float, float]
     """Each bound at 95 % for its side alone."""
 
@@ -36,6 +37,7 @@ class ObservedShare:
             upper=upper,
             n=estimate.n,
             clusters=estimate.clusters,
+            effective=float(estimate.clusters) if estimate.effective is None else estimate.effective,
             one_sided=(value + down * (lower - value), value + up * (upper - value)),
         )
 
@@ -50,8 +52,8 @@ class ObservedShare:
         Infinite where both bounds are held back by the number of clusters, which then alone decides, or lie on the
         value.
         """
-        quantile = reach(self.clusters, LEVEL)
-        basis = Basis(n=self.n, clusters=self.clusters)
+        quantile = reach(self.effective, LEVEL)
+        basis = Basis(clusters=self.clusters, effective=self.effective)
         part, flawless = 1 - basis.least_reach(LEVEL), basis.flawless(LEVEL)
         limits = min(self.value * part, flawless), max(1 - (1 - self.value) * part, 1 - flawless)
         solved = [
