@@ -97,6 +97,7 @@ class AlignmentReport(Result):
         "agreement_upper",
         "majority",
         "kappa",
+        "ac1",
         "mae",
     )  # fmt: skip
 

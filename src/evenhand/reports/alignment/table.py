@@ -72,6 +72,7 @@ def _print_figures(figures: AlignmentFigures, console: Console) -> None:
     _print_line("MAE", figures.mae, console)
     _print_line("Consistency", figures.consistency, console, share=True)
     _print_line("kappa, three classes", figures.kappa, console)
+    _print_line("AC1, three classes", figures.ac1, console)
     _print_line("kappa, weighted", figures.kappa_weighted, console)
 
 
@@ -96,6 +97,8 @@ def _print_line(
         return
     bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
     console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {count(one.n)} {noun}", highlight=False)
+    if one.lower is None and one.reason:
+        console.print(f"{'':{indent + 2}}{one.reason}", style="dim")
 
 
 def _number(value: float | None, share: bool) -> str:

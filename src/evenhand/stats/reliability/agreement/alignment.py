@@ -11,7 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range, clustered_mean, clustered_share
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
-from evenhand.stats.reliability.agreement.kappa import cohens_kappa
+from evenhand.stats.reliability.agreement.kappa import cohens_kappa, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import HIGHEST, RaterMatrix, majority
 from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
 
@@ -34,7 +34,9 @@ class AlignmentFigures:
     majority: Estimate
     """Share whose sign is the one that most people gave, over the cases where one sign leads alone; it may be 0."""
     kappa: Estimate
-    """Cohen's, of the signs: better, equal, worse."""
+    """Cohen's, of the signs: better, equal, worse. Without an interval where too few cases lie outside one sign."""
+    ac1: Estimate
+    """Gwet's, of the same three signs."""
     kappa_weighted: Estimate
     """Quadratic, of the values."""
 
@@ -46,6 +48,7 @@ class AlignmentFigures:
             **self.majority.as_json("majority"),
             **self.kappa.as_json("kappa"),
             **self.kappa_weighted.as_json("kappa_weighted"),
+            **self.ac1.as_json("ac1"),
         }
 
 
@@ -229,6 +232,7 @@ def figures(compared: ComparedVerdicts) -> AlignmentFigures:
         agreement=_share(_same_sign(sides, sides.people), sides),
         majority=_share(_same_sign(most, most.majority), most),
         kappa=cohens_kappa(*signs, compared.item),
+        ac1=gwets_ac1(*signs, compared.item),
         kappa_weighted=_other_scale()
         if compared.levels is None
         else cohens_kappa(compared.judged, compared.people, compared.item, weighting="quadratic"),
