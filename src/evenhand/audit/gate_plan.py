@@ -14,6 +14,7 @@ from evenhand.audit.pair_power import JudgeModel
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import MANY, ONE_SIDED, reach, reaches
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
+from evenhand.stats.reliability.one_sided import exactly_above, exactly_flawless
 
 JOINT_POWER = 0.97
 _UNSEEN = 1.96**2
@@ -133,7 +134,8 @@ def fewest_items(rule: GateRule) -> int:
 
 
 def _flawless(n: IntArray) -> FloatArray:
-    return n / (n + reaches(n, ONE_SIDED) ** 2)
+    """The lower bound of a record without a fault: the lower of Wilson's and the exact one."""
+    return np.minimum(n / (n + reaches(n, ONE_SIDED) ** 2), exactly_flawless(n.astype(np.float64)))
 
 
 def _reachable(n: IntArray, bound: float, share: float) -> npt.NDArray[np.bool_]:
@@ -194,13 +196,19 @@ def _powers_of_pairs(rule: GateRule, assumed: float, kept: float, n: IntArray) -
 
 
 def _fewest_hits(n: IntArray, bound: float) -> FloatArray:
-    """The fewest hits in n cases whose lower bound, as for shares in `intervals`, reaches `bound`; n + 1 if none does.
+    """The fewest hits in n cases whose lower bound, as the gate has it, reaches `bound`; n + 1 if none does.
 
-    Wilson's lower bound of p reaches b where p - b is at least t sqrt(b (1 - b) / (n - 1)).
+    Wilson's lower bound of p reaches b where p - b is at least t sqrt(b (1 - b) / (n - 1)). The exact one is never far.
     """
     quantile = reaches(n, ONE_SIDED)
     hits = np.ceil(n * (bound + quantile * np.sqrt(bound * (1 - bound) / np.maximum(n - 1, 1))) - 1e-9)
-    return np.where(hits <= n, hits, n + 1.0)
+    hits = np.minimum(hits, n + 1.0)
+    while True:
+        cases = np.where(hits >= n, np.inf, np.maximum(n - 1.0, 1.0))
+        short = (hits <= n) & ~exactly_above(hits / n, cases, n.astype(np.float64), bound)
+        if not short.any():
+            return hits
+        hits = hits + short
 
 
 def _at_most(hits: FloatArray, n: IntArray, share: float) -> FloatArray:

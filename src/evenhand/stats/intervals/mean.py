@@ -74,7 +74,7 @@ def clustered_mean(
 
     # Not scaled back, so that a mean of few decimals keeps them: 4.875 must not become 4.8749.
     value = min(max(float(weight @ value[counted]) / n, within.low), within.high)
-    return estimated(value, bounds, basis, n, level)
+    return estimated(value, bounds, basis, cases=cases, n=n, level=level)
 
 
 def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[FloatArray, FloatArray]:

@@ -41,7 +41,7 @@ def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, l
         better, worse = (_lowest_lower(some, size, basis, one_by_one, at) for some in (faults, hits))
         return min(lower, better), max(upper, 1 - worse)
 
-    return estimated(share, bounds, basis, n, level)
+    return estimated(share, bounds, basis, cases=cases, n=n, level=level)
 
 
 def share_of_sums(
@@ -54,7 +54,7 @@ def share_of_sums(
     if n == 0:
         return Estimate(value=None, reason="no cases")
     cases = float(basis.cases(np.array([share]), np.array([variance]), one_by_one)[0])
-    return estimated(share, lambda at: basis.bounds(share, cases, at), basis, n, level)
+    return estimated(share, lambda at: basis.bounds(share, cases, at), basis, cases=cases, n=n, level=level)
 
 
 def _checked(

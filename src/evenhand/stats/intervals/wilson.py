@@ -96,7 +96,9 @@ _ALL = 0.999
 """Of all weight that a cluster is taken to have at the most: one that has all has no residual."""
 
 
-def estimated(value: float, bounds: Callable[[float], Bounds], basis: Basis, n: float, level: float) -> Estimate:
+def estimated(
+    value: float, bounds: Callable[[float], Bounds], basis: Basis, *, cases: float, n: float, level: float
+) -> Estimate:
     """The value with its bounds, which are given for a level, at this level and for one side at 95 %."""
     (lower, upper), inner = bounds(level), bounds(ONE_SIDED)
     parts = _part(value, inner[0], lower), _part(value, inner[1], upper)
@@ -108,6 +110,7 @@ def estimated(value: float, bounds: Callable[[float], Bounds], basis: Basis, n: 
         clusters=basis.clusters,
         one_sided=parts,
         effective=basis.effective,
+        cases=cases,
     )
 
 
