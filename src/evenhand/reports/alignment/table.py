@@ -12,6 +12,7 @@ from evenhand.format.words import count, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
 from evenhand.stats.reliability.agreement.alignment import AlignmentFigures
 from evenhand.stats.reliability.agreement.jury import Jury
+from evenhand.stats.reliability.board_correlation import BoardCorrelation
 from evenhand.stats.reliability.coverage import Coverage
 
 _ROWS = 12
@@ -49,7 +50,7 @@ def _print_judge(one: Aligned, console: Console) -> None:
         orders += f" (one order only of {escape(', '.join(one.models_in_one_order))})"
     console.print(f"[bold]{escape(one.alignment.rater)}[/bold], {orders}, {one.levels} levels")
     _print_figures(one.alignment.pooled, console)
-    _print_line("rank correlation of boards", one.board.spearman, console, noun="models")
+    _print_board(one.board, console)
     if one.published is not None:
         console.print("  in the published order alone:")
         _print_line("MAE", one.published.pooled.mae, console, indent=4)
@@ -58,6 +59,16 @@ def _print_judge(one: Aligned, console: Console) -> None:
         console.print(f"  left out: {one.one_order_only} cases of which one order was not read")
     _print_coverage(one.coverage, console)
     console.print()
+
+
+def _print_board(board: BoardCorrelation, console: Console) -> None:
+    _print_line("rank correlation of boards", board.spearman, console, noun="models", why=False)
+    if board.one_truth is None:
+        return
+    spearman, _ = board.one_truth
+    _print_line("such boards of one truth", spearman, console, noun="models", indent=4)
+    _print_line("without the boards' errors", board.latent, console, noun="models", indent=4)
+    console.print(f"    {board.sentence} The last interval is conservative.", style="dim")
 
 
 def _print_coverage(coverage: Coverage, console: Console) -> None:
@@ -89,7 +100,14 @@ def _print_people(report: AlignmentReport, console: Console) -> None:
 
 
 def _print_line(
-    name: str, one: Estimate, console: Console, *, share: bool = False, noun: str = "cases", indent: int = 2
+    name: str,
+    one: Estimate,
+    console: Console,
+    *,
+    share: bool = False,
+    noun: str = "cases",
+    indent: int = 2,
+    why: bool = True,
 ) -> None:
     start = f"{'':{indent}}{name:{31 - indent}}"
     if one.value is None:
@@ -97,7 +115,7 @@ def _print_line(
         return
     bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
     console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {count(one.n)} {noun}", highlight=False)
-    if one.lower is None and one.reason:
+    if why and one.lower is None and one.reason:
         console.print(f"{'':{indent + 2}}{one.reason}", style="dim")
 
 
