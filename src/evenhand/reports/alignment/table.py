@@ -10,7 +10,7 @@ from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape, excerpt
 from evenhand.format.words import count, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
-from evenhand.stats.reliability.agreement.alignment import AlignmentFigures
+from evenhand.stats.reliability.agreement.alignment import AlignmentFigures, BesidePeople
 from evenhand.stats.reliability.agreement.jury import Jury
 from evenhand.stats.reliability.board_correlation import BoardCorrelation
 from evenhand.stats.reliability.coverage import Coverage
@@ -50,6 +50,8 @@ def _print_judge(one: Aligned, console: Console) -> None:
         orders += f" (one order only of {escape(', '.join(one.models_in_one_order))})"
     console.print(f"[bold]{escape(one.alignment.rater)}[/bold], {orders}, {one.levels} levels")
     _print_figures(one.alignment.pooled, console)
+    if one.beside_people is not None:
+        _print_beside(one.beside_people, console)
     _print_board(one.board, console)
     if one.published is not None:
         console.print("  in the published order alone:")
@@ -59,6 +61,16 @@ def _print_judge(one: Aligned, console: Console) -> None:
         console.print(f"  left out: {one.one_order_only} cases of which one order was not read")
     _print_coverage(one.coverage, console)
     console.print()
+
+
+def _print_beside(found: BesidePeople, console: Console) -> None:
+    """The judge beside a person: equally many people are held against each."""
+    console.print(f"  in a person's place, held against {found.number} as a person is:")
+    for name, one in (("judge, same side", found.judge), ("people, same side", found.people)):
+        _print_line(name, one.agreement, console, share=True, indent=4, noun="places")
+    if found.judge.mae.value is not None:
+        for name, one in (("judge, MAE", found.judge), ("people, MAE", found.people)):
+            _print_line(name, one.mae, console, indent=4, noun="places")
 
 
 def _print_board(board: BoardCorrelation, console: Console) -> None:
@@ -89,7 +101,9 @@ def _print_figures(figures: AlignmentFigures, console: Console) -> None:
 
 def _print_people(report: AlignmentReport, console: Console) -> None:
     humans = report.humans
-    console.print(f"[bold]People[/bold], each against the others, {report.human_levels} levels")
+    console.print(
+        f"[bold]People[/bold], each against the others (one fewer than a judge), {report.human_levels} levels"
+    )
     _print_line("same side as the mean", humans.agreement, console, share=True)
     _print_line("agreement with majority", humans.majority, console, share=True)
     _print_line("MAE", humans.mae, console)

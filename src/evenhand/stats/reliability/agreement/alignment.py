@@ -3,7 +3,7 @@
 Equations 1 and 2 of Creation-MMBench, section F.2; pooled over cases as its Table 7 pools (spec A7).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,6 +100,38 @@ class Ceiling:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BesidePeople:
+    """A judge in a person's place: both held against the same people on the same cases.
+
+    Of each person on a case that others judged too: the person, and the judge instead, against all the others. So both
+    meet the mean of equally many people; against all of them the judge would meet a steadier mean than any person does.
+    `n` of a figure counts such places.
+    """
+
+    judge: Together
+    people: Together
+    cases: int
+    fewest: int
+    """People that both are held against on a case, at the least."""
+    most: int
+
+    @property
+    def number(self) -> str:
+        """2 people, 2 to 4 people."""
+        many = str(self.most) if self.fewest == self.most else f"{self.fewest} to {self.most}"
+        return f"{many} {'person' if self.most == 1 else 'people'}"
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "judge": _together_json(self.judge),
+            "people": _together_json(self.people),
+            "cases": self.cases,
+            "against_fewest": self.fewest,
+            "against_most": self.most,
+        }
+
+
 def _together_json(found: Together | Ceiling) -> dict[str, Json]:
     return {
         **found.mae.as_json("mae"),
@@ -172,6 +204,27 @@ def ceiling(people: RaterMatrix) -> Ceiling:
         majority=here.majority,
         over_people=_together(compared, crossed=True),
         alpha=krippendorff_alpha(people),
+    )
+
+
+def beside_people(judge: RaterMatrix, people: RaterMatrix) -> BesidePeople | None:
+    """Of one judge; None where no case that it judged was judged by two people."""
+    verdict = np.full(len(judge.cases), np.nan)
+    verdict[judge.case] = judge.value
+    shared = people.only(~np.isnan(verdict[people.case]))
+    compared = against_others(shared)
+    if not len(compared.judged):
+        return None
+    _, count = shared.per_case()
+    others = count[compared.case] - 1
+    levels = compared.levels if judge.levels == people.levels else None
+    placed = replace(compared, judged=verdict[compared.case], levels=levels)
+    return BesidePeople(
+        judge=_together(placed, crossed=False),
+        people=_together(compared, crossed=False),
+        cases=len(np.unique(compared.case)),
+        fewest=int(others.min()),
+        most=int(others.max()),
     )
 
 
