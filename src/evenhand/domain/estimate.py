@@ -33,8 +33,8 @@ class Estimate:
     """Clusters of equal weight that would tell as much as these; None: each weighs the same."""
 
     cases: float | None = field(default=None, compare=False)
-    """Of a share, and of what is one on another scale: the independent yes-or-no cases that its spread is worth; infinite
-    where it shows none. None where it is not a share."""
+    """Of a share, and of what is one on another scale: the independent yes-or-no cases that its spread is worth;
+    infinite where it shows none. None where it is not a share."""
 
     def as_json(self, name: str) -> dict[str, Json]:
         """The fields x, x_lower, x_upper, x_n of a JSON document, and why a bound or the value is missing."""
