@@ -74,13 +74,15 @@ def _print_beside(found: BesidePeople, console: Console) -> None:
 
 
 def _print_board(board: BoardCorrelation, console: Console) -> None:
+    if board.one_truth is not None:
+        console.print(f"  {board.sentence}")
     _print_line("rank correlation of boards", board.spearman, console, noun="models", why=False)
     if board.one_truth is None:
         return
     spearman, _ = board.one_truth
     _print_line("such boards of one truth", spearman, console, noun="models", indent=4)
     _print_line("without the boards' errors", board.latent, console, noun="models", indent=4)
-    console.print(f"    {board.sentence} The last interval is conservative.", style="dim")
+    console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
 
 
 def _print_coverage(coverage: Coverage, console: Console) -> None:
