@@ -232,7 +232,7 @@ def test_a_dry_run_asks_nothing_and_says_what_each_rule_needs(good: Auditor, tmp
     said = fresh.audit("--dry-run", *rules).stdout
     assert "cases on as many items" in said
     assert "22 items are available" in said
-    assert "with fewer than 52 items it cannot be met at all; give more items" in said
+    assert "with fewer than 59 items it cannot be met at all; give more items" in said
     assert [one["least_items"] > one["items"] for one in plan["rules"]] == [False, True]
     each = [("--require", "swap_consistency>=0.8"), ("--require", "coverage>=0.95"), ("--assume", "coverage=1")]
     repeated = [flag for pair in (*each, ("--assume", "swap_consistency=0.95")) for flag in pair]
@@ -260,6 +260,11 @@ def test_agreement_with_people_is_held_against_what_people_reach_among_themselve
     assert 0 < found["human_agreement"]["n"] <= 12
     # Ann and Bob meet a mean of 0 on six items, and agree on the others; Cat is against both on six.
     assert found["human_ceiling"]["value"] == pytest.approx((6 + 6 + 6) / (6 + 6 + 12))
+    # In a person's place the judge meets two people as they do: a mean of 0 twice on six items, else its own side.
+    assert found["people_in_their_place"]["value"] == pytest.approx((6 + 6 + 6) / (6 + 6 + 12))
+    assert found["judge_in_a_persons_place"]["value"] == 1.0
+    assert found["judge_in_a_persons_place"]["n"] == found["people_in_their_place"]["n"]
+    assert "held against 2 people" in found["judge_in_a_persons_place"]["design"]
 
 
 def test_a_judge_as_good_as_assumed_passes_at_the_planned_number_of_cases(tmp_path: Path):

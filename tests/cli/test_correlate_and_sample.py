@@ -31,8 +31,25 @@ def test_every_two_benchmarks_have_scipys_coefficients_over_the_models_that_both
         assert pair["spearman"] == pytest.approx(ranks.statistic)
         assert pair["r_squared"] == pytest.approx(line.statistic**2)
         assert pair["spearman_n"] == 5
-        assert pair["spearman_lower"] <= pair["spearman"] <= pair["spearman_upper"]
+        assert (pair["spearman_lower"], pair["spearman_upper"]) == (None, None)
+        assert "no interval" in pair["spearman_reason"]
+        assert pair["r_squared_lower"] <= pair["r_squared"] <= pair["r_squared_upper"]
     assert made["pairs"][0]["spearman_n"] == 6
+
+
+def test_columns_of_standard_errors_give_the_correlation_without_them(shell: Shell):
+    rows = [f"m{one},{one},{one + one % 2},0.5,0.5" for one in range(8)]
+    made = shell.document("correlate", shell.file("e.csv", "model,A,B,A_se,B_se", *rows))
+    assert made["benchmarks"] == ["A", "B"]
+    (pair,) = made["pairs"]
+    assert pair["latent_lower"] < pair["latent"] <= pair["latent_upper"] == 1
+    assert pair["one_truth"]["spearman_lower"] < pair["spearman"]
+    assert pair["reliability"][0] == pytest.approx(1 - 0.25 / 6)
+    printed, _ = shell.run("correlate", shell.folder / "e.csv")
+    assert "of one truth" in printed
+    assert "conservative" in printed
+    wrong = shell.file("w.csv", "model,A,B,A_se", "m1,1,2,-1", "m2,2,3,1")
+    assert "a standard error is 0 or more" in shell.refused("correlate", wrong)
 
 
 def test_a_table_and_a_picture_are_made(shell: Shell):

@@ -16,7 +16,7 @@ REVIEWED = {
         last length levels limit max_characters max_image_edge max_options method model_a_column model_b_column models
         new order_effect orders ordinal pairs part per_task policy prompt quiet rater_column readout reference
         reference_battles require resample run sample sampling_seed scale see seed spreadsheet start temperature ties
-        top_p unclustered unit variant winner_column""",
+        top_p unclustered unit variant winner_as winner_column""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
     INSIDE: "benchmark data protocol responses",
     MODEL: "judge model",

@@ -145,10 +145,6 @@ def test_a_winner_may_be_named():
     assert read_battles(table).comparisons.sign.tolist() == [1, -1, -1, 1]
 
 
-def test_a_model_of_the_name_tie_does_not_win_by_it():
-    assert read_battles(frame(model_a=["Tie"] * 2, winner=["Tie", "Y"])).comparisons.sign.tolist() == [0, -1]
-
-
 def test_an_unknown_winner_is_told_with_how_many_and_what_may_be_meant():
     expected = "model_a, model_b, tie, left, right, tie (bothbad)"
     several = refused(frame(winner=["tie", "modle_a", "Z", "X"]))

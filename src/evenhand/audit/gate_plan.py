@@ -4,7 +4,6 @@ import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,13 @@ import numpy.typing as npt
 from evenhand.audit.gate import GateRule
 from evenhand.audit.pair_power import JudgeModel
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import FEW_CLUSTERS, MANY, ONE_SIDED, reach
+from evenhand.stats.intervals import MANY, ONE_SIDED, reach, reaches
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
+from evenhand.stats.reliability.one_sided import exactly_above, exactly_flawless
 
 JOINT_POWER = 0.97
+_UNSEEN = 1.96**2
+
 MOST_CASES = 100_000
 _FEW = 500
 """Below this many cases the normal approximation is no guide."""
@@ -132,7 +134,8 @@ def fewest_items(rule: GateRule) -> int:
 
 
 def _flawless(n: IntArray) -> FloatArray:
-    return n / (n + _quantiles()[np.minimum(n, FEW_CLUSTERS)] ** 2)
+    """The lower bound of a record without a fault: the lower of Wilson's and the exact one."""
+    return np.minimum(n / (n + reaches(n, ONE_SIDED) ** 2), exactly_flawless(n.astype(np.float64)))
 
 
 def _reachable(n: IntArray, bound: float, share: float) -> npt.NDArray[np.bool_]:
@@ -178,9 +181,9 @@ def _powers_of_pairs(rule: GateRule, assumed: float, kept: float, n: IntArray) -
     """
     special: Any = importlib.import_module("scipy.special")
     variance = max(1 - kept, abs(2 * assumed - 1)) / 4 - (assumed - 0.5) ** 2
-    # Two showings a pair, over the design effect, which is at least 1.
-    cases = 2 * n / max(2 * variance / max(assumed * (1 - assumed), 1e-12), 1.0)
-    quantile = _quantiles()[np.minimum(n, FEW_CLUSTERS)]
+    # As `Basis.cases` of n alike pairs.
+    cases = n / np.maximum(variance / max(assumed * (1 - assumed), 1e-12), np.minimum(_UNSEEN / (n + _UNSEEN), 0.5))
+    quantile = reaches(n, ONE_SIDED)
 
     def reached(bound: float, share: float) -> FloatArray:
         least = np.maximum(bound + quantile * np.sqrt(bound * (1 - bound) / cases), bound / (1 - _least_reach(n)))
@@ -193,13 +196,19 @@ def _powers_of_pairs(rule: GateRule, assumed: float, kept: float, n: IntArray) -
 
 
 def _fewest_hits(n: IntArray, bound: float) -> FloatArray:
-    """The fewest hits in n cases whose lower bound, as for shares in `intervals`, reaches `bound`; n + 1 if none does.
+    """The fewest hits in n cases whose lower bound, as the gate has it, reaches `bound`; n + 1 if none does.
 
-    Wilson's lower bound of p reaches b where p - b is at least z sqrt(b (1 - b) / n).
+    Wilson's lower bound of p reaches b where p - b is at least t sqrt(b (1 - b) / (n - 1)). The exact one is never far.
     """
-    quantile = _quantiles()[np.minimum(n, FEW_CLUSTERS)]
-    hits = np.ceil(n * bound + quantile * np.sqrt(n * bound * (1 - bound)) - 1e-9)
-    return np.where(hits <= n, hits, n + 1.0)
+    quantile = reaches(n, ONE_SIDED)
+    hits = np.ceil(n * (bound + quantile * np.sqrt(bound * (1 - bound) / np.maximum(n - 1, 1))) - 1e-9)
+    hits = np.minimum(hits, n + 1.0)
+    while True:
+        cases = np.where(hits >= n, np.inf, np.maximum(n - 1.0, 1.0))
+        short = (hits <= n) & ~exactly_above(hits / n, cases, n.astype(np.float64), bound)
+        if not short.any():
+            return hits
+        hits = hits + short
 
 
 def _at_most(hits: FloatArray, n: IntArray, share: float) -> FloatArray:
@@ -207,9 +216,3 @@ def _at_most(hits: FloatArray, n: IntArray, share: float) -> FloatArray:
     special: Any = importlib.import_module("scipy.special")
     inside: FloatArray = special.bdtr(np.clip(hits, 0, n), n, share)
     return np.where(hits < 0, 0.0, np.where(hits >= n, 1.0, inside))
-
-
-@cache
-def _quantiles() -> FloatArray:
-    """By number of clusters, the last for all from there on."""
-    return np.array([reach(max(count, 1), ONE_SIDED) for count in range(FEW_CLUSTERS + 1)])

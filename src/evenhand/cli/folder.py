@@ -75,7 +75,7 @@ MAY_SET: Mapping[str, FolderRule] = {
             "method", "unit", "join", "ties", "k", "scale", "base", "start", "anchor", "bootstrap", "resample",
             "unclustered", "order_effect", "length", "ordinal", "compare", "baseline", "by", "compare_variants",
             "levels", "disagreements", "policy", "require", "assume", "family", "run", "item",
-            "model_a_column", "model_b_column", "winner_column", "item_column", "rater_column",
+            "model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column",
             # How it is told.
             "json", "format", "quiet", "all", "last", "flips", "spreadsheet",
         ),

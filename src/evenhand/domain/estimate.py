@@ -24,10 +24,17 @@ class Estimate:
     clusters: int = 0
     unbounded: Literal["upper", "lower", "both"] | None = None
     reason: str | None = None
-    """Why there is no value."""
+    """Why there is no value; beside a value, why there is no interval."""
     one_sided: tuple[float, float] | None = field(default=None, compare=False)
     """How far on the way from the value to the lower and to the upper bound a bound lies that holds for its side alone
     at 95 %. Parts of the way, so that they stay right when value and bounds are moved or stretched."""
+
+    effective: float | None = field(default=None, compare=False)
+    """Clusters of equal weight that would tell as much as these; None: each weighs the same."""
+
+    cases: float | None = field(default=None, compare=False)
+    """Of a share, and of what is one on another scale: the independent yes-or-no cases that its spread is worth;
+    infinite where it shows none. None where it is not a share."""
 
     def as_json(self, name: str) -> dict[str, Json]:
         """The fields x, x_lower, x_upper, x_n of a JSON document, and why a bound or the value is missing."""

@@ -29,6 +29,7 @@ from evenhand.exchange.battles.columns import (
     weights_of,
 )
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
+from evenhand.exchange.battles.winners import WinnerAs
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
 from evenhand.exchange.peers.arena_hard_battles import arena_hard_battles
@@ -116,13 +117,15 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
     battles = battles_of(given, columns)
     table, columns = battles.table, battles.columns
     layout = layout_of(table, columns)
-    cells = _cells(table, layout)
+    # What `export --battles` wrote says it in words.
+    cells = _cells(table, layout, columns.winner_as or ("words" if layout.joined else None))
     comparisons = _with_models(_comparisons(battles, layout, cells), battles.in_vain)
     notes = (
         *battles.notes,
         *in_vain_notes(battles.in_vain),
         *unit_notes(comparisons, layout, columns, table.names),
         *(order_notes(cells.sides, layout) if battles.order_known else ()),
+        *([] if cells.verdicts.note is None else [cells.verdicts.note]),
         *other_notes(comparisons, layout),
         *space_notes(cells.spaced(layout)),
         *name_notes(comparisons.models),
@@ -142,12 +145,13 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
     )
 
 
-def _cells(table: ColumnSource, layout: Layout) -> _Cells:
-    verdicts = verdicts_of(table, layout)
+def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None) -> _Cells:
+    sides = sides_of(table, layout)
+    verdicts = verdicts_of(table, layout, sides.models, winner_as)
     if not len(verdicts.sign):
         raise table.fault("There are no rows; at least one battle is needed.", code=EMPTY)
     return _Cells(
-        sides=sides_of(table, layout),
+        sides=sides,
         verdicts=verdicts,
         items=None if layout.item is None else items_of(table, layout.item),
         raters=None if layout.rater is None else raters_of(table, layout.rater),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evenhand.benchmarks.data_error import BLANK, CELL, TWICE, FilePlace, Problems, quoted
@@ -11,20 +11,30 @@ from evenhand.exchange.errors import ExchangeError
 
 _MISSING = frozenset({"", "-", "–", "—", "na", "n/a", "nan", "null", "none"})
 
+ERROR = "_se"
+"""How a column of standard errors ends, after the name of the column of scores."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreTable:
     models: tuple[str, ...]
     scores: Mapping[str, tuple[float | None, ...]]
     """By benchmark, one entry for each model; None where the model has no score."""
+    errors: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict[str, tuple[float | None, ...]])
+    """Of the benchmarks whose column NAME has a column NAME_se beside it: the scores' standard errors."""
 
 
 def read_scores(path: Path) -> ScoreTable:
-    """The first column names the models. All of the file, or ExchangeError with all that is wrong with it."""
+    """The first column names the models; a column NAME_se has the standard errors of the column NAME.
+
+    All of the file, or ExchangeError with all that is wrong with it.
+    """
     problems = Problems(ExchangeError)
     rows = read_rows(path, problems)
     problems.raise_any()
-    name, *benchmarks = dict.fromkeys(column for row in rows for column in row.fields)
+    name, *others = dict.fromkeys(column for row in rows for column in row.fields)
+    of_errors = [column for column in others if column.endswith(ERROR) and column.removesuffix(ERROR) in others]
+    benchmarks = [column for column in others if column not in of_errors]
     if len(benchmarks) < 2:
         problems.add(
             FilePlace(path=path), f"Two columns of scores are needed besides `{name}`; found {quoted(benchmarks)}."
@@ -39,9 +49,17 @@ def read_scores(path: Path) -> ScoreTable:
                 row.place, f"The model `{model}` stands in {models[model].seen_from(row.place)} already.", code=TWICE
             )
         models.setdefault(model, row.place)
-    scores = {column: tuple(_score(row, column, problems) for row in rows) for column in benchmarks}
+    columns = {column: tuple(_score(row, column, problems) for row in rows) for column in [*benchmarks, *of_errors]}
+    for column in of_errors:
+        for row, error in zip(rows, columns[column], strict=True):
+            if error is not None and error < 0:
+                problems.add(row.place, f"The column `{column}` is {error:g}; a standard error is 0 or more.")
     problems.raise_any()
-    return ScoreTable(models=tuple(models), scores=scores)
+    return ScoreTable(
+        models=tuple(models),
+        scores={column: columns[column] for column in benchmarks},
+        errors={column.removesuffix(ERROR): columns[column] for column in of_errors},
+    )
 
 
 def _score(row: Row, column: str, problems: Problems) -> float | None:

@@ -51,6 +51,7 @@ _PARAMETERS: Mapping[str, str] = {
     "price": "`prices`",
     "rater-column": "`BattleColumns(rater=…)`",
     "store": "`ledger`",
+    "winner-as": "`BattleColumns(winner_as=…)`",
 }
 """Flags whose parameter has another name."""
 _FLAG = re.compile(r"(?P<quoted>`[^`]*`)|(?<![\w-])--(?P<flag>[a-z][a-z-]*[a-z])")

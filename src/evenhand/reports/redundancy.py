@@ -13,7 +13,7 @@ from evenhand.format.charts import Heading, correlation_chart, save, stacked
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
 from evenhand.format.words import count
-from evenhand.stats.reliability.correlation import ColumnPair, correlate
+from evenhand.stats.reliability.score_columns import ColumnPair, correlate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,9 @@ class Redundancy:
 
     @classmethod
     def of(cls, table: ScoreTable) -> "Redundancy":
-        return cls(models=len(table.models), benchmarks=tuple(table.scores), pairs=correlate(table.scores))
+        return cls(
+            models=len(table.models), benchmarks=tuple(table.scores), pairs=correlate(table.scores, table.errors)
+        )
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -47,15 +49,40 @@ def print_redundancy(found: Redundancy, console: Console) -> None:
     rows = [
         (
             f"{pair.first}, {pair.second}",
-            *_cells(pair.spearman),
+            _cells(pair.spearman)[0],
+            _of_one_truth(pair),
+            *_cells(pair.latent),
             *_cells(pair.r_squared),
             count(pair.spearman.n),
-            pair.spearman.reason or "",
+            (pair.spearman.reason or "") if pair.spearman.value is None else "",
         )
         for pair in sorted(found.pairs, key=lambda pair: -(pair.spearman.value or -2.0))
     ]
-    headings = ("benchmarks", "Spearman", "95 % interval", "R²", "95 % interval", "models", "")
+    headings = (
+        "benchmarks",
+        "Spearman",
+        "of one truth",
+        "latent",
+        "95 % interval",
+        "R²",
+        "95 % interval",
+        "models",
+        "",
+    )
     print_sheet(Sheet(title=f"Redundancy over {found.models} models", headings=headings, rows=tuple(rows)), console)
+    if any(pair.one_truth is None for pair in found.pairs):
+        console.print(
+            "Spearman is as observed: errors of the scores lower it. Columns NAME_se with their standard errors tell "
+            "what two benchmarks of one truth would show, and the correlation without the errors.",
+            style="dim",
+        )
+    if any(pair.one_truth is not None for pair in found.pairs):
+        console.print(
+            "of one truth: where Spearman lies in 95 % of simulated pairs of benchmarks that measure the same with "
+            "these errors. latent: the correlation without the errors; its interval is conservative, since it also "
+            "counts which models were taken.",
+            style="dim",
+        )
 
 
 def plot_redundancy(found: Redundancy, path: Place) -> None:
@@ -68,7 +95,15 @@ def plot_redundancy(found: Redundancy, path: Place) -> None:
     save(stacked(ranks, explained), path)
 
 
+def _of_one_truth(pair: ColumnPair) -> str:
+    if pair.one_truth is None:
+        return MISSING
+    spearman, _ = pair.one_truth
+    return f"{spearman.lower:.3f} to {spearman.upper:.3f}"
+
+
 def _cells(one: Estimate) -> tuple[str, str]:
     if one.value is None:
         return MISSING, MISSING
-    return f"{one.value:.3f}", f"{one.lower:.3f} to {one.upper:.3f}"
+    bounds = MISSING if one.lower is None or one.upper is None else f"{one.lower:.3f} to {one.upper:.3f}"
+    return f"{one.value:.3f}", bounds

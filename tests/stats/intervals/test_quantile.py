@@ -1,17 +1,20 @@
 """Claims about how far an interval reaches."""
 
+import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from evenhand.stats.intervals import reach
+from evenhand.stats.intervals import reach, reaches
 from tests.refusals import refused
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.9999])
-def test_few_clusters_take_students_t_and_many_the_normal(level: float):
-    for clusters in range(2, 30):
-        assert reach(clusters, level) == pytest.approx(t.ppf(0.5 + level / 2, clusters - 1), rel=1e-10)
-    assert reach(30, level) == reach(10**9, level) == pytest.approx(norm.ppf(0.5 + level / 2))
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.683, 0.9, 0.95, 0.99, 0.9999, 1 - 1e-9])
+def test_it_is_students_t_for_any_number_of_clusters_whole_or_not(level: float):
+    clusters = np.array([2, 2.001, 2.5, 3, 4.2, 10, 29, 29.5, 30, 31, 100, 1e4, 1e6, 1e9])
+    expected = t.ppf(0.5 + level / 2, clusters - 1)
+    assert reaches(clusters, level) == pytest.approx(expected, rel=1e-6)
+    assert [reach(one, level) for one in clusters] == pytest.approx(expected.tolist(), rel=1e-6)
+    assert reach(10**9, level) == pytest.approx(norm.ppf(0.5 + level / 2))
 
 
 def test_a_printed_table_of_t():

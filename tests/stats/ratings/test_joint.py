@@ -51,10 +51,7 @@ def test_the_largest_gap_is_over_the_pairs_that_count():
 def test_reach_is_students_t_for_any_number_of_clusters(level: float):
     clusters = np.array([2, 5, 29, 30, 31, 100, 10_000])
     joint = Joint(level=level, pairs=1, how="")
-    assert joint.reach(clusters) == pytest.approx(stats.t.ppf(0.5 + level / 2, clusters - 1), rel=1e-4)
-    single = stats.norm.ppf(0.5 + joint.levels(clusters)[3:] / 2)
-    assert single == pytest.approx(joint.reach(clusters)[3:], rel=1e-9)
-    assert joint.levels(clusters)[:3].tolist() == [level] * 3
+    assert joint.reach(clusters) == pytest.approx(stats.t.ppf(0.5 + level / 2, clusters - 1), rel=1e-6)
 
 
 def test_the_order_of_the_models_does_not_change_the_draws():

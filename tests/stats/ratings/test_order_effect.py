@@ -36,8 +36,9 @@ def natural(effect: Effect) -> tuple[float, ...]:
 def test_two_models_by_hand():
     # X won 6 of 8 when first and 3 of 8 when second: gap + effect = log 3, gap - effect = log 3/5.
     found = order_effect(shown(BY_HAND))
-    # Each log-odds has variance 1/(n p q): 2/3 and 8/15; a quarter of the sum, times G/(G-1) with 16 items.
-    half = reach(16) * math.sqrt((2 / 3 + 8 / 15) / 4 * 16 / 15)
+    # Each log-odds has variance 1/(n p q): 2/3 and 8/15; a quarter of the sum, and each row left out of its own eight.
+    weights = [3 / 16] * 8 + [15 / 64] * 8
+    half = reach(sum(weights) ** 2 / sum(one**2 for one in weights)) * math.sqrt((2 / 3 + 8 / 15) / 4) * 8 / 7
     assert natural(found.overall) == pytest.approx((math.log(5) / 2, math.log(5) / 2 - half, math.log(5) / 2 + half))
     assert found.overall.points.value == pytest.approx(200 * math.log10(5))
     assert found.overall.points.n == 16

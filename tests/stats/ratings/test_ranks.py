@@ -311,14 +311,15 @@ def test_the_covariance_of_win_rates_is_the_sum_over_items(items: bool, weighted
     total = np.zeros((4, 4))
     labels = made.item if made.item is not None else np.arange(len(made))
     for item in set(labels.tolist()):
-        score = np.zeros(4)
+        score, part = np.zeros(4), np.zeros(4)
         for row in np.flatnonzero(labels == item):
             a, b, sign = made.model_a[row], made.model_b[row], made.sign[row]
+            part[[a, b]] += weight[row] / counted.n[[a, b]]
             score[a] += weight[row] * ((1 + sign) / 2 - counted.share[a]) / counted.n[a]
             score[b] += weight[row] * ((1 - sign) / 2 - counted.share[b]) / counted.n[b]
-        total += np.outer(score, score)
-    factor = np.sqrt(counted.items / (counted.items - 1))
-    assert counted.covariance() == pytest.approx(total * np.outer(factor, factor))
+        # As if the item had had no say in the shares.
+        total += np.outer(score / (1 - part), score / (1 - part))
+    assert counted.covariance() == pytest.approx(total)
 
 
 def test_a_provisional_elo_on_the_wrong_side_of_the_start_proves_no_rank():

@@ -59,8 +59,10 @@ def test_a_raters_effect_counts_its_own_items():
     assert effect.clusters == 12
     assert effect.value is not None
     assert effect.upper is not None
-    error = found.after.spread.covariance[5, 5] * 12 / 11 * 59 / 60 if found.after else 0
-    assert effect.upper - effect.value == pytest.approx(reach(12) * math.sqrt(error))
+    assert found.after is not None
+    behind = float(found.after.spread.effective[5])
+    assert 11 < behind < 12
+    assert effect.upper - effect.value == pytest.approx(reach(behind) * math.sqrt(found.after.spread.covariance[5, 5]))
 
 
 def test_a_rater_who_follows_the_order_alone_is_left_out_of_the_corrected_board():

@@ -1,6 +1,8 @@
 """Claims about the covariance of Bradley-Terry strengths."""
 
+import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -9,41 +11,65 @@ import pytest
 
 from evenhand.stats.intervals import reach
 from evenhand.stats.ratings.bradley_terry.covariance import spread
-from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, slopes_at
+from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, slopes_at
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
-from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores
+from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores, likelihood_cells
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
-from tests.refusals import noted
 from tests.stats.ratings.made import drawn, played
 
 
+def jackknifed(scores: np.ndarray, information: np.ndarray, models: int) -> np.ndarray:
+    """CR3 by the book: of each cluster (rows of `scores`, slices of `information`) the step of a fit without it."""
+    # The information has one null direction: all models stronger alike. Filling it changes no score's step.
+    constant = np.zeros_like(information[0])
+    constant[:models, :models] = 1 / models
+    steps = np.stack(
+        [
+            np.linalg.solve(information.sum(axis=0) + constant - own, one)
+            for one, own in zip(scores, information, strict=True)
+        ]
+    )
+    steps[:, :models] -= steps[:, :models].mean(axis=1, keepdims=True)
+    return steps.T @ steps
+
+
 def by_hand(comparisons: Comparisons, clusters: np.ndarray, strength: np.ndarray) -> np.ndarray:
-    """The sandwich row by row: generalised inverse, scores added up by cluster, G/(G-1)."""
+    """The sandwich row by row."""
     models, rows = len(strength), len(comparisons)
     weight = np.ones(rows) if comparisons.weight is None else comparisons.weight
     design = np.zeros((rows, models))
     design[np.arange(rows), comparisons.model_a] = 1
     design[np.arange(rows), comparisons.model_b] = -1
     chance = 1 / (1 + np.exp(-design @ strength))
-    information = design.T @ (design * (weight * chance * (1 - chance))[:, None])
-    scores = np.zeros((int(clusters.max()) + 1, models))
+    count = int(clusters.max()) + 1
+    information = np.zeros((count, models, models))
+    curvature = (weight * chance * (1 - chance))[:, None, None]
+    np.add.at(information, clusters, curvature * design[:, :, None] * design[:, None, :])
+    scores = np.zeros((count, models))
     np.add.at(scores, clusters, design * (weight * ((comparisons.sign + 1) / 2 - chance))[:, None])
-    # The information has one null direction: all models stronger alike. Filling it and taking it out again gives the
-    # pseudo-inverse without a cut-off, which would have to tell a zero from its rounding.
-    constant, count = np.full((models, models), 1 / models), len(np.unique(clusters))
-    bread = np.linalg.inv(information + constant) - constant
-    return bread @ scores.T @ scores @ bread * count / (count - 1)
+    return jackknifed(scores, information, models)
+
+
+def effective(comparisons: Comparisons, model: int) -> float:
+    """Items of equal weight that would tell as much: a row weighs p(1 - p) of its fitted chance."""
+    assert comparisons.item is not None
+    strength = solve(comparisons).fit.strength
+    chance = 1 / (1 + np.exp(strength[comparisons.model_b] - strength[comparisons.model_a]))
+    own = (comparisons.model_a == model) | (comparisons.model_b == model)
+    weight = np.bincount(comparisons.item[own], weights=(chance * (1 - chance))[own])
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["one pair an item", "many pairs an item", "both kinds"])
-def test_the_clustered_sandwich_is_the_textbooks(kind: str, weighted: bool):
-    table = drawn(rows=900, models=6, items=70, seed=3, weighted=weighted)
+@pytest.mark.parametrize("items", [30, 70])
+def test_the_clustered_sandwich_is_the_textbooks(kind: str, items: int, weighted: bool):
+    table = drawn(rows=900, models=6, items=items, seed=3, weighted=weighted)
     pair = np.minimum(table.model_a, table.model_b) * 6 + np.maximum(table.model_a, table.model_b)
     assert table.item is not None
     item = {"one pair an item": pair * 3 + table.item % 3, "many pairs an item": table.item}.get(
-        kind, np.where(table.item < 35, table.item, 100 + pair)
+        kind, np.where(table.item < items // 2, table.item, 100 + pair)
     )
     table = Comparisons(
         models=table.models, model_a=table.model_a, model_b=table.model_b, sign=table.sign, weight=table.weight,
@@ -51,7 +77,10 @@ def test_the_clustered_sandwich_is_the_textbooks(kind: str, weighted: bool):
     )  # fmt: skip
     solution = solve(table)
     found = spread(solution)
-    np.testing.assert_allclose(found.covariance, by_hand(table, item, solution.fit.strength), rtol=1e-7, atol=1e-12)
+    expected = by_hand(table, item, solution.fit.strength)
+    # A light item's leverage is spread evenly over its models, exact only where it compares one pair.
+    close = 1e-7 if kind == "one pair an item" else 0.02
+    np.testing.assert_allclose(found.covariance, expected, rtol=close, atol=close * np.abs(expected).max())
     seen = [len(np.unique(item[(table.model_a == m) | (table.model_b == m)])) for m in range(6)]
     assert found.clusters_of.tolist() == seen
     assert set(found.clusters.tolist()) == {len(np.unique(item))}
@@ -62,7 +91,9 @@ def test_the_unclustered_sandwich_takes_each_row_for_a_cluster(weighted: bool):
     table = drawn(rows=900, models=6, items=70, seed=4, weighted=weighted)
     solution = solve(table)
     expected = by_hand(table, np.arange(900), solution.fit.strength)
-    np.testing.assert_allclose(spread(solution, clustered=False).covariance, expected, rtol=1e-7, atol=1e-12)
+    found = spread(solution, clustered=False).covariance
+    # Rows of unlike weight in one cell are taken for alike in their leverage.
+    np.testing.assert_allclose(found, expected, rtol=1e-2 if weighted else 1e-7, atol=1e-5 if weighted else 1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -77,13 +108,28 @@ def test_however_items_are_gathered_their_scores_are_the_same(weighted: bool, it
     table = replace(table, item=item)
     extra = np.random.default_rng(0).integers(-1, 2, 900).astype(np.float64)[:, None]
     solution = solve(table, covariates=extra if covariate else None)
-    given = (solution.grouped, solution.comparisons, slopes_at(solution.grouped.table, solution.fit))
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
+    cells = likelihood_cells(solution.grouped.table, slopes_at(solution.grouped.table, solution.fit))
+    given = (cells, solution.grouped.cell, item, table.weight, bread)
     whole = clustered_scores(*given)
     for numbers, sparse_from in ((60, 400), (60, 2), (1_000_000, 2)):
         parts = clustered_scores(*given, numbers=numbers, sparse_from=sparse_from)
         np.testing.assert_allclose(parts.product, whole.product, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(parts.effective, whole.effective)
         assert parts.clusters_of.tolist() == whole.clusters_of.tolist()
         assert parts.clusters == whole.clusters == len(np.unique(item))
+
+
+def curvatures(log_likelihoods: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray:
+    """Of each row: minus the second derivatives of its log-likelihood, by finite differences."""
+    steps = np.eye(len(at)) * 1e-3
+
+    def slopes(parameters: np.ndarray) -> np.ndarray:
+        return np.stack(
+            [(log_likelihoods(parameters + s) - log_likelihoods(parameters - s)) / 2e-3 for s in steps], axis=1
+        )
+
+    return -np.stack([(slopes(at + s) - slopes(at - s)) / 2e-3 for s in steps], axis=2)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -115,13 +161,15 @@ def test_slopes_of_covariates_have_the_textbooks_sandwich_too(ties: Literal["hal
     information = -np.stack([(total_slope(best + s) - total_slope(best - s)) / 2e-4 for s in steps])
     np.testing.assert_allclose(information, solution.fit.information, atol=2e-3)
     assert table.item is not None
-    by_item = np.zeros((40, len(best)))
-    np.add.at(by_item, table.item, scores)
-    bread = np.linalg.pinv(solution.fit.information, rcond=1e-10)
-    for clustered, summed in ((True, by_item), (False, scores)):
-        expected = bread @ summed.T @ summed @ bread * len(summed) / (len(summed) - 1)
+    curved = curvatures(log_likelihoods, best)
+    for clustered, cluster in ((True, table.item), (False, np.arange(500))):
+        summed = np.zeros((int(cluster.max()) + 1, len(best)))
+        np.add.at(summed, cluster, scores)
+        bent = np.zeros((len(summed), len(best), len(best)))
+        np.add.at(bent, cluster, curved)
+        expected = jackknifed(summed, bent, 4)
         found = spread(solution, clustered=clustered).covariance
-        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
+        np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02 * np.abs(expected).max())
 
 
 def test_a_covariate_that_the_models_explain_is_refused():
@@ -155,8 +203,10 @@ def test_fewer_items_than_models_give_intervals_to_differences_only():
     gaps = differences(board)
     off = ~np.eye(12, dtype=bool)
     assert np.isfinite(gaps.lower[off]).all()
-    np.testing.assert_allclose((gaps.upper - gaps.value)[off], reach(8) * gaps.error[off])
-    assert noted(board.notes, "12 ratings", "8 items")
+    behind = [effective(table, model) for model in range(12)]
+    expected = np.array([[reach(min(one, other)) for other in behind] for one in behind])
+    np.testing.assert_allclose((gaps.upper - gaps.value)[off], (expected * gaps.error)[off])
+    assert any("12 ratings rest on 8 items, too few for an interval of each" in note for note in board.notes)
 
 
 def test_one_item_gives_no_interval_at_all():
@@ -172,7 +222,8 @@ def test_under_thirty_items_of_a_model_its_interval_takes_students_t():
     assert one.value is not None
     assert one.upper is not None
     error = board.spread.errors_of_strengths()[0] * board.scale.unit
-    assert one.upper - one.value == pytest.approx(reach(20) * error)
+    assert one.upper - one.value == pytest.approx(reach(effective(table, 0)) * error)
+    assert 19 < effective(table, 0) < 20
     assert "4 models met on 20 items: Student's t with one degree less widens the intervals." in board.notes
 
 
@@ -212,8 +263,29 @@ def test_a_step_too_long_is_halved_until_the_likelihood_rises():
 
 def test_a_difference_is_as_unsure_as_the_model_seen_on_fewer_items():
     battles = [("X", "Y", 1), ("Y", "X", 1)] * 40 + [("X", "Z", 1), ("Z", "X", 1), ("Z", "Y", 1), ("Y", "Z", 0)]
-    reaches = bradley_terry(played(battles)).spread.reach_of_differences()
-    assert (reaches[0, 1], reaches[0, 2], reaches[2, 1]) == (reach(80), reach(4), reach(4))
+    table = replace(played(battles), item=np.arange(len(battles), dtype=np.int32))
+    reaches = bradley_terry(table).spread.reach_of_differences()
+    few = reach(effective(table, 2))
+    assert few > 3
+    assert (reaches[0, 2], reaches[2, 1]) == pytest.approx((few, few))
+    assert reaches[0, 1] == pytest.approx(reach(min(effective(table, 0), effective(table, 1))))
+
+
+def test_one_item_with_most_of_the_rows_counts_for_few_and_is_judged_by_the_others():
+    # 39 items split evenly, the fortieth is 84 % of the rows and all for X.
+    battles = [("X", "Y", 1), ("X", "Y", -1)] * 39 + [("X", "Y", 1)] * 410
+    x = bradley_terry(played(battles, items=[*np.repeat(np.arange(39), 2).tolist(), *[39] * 410])).models[0].rating
+    assert x.lower is not None
+    assert x.lower < 1000
+
+
+def test_the_interval_does_not_jump_between_29_and_30_items():
+    def width(items: int) -> float:
+        verdicts = [("X", "Y", 1), ("X", "Y", 1), ("X", "Y", -1)] * items
+        return widths(played(verdicts, items=[*range(items * 3)]))[0] * math.sqrt(items)
+
+    steps = [width(items) - width(items + 1) for items in (8, 9, 10, 11)]
+    assert all(0 < later < before for before, later in itertools.pairwise(steps))
 
 
 def test_a_single_item_gives_no_difference_an_interval():
@@ -272,4 +344,4 @@ def test_a_spread_that_clusters_do_show_is_left_alone():
     solution = solve(table)
     assert table.item is not None
     expected = by_hand(table, table.item, solution.fit.strength)
-    np.testing.assert_allclose(spread(solution).covariance, expected, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(spread(solution).covariance, expected, rtol=5e-3, atol=1e-6)

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.stats.reliability.agreement.alignment import Alignment, Ceiling, alignment, ceiling, disagreements
+from evenhand.stats.reliability.agreement.alignment import (
+    Alignment,
+    Ceiling,
+    alignment,
+    beside_people,
+    ceiling,
+    disagreements,
+)
 from tests.refusals import refused
 from tests.stats.reliability.said import Said, cases_of, opinions
 
@@ -115,6 +122,33 @@ def test_each_person_is_held_against_the_mean_of_the_others():
     assert (top.mae.value, top.mae.n) == (pytest.approx(3 / 5), 5)
     assert (top.consistency.value, top.agreement.value) == (3 / 5, pytest.approx(4 / 5))
     assert (top.mae.clusters, top.over_people.mae.clusters) == (2, 2)
+
+
+def test_a_judge_and_a_person_are_held_against_equally_many_people():
+    cases = cases_of(3)
+    people = opinions([[2, 1, 0], [1, 1, None], [0, None, None]], cases=cases)
+    found = beside_people(opinions([[1], [-1], [2]], cases=cases), people)
+    assert found is not None
+    # Case 0 without each: means .5, 1, 1.5; case 1: 1, 1; the last has one person only.
+    assert found.judge.mae.value == pytest.approx((0.5 + 0 + 0.5 + 2 + 2) / 5)
+    assert found.people.mae.value == pytest.approx((1.5 + 0 + 1.5 + 0 + 0) / 5)
+    assert (found.cases, found.fewest, found.most, found.number) == (2, 1, 2, "1 to 2 people")
+    assert found.judge.mae.n == found.people.mae.n == 5
+    assert beside_people(opinions([[None], [None], [2]], cases=cases), people) is None
+
+
+def test_a_judge_that_is_as_good_as_a_person_reaches_what_a_person_reaches():
+    """Held against all of them its figure is another, though it is one of them but for its name."""
+    rng = np.random.default_rng(5)
+    truth = rng.choice([-1.0, 1.0], (40_000, 1))
+    said = np.where(rng.random((40_000, 4)) < 0.7, truth, -truth)
+    cases = cases_of(40_000)
+    judge, people = opinions(said[:, :1].tolist(), cases=cases), opinions(said[:, 1:].tolist(), cases=cases)
+    found = beside_people(judge, people)
+    assert found is not None
+    assert found.judge.agreement.value == pytest.approx(found.people.agreement.value, abs=0.01)
+    (against_all,) = alignment(judge, people)
+    assert abs((against_all.pooled.agreement.value or 0) - (found.people.agreement.value or 0)) > 0.015
 
 
 def people_who_differ(*harsh: int, items: int = 60) -> Ceiling:

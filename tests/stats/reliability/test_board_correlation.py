@@ -1,10 +1,13 @@
 """Claims about two boards made from judgements of the same cases."""
 
+import math
+
 import numpy as np
 import pytest
 
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from evenhand.stats.reliability.board_correlation import BoardCorrelation, board_correlation
+from evenhand.stats.reliability.latent_correlation import TwoBoards
 from tests.refusals import refused, tells
 from tests.stats.reliability.said import cases_of, opinions
 
@@ -32,33 +35,96 @@ def test_boards_are_the_means_of_what_was_said_of_each_model():
     assert found.models == ("model 0", "model 1", "model 2")
 
 
-def test_the_interval_comes_from_resampled_items_and_a_seed_repeats_it():
-    one, other = boards(60, 1.5)
-    found = board_correlation(one, other, seed=4)
-    tells(found.note, "1000 resamples", "seed 4")
-    assert found == board_correlation(one, other, seed=4)
+def test_observed_correlations_have_no_interval_and_say_why():
+    found = board_correlation(*boards(60, 1.5))
     for figure in (found.spearman, found.kendall):
         assert figure.value is not None
-        assert figure.lower is not None
-        assert figure.upper is not None
-        assert figure.lower <= figure.value <= figure.upper
+        assert (figure.lower, figure.upper) == (None, None)
+    document = found.as_json()
+    assert document["spearman_lower"] is None
+    assert "latent has one" in str(document["spearman_reason"])
 
 
-def test_more_items_make_a_narrower_interval():
+def test_a_seed_repeats_what_boards_of_one_truth_would_show():
+    one, other = boards(60, 1.5)
+    assert board_correlation(one, other, seed=4) == board_correlation(one, other, seed=4)
+    assert board_correlation(one, other, seed=4).one_truth != board_correlation(one, other, seed=5).one_truth
+    assert (
+        "1000 pairs of boards of one truth with the errors of these, seed 4"
+        in board_correlation(one, other, seed=4).note
+    )
+
+
+def test_boards_of_one_truth_show_what_they_are_told_to_show():
+    """Over many pairs of boards of one truth the observed correlation lies in the range that was told beforehand."""
+    inside = 0
+    for seed in range(100):
+        found = board_correlation(*boards(40, 2.0, seed=seed), draws=200, seed=seed)
+        assert found.one_truth is not None
+        expected, value = found.one_truth[0], found.spearman.value
+        assert value is not None
+        assert expected.lower is not None
+        assert expected.upper is not None
+        inside += expected.lower <= value <= expected.upper
+    assert inside >= 90
+
+
+def test_where_two_boards_measure_one_thing_the_latent_interval_holds_1():
+    """Resampled items never did for 20 models: they add errors to boards that have them already."""
+    held = 0
+    for seed in range(60):
+        found = board_correlation(*boards(30, 2.0, seed=seed, models=20), draws=2).latent
+        assert found.lower is not None
+        assert found.upper is not None
+        held += found.lower <= 1 <= found.upper
+    assert held >= 57
+
+
+def test_more_items_make_a_narrower_interval_and_reliable_boards():
+    few, many = board_correlation(*boards(15, 2.0)), board_correlation(*boards(400, 2.0))
+
     def width(found: BoardCorrelation) -> float:
-        assert found.spearman.lower is not None
-        assert found.spearman.upper is not None
-        return found.spearman.upper - found.spearman.lower
+        assert found.latent.lower is not None
+        assert found.latent.upper is not None
+        return found.latent.upper - found.latent.lower
 
-    assert width(board_correlation(*boards(400, 2.0))) < width(board_correlation(*boards(15, 2.0)))
+    assert width(many) < width(few)
+    assert many.reliability is not None
+    assert few.reliability is not None
+    assert min(many.reliability) > max(few.reliability)
 
 
-def test_a_board_is_in_the_order_of_itself_and_few_items_do_not_prove_it():
-    one, _ = boards(10, 0.2)
-    found = board_correlation(one, one)
+def test_what_an_item_does_to_both_boards_is_no_agreement_of_theirs():
+    """Two boards of nothing but the same items' luck: their means agree, and what they measure is not known to."""
+    rng = np.random.default_rng(1)
+    cases = Cases(item=np.repeat(np.arange(30), 8), model=np.tile(np.arange(8), 30), models=tuple("abcdefgh"))
+    luck = [[float(value)] for value in rng.integers(-2, 3, 240)]
+    found = board_correlation(opinions(luck, cases=cases), opinions(luck, cases=cases))
     assert found.spearman.value == pytest.approx(1)
-    # t(9) = 2.262157: 10 / (10 + 5.1174).
-    assert found.spearman.lower == pytest.approx(0.66149, abs=1e-4)
+    assert found.latent.lower is not None
+    assert found.latent.lower < 0
+
+
+def test_the_conclusion_says_whether_errors_explain_the_difference():
+    same = board_correlation(*boards(60, 1.5))
+    assert same.sentence.startswith("The boards differ by no more than their errors explain")
+    one, _ = boards(200, 0.5)
+    other = opinions([[float(-value)] for value in one.value], cases=one.cases)
+    assert board_correlation(one, other).sentence.startswith("The boards differ by more than their errors explain")
+
+
+def test_the_latent_correlation_by_hand():
+    # r = .9; the variance of 0, .5 .. 2 is .625.
+    one = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
+    other = np.array([0.5, 0.0, 1.0, 1.5, 2.0])
+    boards = TwoBoards.apart(one, np.full(5, 0.1), other, np.full(5, 0.2))
+    assert boards.reliability == pytest.approx((1 - 0.01 / 0.625, 1 - 0.04 / 0.625))
+    reliable = math.sqrt(math.prod(boards.reliability))
+    found = boards.latent()
+    assert found.value == pytest.approx(0.9 / reliable)
+    half = 1.959964 / math.sqrt(2)
+    assert found.lower == pytest.approx(math.tanh(math.atanh(0.9) - half) / reliable, abs=1e-6)
+    assert found.upper == 1
 
 
 def test_models_that_only_one_side_judged_are_left_out():
@@ -68,20 +134,12 @@ def test_models_that_only_one_side_judged_are_left_out():
     assert board_correlation(one, other).models == ("model 0", "model 1", "model 2")
 
 
-def test_resamples_that_lose_a_model_leave_no_bounds():
-    # Each model stands on an item of its own, so most resamples lose one.
+def test_a_model_on_one_item_leaves_its_error_unknown():
     cases = cases_of(4, items=[0, 1, 2, 3], models=[0, 1, 2, 3])
     one = opinions([[2], [1], [0], [-1]], cases=cases)
     found = board_correlation(one, one)
-    assert (found.spearman.lower, found.spearman.upper) == (-1, 1)
-
-
-def test_one_item_falls_back_on_the_models():
-    cases = cases_of(5, items=[0] * 5, models=[0, 1, 2, 3, 4])
-    one = opinions([[2], [1], [0], [-1], [-2]], cases=cases)
-    found = board_correlation(one, one)
-    assert found.note == "Intervals by Fisher's z over the models."
-    assert found.spearman.value == 1
+    assert (found.spearman.value, found.latent.value, found.one_truth) == (1, None, None)
+    assert found.latent.reason == "a model on one item tells nothing of its error"
 
 
 def test_two_models_have_no_correlation():

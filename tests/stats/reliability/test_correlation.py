@@ -11,7 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evenhand.stats.reliability.correlation import Coefficient, correlate, correlation
+from evenhand.stats.reliability.correlation import Coefficient, correlation
+from evenhand.stats.reliability.score_columns import correlate
 from tests.refusals import refused
 
 columns = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
@@ -120,6 +121,32 @@ def test_every_pair_of_columns_over_the_models_they_share():
     assert by_name["A", "D"].spearman.reason == "2 in common; a correlation needs 3"
     assert by_name["B", "D"].spearman.n == 3
     assert by_name["B", "C"].as_json()["spearman"] == pytest.approx(-1 / math.sqrt(2))
+
+
+def test_without_errors_nothing_is_said_of_what_columns_measure():
+    (found,) = correlate({"A": [1.0, 2.0, 3.0, 4.0], "B": [1.0, 3.0, 2.0, 4.0]})
+    assert (found.spearman.lower, found.latent.value, found.one_truth) == (None, None, None)
+    assert "NAME_se" in (found.latent.reason or "")
+
+
+def test_standard_errors_tell_of_what_columns_measure():
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=20)
+    table = {name: (truth + rng.normal(0, 0.4, 20)).tolist() for name in "AB"}
+    (found,) = correlate(table, {"A": [0.4] * 20, "B": [0.4] * 20})
+    assert found.one_truth is not None
+    expected, observed = found.one_truth[0], found.spearman.value
+    assert expected.lower is not None
+    assert expected.upper is not None
+    assert observed is not None
+    assert observed < 1
+    assert expected.lower <= observed <= expected.upper
+    assert found.latent.upper == 1
+    reliable = math.prod(1 - 0.16 / float(np.var(table[name], ddof=1)) for name in "AB")
+    r = float(np.corrcoef(table["A"], table["B"])[0, 1])
+    assert found.latent.value == pytest.approx(min(r / math.sqrt(reliable), 1.0))
+    (gap,) = correlate(table, {"A": [0.4] * 20, "B": [0.4] * 19 + [None]})
+    assert gap.latent.value is None
 
 
 def test_r_squared_that_may_be_nothing_starts_at_zero():

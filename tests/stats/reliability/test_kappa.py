@@ -1,4 +1,4 @@
-"""Claims about Cohen's kappa."""
+"""Claims about Cohen's kappa and Gwet's AC1."""
 
 import math
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate
+from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate, gwets_ac1
 from tests.refusals import refused
 
 verdicts = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=40)
@@ -31,17 +31,17 @@ def test_twenty_five_cases_by_hand():
 
 def test_the_standard_error_is_the_published_one():
     # Fleiss, Cohen and Everitt 1969, Psychological Bulletin 72, 323, equation 13.
-    pairs = [(1, 1)] * 12 + [(1, 0)] * 3 + [(0, 1)] * 2 + [(0, 0)] * 8
+    pairs = [(1, 1)] * 24 + [(1, 0)] * 6 + [(0, 1)] * 4 + [(0, 0)] * 16
     kappa = cohens_kappa(*columns(pairs))
-    table = np.array([[8, 2], [3, 12]]) / 25
+    table = np.array([[16, 4], [6, 24]]) / 50
     rows, cols = table.sum(axis=1), table.sum(axis=0)
     po, pe = np.trace(table), rows @ cols
     k = (po - pe) / (1 - pe)
     a = sum(table[i, i] * (1 - (rows[i] + cols[i]) * (1 - k)) ** 2 for i in range(2))
     b = (1 - k) ** 2 * sum(table[i, j] * (cols[i] + rows[j]) ** 2 for i in range(2) for j in range(2) if i != j)
     c = (k - pe * (1 - k)) ** 2
-    error = math.sqrt((a + b - c) / 25 * 25 / 24) / (1 - pe)
-    expected = fisher_estimate(k, error, n=25, clusters=25)
+    error = math.sqrt((a + b - c) / 50 * 50 / 49) / (1 - pe)
+    expected = fisher_estimate(k, error, n=50, clusters=50)
     assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-9)
 
 
@@ -61,14 +61,16 @@ def test_scikit_learn_finds_the_same(weighting: Weighting, pairs: Pairs):
 def test_kappa_does_not_care_who_is_named_first(pairs: Pairs):
     one, other, item = columns(pairs)
     there, back = cohens_kappa(one, other, item), cohens_kappa(other, one, item)
-    assert (there.value, there.lower, there.upper) == pytest.approx((back.value, back.lower, back.upper), abs=1e-9)
+    assert there.value == pytest.approx(back.value, abs=1e-9)
+    assert (there.lower is None) == (back.lower is None)
+    if there.lower is not None:
+        assert (there.lower, there.upper) == pytest.approx((back.lower, back.upper), abs=1e-9)
 
 
 @given(verdicts, st.sampled_from(["none", "quadratic"]))
 def test_bounds_hold_the_value(pairs: Pairs, weighting: Weighting):
     kappa = cohens_kappa(*columns(pairs), weighting=weighting)
-    if kappa.value is not None:
-        assert kappa.lower is not None
+    if kappa.value is not None and kappa.lower is not None:
         assert kappa.upper is not None
         assert -1 <= kappa.lower <= kappa.value + 1e-12
         assert kappa.value - 1e-12 <= kappa.upper <= 1
@@ -83,18 +85,22 @@ def test_values_between_levels_are_taken_as_they_are():
 
 
 def test_a_record_without_a_flaw_on_few_items_proves_little():
-    pairs = [(1, 1), (-1, -1), (1, 1), (0, 0)]
-    kappa = cohens_kappa(*columns(pairs))
+    pairs = [(1, 1), (-1, -1)] * 15
+    item = np.arange(30) % 4
+    one, other, _ = columns(pairs)
+    kappa = cohens_kappa(one, other, item)
     # t(3) = 3.18245: 4 / (4 + 10.128).
     assert (kappa.value, kappa.upper) == (1, 1)
     assert kappa.lower == pytest.approx(0.28313, abs=1e-5)
-    opposite = cohens_kappa(*columns([(1, -1), (-1, 1), (1, -1), (-1, 1)]))
+    opposite = cohens_kappa(one, -other, item)
     assert (opposite.value, opposite.lower) == (-1, -1)
     assert opposite.upper == pytest.approx(-0.28313, abs=1e-5)
 
 
 def test_one_item_says_nothing():
-    kappa = cohens_kappa(np.array([1.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.zeros(3, dtype=np.int64))
+    one = np.array([1.0, 0.0] * 20)
+    other = np.concatenate([one[:30], 1 - one[30:]])
+    kappa = cohens_kappa(one, other, np.zeros(40, dtype=np.int64))
     assert (kappa.lower, kappa.upper, kappa.clusters) == (-1, 1, 1)
 
 
@@ -164,5 +170,78 @@ def test_a_rater_who_always_says_the_same_leaves_kappa_unknown(weighting: Weight
     always, varies = np.array([1.0, 1.0, 1.0]), np.array([1.0, -1.0, 1.0])
     for one, other in ((always, varies), (varies, always)):
         found = cohens_kappa(one, other, np.arange(3), weighting=weighting)
-        assert (found.value, found.lower, found.upper) == (0.0, -1.0, 1.0)
+        assert (found.value, found.lower, found.upper) == (0.0, None, None)
         assert math.copysign(1, found.value or 0.0) == 1
+
+
+@pytest.mark.parametrize(("outside", "printed"), [(14, False), (15, True)])
+def test_kappa_has_an_interval_from_15_cases_outside_the_largest_class_of_either_side(outside: int, *, printed: bool):
+    one = np.array([1.0] * 20 + [0.0] * 200)
+    other = np.array([1.0] * outside + [0.0] * (220 - outside))
+    for pair in ((one, other), (other, one)):
+        kappa = cohens_kappa(*pair, np.arange(220))
+        assert kappa.value is not None
+        assert (kappa.lower is not None) == printed
+        assert (kappa.reason is None) == printed
+        if not printed:
+            assert "only 14 of 220 cases outside its largest class" in str(kappa.as_json("kappa")["kappa_reason"])
+
+
+def test_rare_cases_heaped_on_few_items_give_kappa_no_interval():
+    one = np.array([1.0] * 20 + [0.0] * 180)
+    assert cohens_kappa(one, one, np.arange(200)).lower is not None
+    assert cohens_kappa(one, one, np.arange(200) // 10).reason is not None
+
+
+def test_ac1_by_hand():
+    # 90 of 100 alike; shares of both .93, .04, .03: pe = (.0651 + .0384 + .0291) / 2 = .0663; (.9 - .0663) / .9337.
+    pairs = [(1, 1)] * 88 + [(0, 0), (-1, -1)] + [(1, 0)] * 4 + [(0, 1)] * 2 + [(-1, 1)] * 3 + [(1, -1)]
+    assert gwets_ac1(*columns(pairs)).value == pytest.approx(0.892899, abs=1e-6)
+
+
+def _ac1_by_gwets_formulas(pairs: Pairs, classes: list[int]) -> tuple[float, float]:
+    """Value and variance as his book has them (Handbook of Inter-Rater Reliability, 4th ed., 5.3.2), case by case."""
+    n, q = len(pairs), len(classes)
+    pi = {k: sum(((a == k) + (b == k)) / 2 for a, b in pairs) / n for k in classes}
+    pe = sum(pi[k] * (1 - pi[k]) for k in classes) / (q - 1)
+    pa = sum(a == b for a, b in pairs) / n
+    ac1 = (pa - pe) / (1 - pe)
+    starred: list[float] = []
+    for a, b in pairs:
+        pe_of = sum(((a == k) + (b == k)) / 2 * (1 - pi[k]) for k in classes) / (q - 1)
+        of_case = (float(a == b) - pe) / (1 - pe)
+        starred.append(of_case - 2 * (1 - ac1) * (pe_of - pe) / (1 - pe))
+    return ac1, sum((one - ac1) ** 2 for one in starred) / (n * (n - 1))
+
+
+@given(st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=2, max_size=60))
+def test_gwets_own_formulas_find_the_same_ac1_and_the_same_error(pairs: Pairs):
+    one, other, item = columns(pairs)
+    found = gwets_ac1(one, other, item)
+    value, variance = _ac1_by_gwets_formulas(pairs, [-1, 0, 1])
+    assert found.value == pytest.approx(value, abs=1e-9)
+    expected = fisher_estimate(value, math.sqrt(variance), n=len(pairs), clusters=len(pairs))
+    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-6)
+
+
+def test_ac1_does_not_fall_with_one_class_as_kappa_does():
+    pairs = [(1, 1)] * 96 + [(1, 0)] * 2 + [(0, 1)] * 2
+    kappa, ac1 = cohens_kappa(*columns(pairs)), gwets_ac1(*columns(pairs))
+    assert kappa.value == pytest.approx(-0.0204, abs=1e-4)
+    assert kappa.lower is None
+    assert ac1.value == pytest.approx(0.959, abs=1e-3)
+    assert ac1.lower is not None
+    assert ac1.lower > 0.85
+
+
+def test_items_told_twice_are_not_twice_the_evidence_for_ac1():
+    pairs = [(1, 1)] * 40 + [(1, 0)] * 6 + [(0, -1)] * 4
+    one, other, item = columns(pairs)
+    once, twice = gwets_ac1(one, other, item), gwets_ac1(np.tile(one, 2), np.tile(other, 2), np.tile(item, 2))
+    assert (twice.lower, twice.upper) == pytest.approx((once.lower, once.upper))
+
+
+def test_ac1_refuses_more_classes_than_it_was_told():
+    with pytest.raises(ValueError, match="AC1 takes two classes at least"):
+        gwets_ac1(*columns([(2, 1), (0, -1)]))
+    assert gwets_ac1(*columns([])).reason == "no cases"

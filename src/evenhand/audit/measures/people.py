@@ -13,7 +13,7 @@ from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, 
 from evenhand.ledger.read.votes import votes_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.intervals import Range, clustered_mean
-from evenhand.stats.reliability.agreement.alignment import alignment, ceiling
+from evenhand.stats.reliability.agreement.alignment import BesidePeople, alignment, beside_people, ceiling
 from evenhand.stats.reliability.agreement.case_table import CaseTable, Showing, in_any_order
 from evenhand.stats.reliability.agreement.case_table import heard as in_both_orders
 from evenhand.stats.reliability.families import Families
@@ -30,6 +30,8 @@ _OWN = (
     "given by {}. {}"
 )
 _DIFFERENCE = Range(low=-1.0, high=1.0)
+_JUDGE_PLACED, _PEOPLE_PLACED = "judge_in_a_persons_place", "people_in_their_place"
+"""Measures that compare: as many people are held against each."""
 _FEW_VERDICTS = 0.1
 """One verdict of ten, as a share."""
 
@@ -110,6 +112,28 @@ def _agreement(own: Sequence[Vote], people: Mapping[str, Sequence[Vote]], shown:
             design="What people reach among themselves: each against the mean of the others.",
             part_of="human_agreement",
         ),
+        *_in_a_persons_place(beside_people(said.matrix, human)),
+    ]
+
+
+def _in_a_persons_place(found: BesidePeople | None) -> list[Measure]:
+    """What can be held against each other; nothing where no two people judged a pair that the judge did."""
+    if found is None:
+        return []
+    held = f"held against {found.number} on the same pairs"
+    return [
+        Measure(
+            name=_JUDGE_PLACED,
+            estimate=found.judge.agreement,
+            design=f"The judge in a person's place, {held}: the mean of all but that person.",
+            part_of="human_agreement",
+        ),
+        Measure(
+            name=_PEOPLE_PLACED,
+            estimate=found.people.agreement,
+            design=f"Each person, {held}: the mean of the others.",
+            part_of="human_agreement",
+        ),
     ]
 
 
@@ -161,16 +185,22 @@ def _wins_of_family(
 
 def _reading(measure: Measure, measures: Sequence[Measure]) -> Reading | None:
     """None where nobody knows what people reach among themselves."""
-    ceiling = next((one.estimate for one in measures if one.name == "human_ceiling"), None)
-    if ceiling is None or ceiling.value is None or measure.name != "human_agreement":
+    if measure.name != "human_agreement":
         return None
-    return _beside_people(ceiling.value, ceiling.lower)
+    by_name = {one.name: one.estimate for one in measures}
+    people = by_name.get(_PEOPLE_PLACED) or by_name.get("human_ceiling")
+    if people is None or people.value is None:
+        return None
+    return _beside_people(people.value, people.lower, by_name.get(_JUDGE_PLACED))
 
 
-def _beside_people(ceiling: float, at_least: float | None) -> Reading:
-    """A fault where all of the judge's interval is below all of the people's."""
+def _beside_people(ceiling: float, at_least: float | None, judge: Estimate | None) -> Reading:
+    """A fault where all of the judge's interval is below all of the people's; of `judge` where that is known, which is
+    held against as many people as a person is."""
 
     def found(lower: float, upper: float) -> Found:
+        if judge is not None and judge.lower is not None and judge.upper is not None:
+            lower, upper = judge.lower, judge.upper
         if upper < (ceiling if at_least is None else at_least):
             return "fault"
         return "fine" if lower >= ceiling - _FEW_VERDICTS else "open"

@@ -24,7 +24,8 @@ def command(_: click.Context, given: CorrelateOptions) -> None:
     """Spearman's rank correlation and R² of every two benchmarks of TABLE.
 
     TABLE has a row for each model, its name in the first column, and a column of scores for each benchmark; an empty
-    cell leaves the model out of that benchmark's pairs.
+    cell leaves the model out of that benchmark's pairs. A column NAME_se has the standard errors of the column NAME:
+    with them the table also says what two benchmarks of one truth would show, and the correlation without the errors.
     """
     from evenhand.exchange.score_table import read_scores
     from evenhand.format.tables import console

@@ -28,6 +28,12 @@ class RankOptions:
         "--model-b-column", help="Column of FILE that names the other; model_b or right by default."
     )
     winner_column: str | None = option("--winner-column", help="Column of FILE that says who won; winner by default.")
+    winner_as: Literal["names", "words"] | None = option(
+        "--winner-as",
+        type=click.Choice(["names", "words"]),
+        help="Whether winners in FILE are models' names or words for a side (model_a, left, tie); by default what all "
+        "rows together say.",
+    )
     item_column: str | None = option(
         "--item-column", help="Column of FILE that names the items; item or id by default."
     )
@@ -154,7 +160,7 @@ def _print(given: RankOptions) -> None:
         print_audit_of(board, given.store, terminal)
 
 
-_OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "item_column", "rater_column")
+_OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column")
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "run", "store")
 
 
@@ -165,7 +171,8 @@ def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
         if _typed(ctx, name):
             flag = f"--{name.replace('_', '-')}"
             if file is None:
-                raise WrongUse(f"{flag} names a column of a file: give the file too.")
+                what = "says how a file is read" if name == "winner_as" else "names a column of a file"
+                raise WrongUse(f"{flag} {what}: give the file too.")
             raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")
 
 

@@ -56,6 +56,7 @@ def ranked(given: "RankOptions") -> Board:
             winner=given.winner_column,
             item=given.item_column,
             rater=given.rater_column,
+            winner_as=given.winner_as,
         )
         return ranking(given.file, columns)
     from evenhand.ledger.store.record import Ledger

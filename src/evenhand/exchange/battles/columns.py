@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import BLANK, TWICE, TYPE, near, quoted
+from evenhand.benchmarks.data_error import BLANK, TWICE, TYPE
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import Layout
+from evenhand.exchange.battles.winners import WinnerAs, WinnerColumn
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
 from evenhand.stats.ratings.codes import (
-    WINNERS,
     Codebook,
     Codes,
     Signs,
     coded_items,
     coded_names,
-    winner_words,
     without_spaces,
 )
 from evenhand.stats.ratings.comparisons import HEAVIEST, LIGHTEST
@@ -52,6 +51,8 @@ class VerdictColumns:
     """Five-level verdicts, where a 2 occurs."""
     spaced: int = 0
     """Rows whose winner has spaces around it."""
+    note: str | None = None
+    """How winners were read, where they could have been read otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,9 +66,14 @@ class Labels:
     """Of raters, by code."""
 
 
-def verdicts_of(table: ColumnSource, layout: Layout) -> VerdictColumns:
-    """From the winner, or from the verdict, or from both where they agree."""
-    won = None if layout.winner is None else _winners(table, layout.winner, layout.pair)
+def verdicts_of(
+    table: ColumnSource, layout: Layout, models: tuple[str, ...], winner_as: WinnerAs | None
+) -> VerdictColumns:
+    """From the winner, or from the verdict, or from both where they agree.
+
+    `models`: the names of all; `winner_as`: whether winners are names or words, None: what the rows say.
+    """
+    won = None if layout.winner is None else _winners(table, layout, models, winner_as)
     if layout.verdict is None:
         return won or VerdictColumns(sign=np.zeros(0, dtype=np.int8), value=None)
     value = _preferences(table, layout.verdict)
@@ -80,7 +86,12 @@ def verdicts_of(table: ColumnSource, layout: Layout) -> VerdictColumns:
             sentence = f"The winner is {said!r} and the verdict {int(value[row]):+d}; keep one."
             raise table.fault(sentence, row=row + 1, code=TWICE)
     five_levels = bool((np.abs(value) == _FIVE_LEVELS).any())
-    return VerdictColumns(sign=sign, value=value if five_levels else None, spaced=0 if won is None else won.spaced)
+    return VerdictColumns(
+        sign=sign,
+        value=value if five_levels else None,
+        spaced=0 if won is None else won.spaced,
+        note=None if won is None else won.note,
+    )
 
 
 def sides_of(table: ColumnSource, layout: Layout) -> Sides:
@@ -165,33 +176,13 @@ def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArr
     return _numbers(table, one) - _numbers(table, other)
 
 
-def _winners(table: ColumnSource, name: str, pair: tuple[str, str]) -> VerdictColumns:
-    winner = _texts(table, name, what="winner")
-    words = winner_words(winner)
-    if words.unknown is None:
-        return VerdictColumns(sign=words.sign, value=None, spaced=words.spaced)
-    named = winner.str.strip_chars()
-    is_one, is_other = (
-        (named == _texts(table, model, what="model").str.strip_chars()).to_numpy() & words.unknown for model in pair
-    )
-    nobody = np.flatnonzero(words.unknown & ~is_one & ~is_other)
-    if nobody.size:
-        raise _no_winner(table, winner, nobody, pair)
-    sign = words.sign + is_one.astype(np.int8) - is_other.astype(np.int8)
-    return VerdictColumns(sign=sign.astype(np.int8), value=None, spaced=words.spaced)
-
-
-def _no_winner(
-    table: ColumnSource, winner: "pl.Series", rows: npt.NDArray[np.intp], pair: tuple[str, str]
-) -> Exception:
-    row = int(rows[0])
-    word = str(winner[row])
-    players = [str(table.take(name)[row]) for name in pair]
-    more = f" {rows.size:,} rows have a winner that is none of these." if rows.size > 1 else ""
-    close = near(word, [*WINNERS, *players])
-    hint = f" Did you mean {quoted(close[:1])}?" if close else ""
-    known = f"one of {', '.join(WINNERS)}, or the name of one of the row's two models"
-    return table.fault(f"The winner is {word!r}; {known} is expected.{more}{hint}", row=row + 1)
+def _winners(
+    table: ColumnSource, layout: Layout, models: tuple[str, ...], winner_as: WinnerAs | None
+) -> VerdictColumns:
+    one, other = (_texts(table, model, what="model") for model in layout.pair)
+    said = _texts(table, layout.winner or "winner", what="winner")
+    found = WinnerColumn(table=table, said=said, sides=(one, other), models=models).read(winner_as)
+    return VerdictColumns(sign=found.sign, value=None, spaced=found.spaced, note=found.note)
 
 
 def _preferences(table: ColumnSource, name: str) -> Signs:

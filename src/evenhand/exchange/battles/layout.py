@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from evenhand.benchmarks.data_error import TWICE, near, quoted
 from evenhand.domain.identity import Json
 from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.exchange.battles.winners import WinnerAs
 from evenhand.stats.ratings.codes import WINNERS
 
 PAIRS = (("model_a", "model_b"), ("left", "right"))
@@ -31,6 +32,8 @@ class BattleColumns:
     """None: `model_a`, or `left`."""
     model_b: str | None = None
     """None: `model_b`, or `right`."""
+    winner_as: WinnerAs | None = None
+    """Whether winners are models' names or words for a side; None: what all rows together say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ def alpaca_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles |
         winner=PREFERENCE,
         item=columns.item or _if_there(INSTRUCTION, table),
         rater=columns.rater or _if_there(ANNOTATOR, table),
+        winner_as="words",
     )
     return PeerBattles(
         table=made_over(table, _cells(table, rows, known, weighed=divided > 0), [row.place for row in rows]),

@@ -26,6 +26,7 @@ def arena_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | 
         columns=BattleColumns(
             item=columns.item or (_QUESTION if _QUESTION in table.names else None),
             rater=columns.rater or voter,
+            winner_as=columns.winner_as or "words",
         ),
         notes=notes,
     )

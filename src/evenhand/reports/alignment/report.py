@@ -12,7 +12,15 @@ from evenhand.format.result import Result
 from evenhand.reports.alignment.evidence import Testimony
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
-from evenhand.stats.reliability.agreement.alignment import Alignment, Ceiling, alignment, ceiling, disagreements
+from evenhand.stats.reliability.agreement.alignment import (
+    Alignment,
+    BesidePeople,
+    Ceiling,
+    alignment,
+    beside_people,
+    ceiling,
+    disagreements,
+)
 from evenhand.stats.reliability.agreement.case_table import CaseTable, as_boards, heard, in_any_order
 from evenhand.stats.reliability.agreement.jury import Jury, jury
 from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
@@ -66,6 +74,8 @@ class Aligned:
     models_in_one_order: tuple[str, ...]
     """Those that it was shown in one order only, whose verdicts are taken as they are."""
     levels: Levels
+    beside_people: BesidePeople | None
+    """The judge in a person's place, and people, held against equally many; None where nobody judged with another."""
     board: BoardCorrelation
     """Of the models' means over the cases that the judge and people share."""
     coverage: Coverage
@@ -81,6 +91,7 @@ class Aligned:
             "models_in_one_order": list(self.models_in_one_order),
             "published_order": pub,
             "one_order_only": self.one_order_only,
+            "beside_people": None if self.beside_people is None else self.beside_people.as_json(),
             "board": self.board.as_json(),
             "coverage": self.coverage.as_json(),
             "disagreements": [one.as_json() for one in self.partings],
@@ -97,6 +108,7 @@ class AlignmentReport(Result):
         "agreement_upper",
         "majority",
         "kappa",
+        "ac1",
         "mae",
     )  # fmt: skip
 
@@ -187,6 +199,7 @@ def _aligned(
         both_orders=bool(twice.any()),
         models_in_one_order=found.models_in_one_order,
         levels=levels,
+        beside_people=beside_people(matrix, people),
         board=board_correlation(*as_boards(case_table, *_shared(matrix, people)), seed=seed),
         coverage=said.coverage[name],
         partings=_partings(matrix, people, said, case_table, most),

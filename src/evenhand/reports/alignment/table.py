@@ -10,8 +10,9 @@ from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape, excerpt
 from evenhand.format.words import count, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
-from evenhand.stats.reliability.agreement.alignment import AlignmentFigures
+from evenhand.stats.reliability.agreement.alignment import AlignmentFigures, BesidePeople
 from evenhand.stats.reliability.agreement.jury import Jury
+from evenhand.stats.reliability.board_correlation import BoardCorrelation
 from evenhand.stats.reliability.coverage import Coverage
 
 _ROWS = 12
@@ -49,7 +50,9 @@ def _print_judge(one: Aligned, console: Console) -> None:
         orders += f" (one order only of {escape(', '.join(one.models_in_one_order))})"
     console.print(f"[bold]{escape(one.alignment.rater)}[/bold], {orders}, {one.levels} levels")
     _print_figures(one.alignment.pooled, console)
-    _print_line("rank correlation of boards", one.board.spearman, console, noun="models")
+    if one.beside_people is not None:
+        _print_beside(one.beside_people, console)
+    _print_board(one.board, console)
     if one.published is not None:
         console.print("  in the published order alone:")
         _print_line("MAE", one.published.pooled.mae, console, indent=4)
@@ -58,6 +61,28 @@ def _print_judge(one: Aligned, console: Console) -> None:
         console.print(f"  left out: {one.one_order_only} cases of which one order was not read")
     _print_coverage(one.coverage, console)
     console.print()
+
+
+def _print_beside(found: BesidePeople, console: Console) -> None:
+    """The judge beside a person: equally many people are held against each."""
+    console.print(f"  in a person's place, held against {found.number} as a person is:")
+    for name, one in (("judge, same side", found.judge), ("people, same side", found.people)):
+        _print_line(name, one.agreement, console, share=True, indent=4, noun="places")
+    if found.judge.mae.value is not None:
+        for name, one in (("judge, MAE", found.judge), ("people, MAE", found.people)):
+            _print_line(name, one.mae, console, indent=4, noun="places")
+
+
+def _print_board(board: BoardCorrelation, console: Console) -> None:
+    if board.one_truth is not None:
+        console.print(f"  {board.sentence}")
+    _print_line("rank correlation of boards", board.spearman, console, noun="models", why=False)
+    if board.one_truth is None:
+        return
+    spearman, _ = board.one_truth
+    _print_line("such boards of one truth", spearman, console, noun="models", indent=4)
+    _print_line("without the boards' errors", board.latent, console, noun="models", indent=4)
+    console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
 
 
 def _print_coverage(coverage: Coverage, console: Console) -> None:
@@ -72,12 +97,15 @@ def _print_figures(figures: AlignmentFigures, console: Console) -> None:
     _print_line("MAE", figures.mae, console)
     _print_line("Consistency", figures.consistency, console, share=True)
     _print_line("kappa, three classes", figures.kappa, console)
+    _print_line("AC1, three classes", figures.ac1, console)
     _print_line("kappa, weighted", figures.kappa_weighted, console)
 
 
 def _print_people(report: AlignmentReport, console: Console) -> None:
     humans = report.humans
-    console.print(f"[bold]People[/bold], each against the others, {report.human_levels} levels")
+    console.print(
+        f"[bold]People[/bold], each against the others (one fewer than a judge), {report.human_levels} levels"
+    )
     _print_line("same side as the mean", humans.agreement, console, share=True)
     _print_line("agreement with majority", humans.majority, console, share=True)
     _print_line("MAE", humans.mae, console)
@@ -88,7 +116,14 @@ def _print_people(report: AlignmentReport, console: Console) -> None:
 
 
 def _print_line(
-    name: str, one: Estimate, console: Console, *, share: bool = False, noun: str = "cases", indent: int = 2
+    name: str,
+    one: Estimate,
+    console: Console,
+    *,
+    share: bool = False,
+    noun: str = "cases",
+    indent: int = 2,
+    why: bool = True,
 ) -> None:
     start = f"{'':{indent}}{name:{31 - indent}}"
     if one.value is None:
@@ -96,6 +131,8 @@ def _print_line(
         return
     bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
     console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {count(one.n)} {noun}", highlight=False)
+    if why and one.lower is None and one.reason:
+        console.print(f"{'':{indent + 2}}{one.reason}", style="dim")
 
 
 def _number(value: float | None, share: bool) -> str:

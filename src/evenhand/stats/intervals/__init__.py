@@ -1,9 +1,9 @@
 """Intervals that do not take two showings of one item for two independent cases."""
 
 from evenhand.stats.intervals.mean import Range, clustered_mean
-from evenhand.stats.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach
-from evenhand.stats.intervals.share import clustered_share, effective_cases, share_of_sums
-from evenhand.stats.intervals.wilson import Basis, wilson
+from evenhand.stats.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach, reaches
+from evenhand.stats.intervals.share import clustered_share, share_of_sums
+from evenhand.stats.intervals.wilson import Basis, left_out, wilson
 
 __all__ = [
     "FEW_CLUSTERS",
@@ -14,8 +14,9 @@ __all__ = [
     "Range",
     "clustered_mean",
     "clustered_share",
-    "effective_cases",
+    "left_out",
     "reach",
+    "reaches",
     "share_of_sums",
     "wilson",
 ]

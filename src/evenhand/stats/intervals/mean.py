@@ -1,6 +1,5 @@
 """A mean of numbers with a lowest and a highest possible value, its interval counting clusters, not rows."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals.quantile import LEVEL
 from evenhand.stats.intervals.share import Labels, Numbers
-from evenhand.stats.intervals.wilson import Basis, Bounds, FloatArray, estimated
+from evenhand.stats.intervals.wilson import Basis, Bounds, FloatArray, estimated, left_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +61,12 @@ def clustered_mean(
     if n == 0:
         return Estimate(value=None, reason="no cases")
     mean = min(max(float(weight @ scaled) / n, 0.0), 1.0)
-    groups = min(_groups(one) for one in groupings)
-    residuals = weight * (scaled - mean)
-    # Rows of a cluster that only offset each other, such as two orders of one pair, prove nothing about other clusters.
-    variance = max(_variance(residuals, groupings), float(residuals @ residuals)) / n**2
-    cases = _like_cases(mean, variance, groups)
-    basis = Basis(n=n, clusters=groups)
+    basis = min((Basis.of(np.bincount(one, weights=weight)) for one in groupings), key=lambda one: one.effective)
+    variance = _variance(weight * (scaled - mean) / n, weight, groupings)
+    # Of values between yes and no a single case varies less.
+    squares = float(np.square(weight * (scaled - mean)).sum()) / n**2
+    one_by_one = squares / (mean * (1 - mean)) if 0 < mean < 1 else 0.0
+    cases = float(basis.cases(np.array([mean]), np.array([variance]), one_by_one)[0])
 
     def bounds(at: float) -> Bounds:
         lower, upper = basis.bounds(mean, cases, at)
@@ -75,7 +74,7 @@ def clustered_mean(
 
     # Not scaled back, so that a mean of few decimals keeps them: 4.875 must not become 4.8749.
     value = min(max(float(weight @ value[counted]) / n, within.low), within.high)
-    return estimated(value, bounds, basis, level)
+    return estimated(value, bounds, basis, cases=cases, n=n, level=level)
 
 
 def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[FloatArray, FloatArray]:
@@ -99,27 +98,18 @@ def _numbered(labels: Labels, weight: FloatArray) -> npt.NDArray[np.intp]:
     return np.unique(given[weight > 0], return_inverse=True)[1]
 
 
-def _groups(numbered: npt.NDArray[np.intp]) -> int:
-    return int(numbered.max(initial=-1)) + 1
-
-
-def _variance(residuals: FloatArray, groupings: list[npt.NDArray[np.intp]]) -> float:
+def _variance(residuals: FloatArray, weight: FloatArray, groupings: list[npt.NDArray[np.intp]]) -> float:
     """Of the sum of the values."""
-    alone = [_between(residuals, one) for one in groupings]
+    alone = [_between(residuals, weight, one) for one in groupings]
     if len(groupings) == 1:
         return alone[0]
     first, second = groupings
-    cell = np.unique(first * (_groups(second)) + second, return_inverse=True)[1]
+    cell = np.unique(first * (int(second.max(initial=-1)) + 1) + second, return_inverse=True)[1]
     # In small tables the combination can fall below what one grouping alone shows.
-    return max(sum(alone) - _between(residuals, cell), *alone)
+    return max(sum(alone) - _between(residuals, weight, cell), *alone)
 
 
-def _between(residuals: FloatArray, group: npt.NDArray[np.intp]) -> float:
-    sums = np.bincount(group, weights=residuals)
-    return len(sums) / max(len(sums) - 1, 1) * float(sums @ sums)
-
-
-def _like_cases(mean: float, variance: float, groups: int) -> float:
-    if groups == 1:
-        return 1.0
-    return mean * (1 - mean) / variance if variance > 0 and 0 < mean < 1 else math.inf
+def _between(residuals: FloatArray, weight: FloatArray, group: npt.NDArray[np.intp]) -> float:
+    size = np.bincount(group, weights=weight)
+    sums = np.bincount(group, weights=residuals) * left_out(size / size.sum())
+    return float(sums @ sums)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals.quantile import LEVEL
-from evenhand.stats.intervals.wilson import Basis, Bounds, FloatArray, estimated
+from evenhand.stats.intervals.wilson import Basis, Bounds, FloatArray, estimated, left_out
 
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 Labels: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
@@ -29,28 +29,32 @@ def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, l
         return Estimate(value=None, reason="no cases")
     share = min(max(float(weight @ won) / n, 0.0), 1.0)
     size, hits, faults = (_sums(cluster, each) for each in (weight, weight * won, weight * (1 - won)))
-    residuals = _sums(cluster, weight * (won - share))
-    basis = Basis(n=n, clusters=len(size))
-    cases = _cases(share, basis, float(residuals @ residuals))
+    basis = Basis.of(size)
+    residuals = _sums(cluster, weight * (won - share)) / n * left_out(size / n)
+    rows = weight / n
+    # Of each share that the record might have had, the variance of so many cases that have nothing in common.
+    one_by_one = float(rows @ rows)
+    cases = float(basis.cases(np.array([share]), np.array([residuals @ residuals]), one_by_one)[0])
 
     def bounds(at: float) -> Bounds:
         lower, upper = basis.bounds(share, cases, at)
-        better, worse = _lowest_lower(faults, size, at), 1 - _lowest_lower(hits, size, at)
-        return min(lower, better), max(upper, worse)
+        better, worse = (_lowest_lower(some, size, basis, one_by_one, at) for some in (faults, hits))
+        return min(lower, better), max(upper, 1 - worse)
 
-    return estimated(share, bounds, basis, level)
+    return estimated(share, bounds, basis, cases=cases, n=n, level=level)
 
 
-def share_of_sums(share: float, n: float, squared_residuals: float, clusters: int, *, level: float = LEVEL) -> Estimate:
+def share_of_sums(
+    share: float, variance: float, basis: Basis, one_by_one: float, *, n: float, level: float = LEVEL
+) -> Estimate:
     """A clustered share from sums alone, so without a look at records that are better or worse.
 
-    `squared_residuals` is the sum over clusters of the squared sum of weight x (success - share).
+    `one_by_one`: the sum of the squares of the cases' shares of the weight.
     """
     if n == 0:
         return Estimate(value=None, reason="no cases")
-    basis = Basis(n=n, clusters=clusters)
-    cases = _cases(share, basis, squared_residuals)
-    return estimated(share, lambda at: basis.bounds(share, cases, at), basis, level)
+    cases = float(basis.cases(np.array([share]), np.array([variance]), one_by_one)[0])
+    return estimated(share, lambda at: basis.bounds(share, cases, at), basis, cases=cases, n=n, level=level)
 
 
 def _checked(
@@ -78,36 +82,20 @@ def _sums(cluster: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
     return np.bincount(cluster, weights=values).astype(np.float64)
 
 
-def _lowest_lower(faults: FloatArray, size: FloatArray, level: float) -> float:
+def _lowest_lower(faults: FloatArray, size: FloatArray, basis: Basis, one_by_one: float, level: float) -> float:
     """Of the records that have the faults of its worst clusters only, from none to all but the last.
 
     Among records with as many faults, those whose faults are heaped on the fewest clusters count the fewest cases.
     """
-    basis = Basis(n=float(size.sum()), clusters=len(size))
-    worst_first = np.argsort(-faults / size, kind="stable")
+    n = float(size.sum())
+    worst_first = np.lexsort((-size, -faults / size))
     kept, weight = faults[worst_first], size[worst_first]
-    missed = np.concatenate([[0.0], np.cumsum(kept)]) / basis.n
+    missed = np.concatenate([[0.0], np.cumsum(kept)]) / n
     share = np.clip(1 - missed, 0.0, 1.0)
+    factor = left_out(weight / n)
+    kept, weight = kept * factor, weight * factor
     squares = np.concatenate([[0.0], np.cumsum(kept**2)])
     products = np.concatenate([[0.0], np.cumsum(kept * weight)])
-    residuals = squares - 2 * missed * products + missed**2 * float(size @ size)
-    lower = basis.lower(share, effective_cases(share, basis, np.maximum(residuals, 0.0)), level)
+    residuals = squares - 2 * missed * products + missed**2 * float(weight @ weight)
+    lower = basis.lower(share, basis.cases(share, np.maximum(residuals, 0.0) / n**2, one_by_one), level)
     return float(lower[missed < missed[-1]].min(initial=1.0))
-
-
-def _cases(share: float, basis: Basis, squared_residuals: float) -> float:
-    return float(effective_cases(np.array([share]), basis, np.array([squared_residuals]))[0])
-
-
-def effective_cases(share: FloatArray, basis: Basis, squared_residuals: FloatArray) -> FloatArray:
-    """n over the design effect, never above n.
-
-    Design effect (Kish 1965, Survey Sampling, 8.2): the variance of the ratio, linearised and taken between clusters,
-    over that of a simple random sample, p(1-p)/(n-1). With every case its own cluster it is 1.
-    """
-    n, groups = basis.n, basis.clusters
-    if groups == 1 or n <= 1:
-        return np.full(share.shape, min(n, 1.0))
-    variance = groups / (groups - 1) * squared_residuals / n**2
-    simple = share * (1 - share) / (n - 1)
-    return n / np.maximum(np.divide(variance, simple, out=np.ones(share.shape), where=simple > 0), 1.0)

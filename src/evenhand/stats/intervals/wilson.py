@@ -32,8 +32,14 @@ def wilson_lower(share: FloatArray, cases: FloatArray, quantile: float) -> Float
 class Basis:
     """What a share or a mean between 0 and 1 rests on."""
 
-    n: float
     clusters: int
+    effective: float
+    """Clusters of equal weight that would tell as much about the spread."""
+
+    @classmethod
+    def of(cls, size: FloatArray) -> "Basis":
+        """Of clusters of this weight; its scale is no matter."""
+        return cls(clusters=len(size), effective=float(size.sum()) ** 2 / float(np.square(size).sum()))
 
     def lower(self, share: FloatArray, cases: FloatArray, level: float) -> FloatArray:
         """Wilson's lower bounds for so many effective cases, but none surer than so few clusters allow.
@@ -43,7 +49,7 @@ class Basis:
         With so much reach from the outset, no spread passes into a little without a jump to more certainty.
         """
         # In Wilson's formula t for z is the same as Korn and Graubard's n_eff (z/t)^2.
-        quantile = reach(self.clusters, level)
+        quantile = reach(self.effective, level)
         own = np.minimum(wilson_lower(share, cases, quantile), share * (1 - self.least_reach(level)))
         return np.minimum(own, self.flawless(level))
 
@@ -53,19 +59,59 @@ class Basis:
 
     def least_reach(self, level: float) -> float:
         """The part of the way to either end that an interval covers at the least."""
-        return min(reach(MANY, level) ** 2 / (4 * self.clusters), 1.0)
+        return min(reach(MANY, level) ** 2 / (4 * self.effective), 1.0)
 
     def flawless(self, level: float) -> float:
         """Wilson's lower bound where no cluster has a fault, each counting once."""
-        cases = min(self.n, self.clusters)
-        return cases / (cases + reach(self.clusters, level) ** 2)
+        return self.effective / (self.effective + reach(self.effective, level) ** 2)
+
+    def cases(self, share: FloatArray, variance: FloatArray, one_by_one: float) -> FloatArray:
+        """Independent yes-or-no cases that would make the mean vary so much between clusters.
+
+        Clusters whose cases offset each other, such as two orders of one pair, show next to nothing. As many of them
+        are taken to have gone all one way as Wilson's bound of none seen allows, but the variance is not taken for more
+        than `one_by_one` of a single case's, what it would be if no two cases had anything in common.
+        """
+        if self.clusters == 1:
+            return np.ones(share.shape)
+        single = share * (1 - share)
+        # Variances are as if no cluster had had a say in the mean: of G alike ones G/(G-1) more than unbiased.
+        own = variance * (self.effective - 1) / self.effective
+        least = single * min(_UNSEEN / (self.effective + _UNSEEN) / self.effective, one_by_one)
+        most = np.maximum(own, least)
+        return np.divide(single, most, out=np.full(share.shape, np.inf), where=(single > 0) & (most > 0))
 
 
-def estimated(value: float, bounds: Callable[[float], Bounds], basis: Basis, level: float) -> Estimate:
+_UNSEEN = 1.96**2
+"""Wilson's upper bound of a share seen in none of G clusters is _UNSEEN / (G + _UNSEEN): his rule of three."""
+
+
+def left_out(share: FloatArray) -> FloatArray:
+    """What a cluster's residual is multiplied by, so that it is as if the cluster, with this share of the weight, had
+    had no say in the mean."""
+    return 1 / (1 - np.minimum(share, _ALL))
+
+
+_ALL = 0.999
+"""Of all weight that a cluster is taken to have at the most: one that has all has no residual."""
+
+
+def estimated(
+    value: float, bounds: Callable[[float], Bounds], basis: Basis, *, cases: float, n: float, level: float
+) -> Estimate:
     """The value with its bounds, which are given for a level, at this level and for one side at 95 %."""
     (lower, upper), inner = bounds(level), bounds(ONE_SIDED)
     parts = _part(value, inner[0], lower), _part(value, inner[1], upper)
-    return Estimate(value=value, lower=lower, upper=upper, n=basis.n, clusters=basis.clusters, one_sided=parts)
+    return Estimate(
+        value=value,
+        lower=lower,
+        upper=upper,
+        n=n,
+        clusters=basis.clusters,
+        one_sided=parts,
+        effective=basis.effective,
+        cases=cases,
+    )
 
 
 def _part(value: float, inner: float, outer: float) -> float:

@@ -90,7 +90,7 @@ def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
         covariance = spread.covariance[:models, :models]
         joint = simulated(covariance, error, pairs, level=rated.level, seed=seed)
     strength = rated.solution.fit.strength
-    separated = strength[:, None] - strength[None, :] > error * _larger(joint.reach(spread.clusters_of))
+    separated = strength[:, None] - strength[None, :] > error * _larger(joint.reach(spread.effective[:models]))
     if found.above.any():
         separated |= _proven(rated, joint.level)
         # What follows from claims that are right together is right with them.
@@ -243,7 +243,7 @@ def _clusters(tallied: WinTally) -> int:
 
 def _above(tallied: WinTally, correlation: FloatArray, joint: Joint) -> BoolArray:
     """[i, j]: the interval of share i minus share j lies above 0."""
-    estimates = tallied.estimates(joint.levels(tallied.items))
+    estimates = tallied.estimates(joint.level)
     share = tallied.share
     down = share - np.array([np.nan if one.lower is None else one.lower for one in estimates])
     up = np.array([np.nan if one.upper is None else one.upper for one in estimates]) - share

@@ -2,13 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
-from evenhand.stats.intervals import FEW_CLUSTERS
-from evenhand.stats.ratings.bradley_terry.components import IntArray
-from evenhand.stats.ratings.bradley_terry.covariance import reaches
+from evenhand.stats.intervals import reaches
 from evenhand.stats.ratings.sums import FloatArray
 
 SIMULATED = 200
@@ -25,28 +22,9 @@ class Joint:
     how: str
     """For a sentence."""
 
-    def reach(self, clusters: IntArray) -> FloatArray:
-        """Of each model, the standard errors to each side by the clusters it appears in.
-
-        Student's t with one degree less than clusters, also beyond the number where a single interval takes the normal
-        quantile: so far out in the tails the two part for many more clusters.
-        """
-        z = NormalDist().inv_cdf(0.5 + self.level / 2)
-        # Abramowitz and Stegun (1964), 26.7.5.
-        steps = (
-            (z**3 + z) / 4,
-            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-            (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-        )
-        degrees = np.maximum(clusters, FEW_CLUSTERS).astype(np.float64) - 1
-        many = z + sum(step / degrees**power for power, step in enumerate(steps, start=1))
-        return np.where(clusters < FEW_CLUSTERS, reaches(clusters, self.level), many)
-
-    def levels(self, clusters: IntArray) -> FloatArray:
-        """Of each model, the level at which a single interval extends as far as `reach`."""
-        normal = np.array([math.erf(one / math.sqrt(2)) for one in self.reach(clusters)])
-        return np.where(clusters < FEW_CLUSTERS, self.level, normal)
+    def reach(self, clusters: FloatArray) -> FloatArray:
+        """Of each model, the standard errors to each side, by Student's t on the clusters it rests on."""
+        return reaches(clusters, self.level)
 
 
 def bonferroni(pairs: int, level: float) -> Joint:

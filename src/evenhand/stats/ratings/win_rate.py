@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import LEVEL, share_of_sums
+from evenhand.stats.intervals import LEVEL, Basis, left_out, share_of_sums
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import item_blocks, played_and_items
@@ -54,30 +54,68 @@ class WinTally:
     n: FloatArray
     """The weight of its rows."""
     items: IntArray
+    weights: _Sides
     residuals: _Sides
     """Weight x (score - share); rows of one item are summed before they are squared."""
 
-    def estimates(self, level: float | FloatArray) -> tuple[Estimate, ...]:
-        """At one level for all models, or at each one's own."""
-        squares, levels = _squares(self.rows, self.residuals), np.broadcast_to(level, self.share.shape)
+    def estimates(self, level: float) -> tuple[Estimate, ...]:
+        models, sides = len(self.share), (self.rows.model_a, self.rows.model_b)
+        variance, squares = self._squares()
+        rows = sum((summed(who, w**2, models) for who, w in zip(sides, self.weights, strict=True)), np.zeros(models))
         return tuple(
-            share_of_sums(float(share), float(n), float(square), int(items), level=float(own))
-            for share, n, square, items, own in zip(self.share, self.n, squares, self.items, levels, strict=True)
+            share_of_sums(
+                float(share),
+                float(variance[code]),
+                Basis(clusters=int(items), effective=_like(n, squares[code])),
+                float(rows[code] / n**2) if n > 0 else 0.0,
+                n=float(n),
+                level=level,
+            )
+            for code, (share, n, items) in enumerate(zip(self.share, self.n, self.items, strict=True))
         )
 
     def covariance(self) -> FloatArray:
         """M x M, of the shares, clustered by item; 0 for a model without cases."""
         models = len(self.share)
-        size = np.where(self.n > 0, self.n, 1.0)
-        correction = np.sqrt(self.items / np.maximum(self.items - 1, 1)) / size
         if self.rows.item is None:
-            one, other = self.residuals
+            one, other = self._row_shares()
             pair = self.rows.model_a.astype(np.int64) * models + self.rows.model_b
             product = summed(pair, one * other, models * models).reshape(models, models)
-            product = product + product.T + np.diag(_squares(self.rows, self.residuals))
-        else:
-            product = sum((products(block) for block in _item_sums(self.rows, self.residuals)), np.zeros((1, 1)))
-        return product * correction[:, None] * correction[None, :]
+            return product + product.T + np.diag(self._squares()[0])
+        return sum((products(block) for block, _ in self._item_shares()), np.zeros((1, 1)))
+
+    def _squares(self) -> tuple[FloatArray, FloatArray]:
+        """Of each model: the variance of its share between items, and the sum of its items' squared weights."""
+        models = len(self.share)
+        variance, squares = np.zeros(models), np.zeros(models)
+        if self.rows.item is None:
+            sides = zip((self.rows.model_a, self.rows.model_b), self._row_shares(), self.weights, strict=True)
+            for who, one, weight in sides:
+                variance += summed(who, one**2, models)
+                squares += summed(who, weight**2, models)
+            return variance, squares
+        for block, weight in self._item_shares():
+            variance += np.einsum("im,im->m", block, block)
+            squares += np.einsum("im,im->m", weight, weight)
+        return variance, squares
+
+    def _row_shares(self) -> _Sides:
+        """Of each row: what it adds to the deviation of each side's share, as if it had had no say in it."""
+        n = np.where(self.n > 0, self.n, 1.0)
+        sides = zip((self.rows.model_a, self.rows.model_b), self.residuals, self.weights, strict=True)
+        one, other = (residual / n[who] * left_out(weight / n[who]) for who, residual, weight in sides)
+        return one, other
+
+    def _item_shares(self) -> Iterator[_Sides]:
+        """Items x models, some items at a time: what the item adds to the deviation of each share, and its weight."""
+        n = np.where(self.n > 0, self.n, 1.0)
+        weights = _item_sums(self.rows, self.weights)
+        for residual, weight in zip(_item_sums(self.rows, self.residuals), weights, strict=True):
+            yield residual / n * left_out(weight / n), weight
+
+
+def _like(n: float, squares: float) -> float:
+    return float(n**2 / squares) if squares > 0 else 0.0
 
 
 def win_rates(comparisons: Comparisons, *, policy: Policy = "average", level: float = LEVEL) -> tuple[WinRate, ...]:
@@ -142,6 +180,7 @@ def _tallied(comparisons: Comparisons, scores: _Sides, weights: _Sides) -> WinTa
         share=share,
         n=n,
         items=played_and_items(comparisons)[1],
+        weights=weights,
         residuals=(weights[0] * (scores[0] - share[one]), weights[1] * (scores[1] - share[other])),
     )
 
@@ -155,16 +194,6 @@ def _with_weight(comparisons: Comparisons) -> Comparisons:
 def _scores(comparisons: Comparisons, tie: float) -> _Sides:
     points = np.array([0.0, tie, 1.0])
     return points[comparisons.sign + 1], points[1 - comparisons.sign]
-
-
-def _squares(comparisons: Comparisons, residuals: _Sides) -> FloatArray:
-    """Of each model: the sum over its items of the squared sum of its residuals."""
-    models = len(comparisons.models)
-    if comparisons.item is None:
-        sides = zip((comparisons.model_a, comparisons.model_b), residuals, strict=True)
-        return sum((summed(who, one**2, models) for who, one in sides), np.zeros(models))
-    blocks = _item_sums(comparisons, residuals)
-    return sum((np.einsum("im,im->m", block, block) for block in blocks), np.zeros(models))
 
 
 def _item_sums(comparisons: Comparisons, residuals: _Sides) -> Iterator[FloatArray]:

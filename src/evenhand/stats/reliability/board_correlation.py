@@ -1,36 +1,87 @@
-"""Whether two sets of judgements put the models in the same order, with an interval from resampled items."""
+"""Whether two sets of judgements of the same cases put the models in the same order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import LEVEL, reach, wilson
+from evenhand.stats.intervals import LEVEL
 from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
-from evenhand.stats.reliability.correlation import Coefficient, coefficient_of, correlation
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
-
-_MOST_UNDEFINED = 0.05
-"""Beyond this share of resamples without a correlation there are no bounds."""
+from evenhand.stats.reliability.latent_correlation import DRAWS, RANKED, TwoBoards, conclusion, latent_json, observed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardCorrelation:
     spearman: Estimate
     kendall: Estimate
-    """tau-b. `n` counts models, `clusters` the items resampled."""
+    """tau-b. Both as observed, without an interval; `n` counts models, `clusters` the items behind both boards."""
+    latent: Estimate
+    """Pearson's, of what the two boards measure."""
+    one_truth: tuple[Estimate, Estimate] | None
+    """Spearman's and Kendall's of two such boards of one truth: median and 95 % of the draws; None where errors are not
+    known or there is no correlation."""
+    reliability: tuple[float, float] | None
     models: tuple[str, ...]
     note: str
-    """How the intervals were made."""
+    """How the figures were made."""
 
     def as_json(self) -> dict[str, Json]:
         return {
             **self.spearman.as_json("spearman"),
             **self.kendall.as_json("kendall"),
+            **latent_json(self.latent, self.one_truth, self.reliability),
             "models": list(self.models),
             "note": self.note,
         }
+
+    @property
+    def sentence(self) -> str:
+        return conclusion(self.spearman, self.latent, self.one_truth)
+
+
+def board_correlation(
+    one: RaterMatrix, other: RaterMatrix, *, draws: int = DRAWS, seed: int = 0, level: float = LEVEL
+) -> BoardCorrelation:
+    """Of the models' mean verdicts; what an item does to both boards alike is an error that they share."""
+    if one.cases is not other.cases:
+        raise ValueError("Two boards are compared on one and the same list of cases.")
+    item, items = _items(one)
+    first, second = _sums(one, item, items), _sums(other, item, items)
+    both = (first.times.sum(axis=0) > 0) & (second.times.sum(axis=0) > 0)
+    models = tuple(name for name, kept in zip(one.cases.models, both.tolist(), strict=True) if kept)
+    boards = TwoBoards(
+        one=first.board[both],
+        other=second.board[both],
+        one_errors=first.errors[:, both],
+        other_errors=second.errors[:, both],
+    )
+    plain = {name: observed(boards.one, boards.other, name, clusters=items) for name in RANKED}
+    spearman, kendall = plain["spearman"], plain["kendall"]
+    lonely = items < 2 or bool((first.on_items[both] < 2).any() | (second.on_items[both] < 2).any())
+    if spearman.value is None or lonely:
+        reason = spearman.reason if spearman.value is None else "a model on one item tells nothing of its error"
+        nothing = Estimate(value=None, n=len(models), reason=reason)
+        note = "Observed correlations; nothing is known of the boards' errors."
+        return BoardCorrelation(
+            spearman=spearman, kendall=kendall, latent=nothing, one_truth=None, reliability=None, models=models,
+            note=note,
+        )  # fmt: skip
+    drawn = boards.of_one_truth(draws=draws, seed=seed, level=level)
+    return BoardCorrelation(
+        spearman=spearman,
+        kendall=kendall,
+        latent=replace(boards.latent(level), clusters=items),
+        one_truth=(drawn["spearman"], drawn["kendall"]),
+        reliability=boards.reliability,
+        models=models,
+        note=(
+            f"Rank correlations are as observed. one_truth: {draws} pairs of boards of one truth with the errors of "
+            f"these, seed {seed}. latent: without the errors, over the root of both reliabilities; its interval, "
+            "Fisher's z over the models, is conservative for these very models."
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,59 +91,27 @@ class _Sums:
     said: FloatArray
     times: FloatArray
 
-    def board(self, weight: FloatArray) -> FloatArray:
-        """Each model's mean when the items have these weights; NaN where it has none."""
+    @property
+    def board(self) -> FloatArray:
+        """Each model's mean; NaN where it has none."""
         with np.errstate(invalid="ignore"):
-            return (weight @ self.said) / (weight @ self.times)
+            return self.said.sum(axis=0) / self.times.sum(axis=0)
+
+    @property
+    def errors(self) -> FloatArray:
+        """What each item adds to the error of each mean: its residual, enlarged by its own say in the mean, so that the
+        squares are right on average."""
+        total = np.where(self.times.sum(axis=0) > 0, self.times.sum(axis=0), 1.0)
+        weight = np.minimum(self.times / total, _ALL)
+        return (self.said - np.nan_to_num(self.board) * self.times) / total / np.sqrt(1 - weight)
+
+    @property
+    def on_items(self) -> IntArray:
+        return np.count_nonzero(self.times, axis=0).astype(np.int64)
 
 
-def board_correlation(
-    one: RaterMatrix, other: RaterMatrix, *, rounds: int = 1000, seed: int = 0, level: float = LEVEL
-) -> BoardCorrelation:
-    """Of the models' mean verdicts. Items are drawn with replacement, the same for both, so that what makes an item
-    easy moves both boards alike; the interval is the percentiles'. With one item: Fisher's z over the models.
-    """
-    if one.cases is not other.cases:
-        raise ValueError("Two boards are compared on one and the same list of cases.")
-    item, items = _items(one)
-    first, second = _sums(one, item, items), _sums(other, item, items)
-    both = (first.times.sum(axis=0) > 0) & (second.times.sum(axis=0) > 0)
-    whole = first.board(np.ones(items))[both], second.board(np.ones(items))[both]
-    models = tuple(name for name, kept in zip(one.cases.models, both.tolist(), strict=True) if kept)
-    plain = {name: correlation(*whole, name, level=level) for name in _COEFFICIENTS}
-    if items < 2 or plain["spearman"].value is None:
-        note = "Intervals by Fisher's z over the models."
-        return BoardCorrelation(spearman=plain["spearman"], kendall=plain["kendall"], models=models, note=note)
-    weights = np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), size=rounds).astype(np.float64)
-    drawn = first.board(weights)[:, both], second.board(weights)[:, both]
-    found = {name: _resampled(plain[name], *drawn, name, items, level) for name in _COEFFICIENTS}
-    note = f"Intervals are percentiles of {rounds} resamples of items, seed {seed}."
-    return BoardCorrelation(spearman=found["spearman"], kendall=found["kendall"], models=models, note=note)
-
-
-_COEFFICIENTS: tuple[Coefficient, Coefficient] = ("spearman", "kendall")
-
-
-def _resampled(
-    plain: Estimate, one: FloatArray, other: FloatArray, name: Coefficient, items: int, level: float
-) -> Estimate:
-    values = [_defined(a, b, name) for a, b in zip(one, other, strict=True)]
-    known = np.array([value for value in values if value is not None])
-    bounds = -1.0, 1.0
-    if len(known) >= (1 - _MOST_UNDEFINED) * len(values):
-        lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-        bounds = float(lower), float(upper)
-    assert plain.value is not None
-    # Percentiles of ranks can leave the value itself outside; and few items that all agree show no spread.
-    furthest, _ = wilson(1.0, float(items), reach(items, level))
-    lower, upper = min(bounds[0], plain.value, furthest), max(bounds[1], plain.value, -furthest)
-    return Estimate(value=plain.value, lower=lower, upper=upper, n=plain.n, clusters=items)
-
-
-def _defined(one: FloatArray, other: FloatArray, name: Coefficient) -> float | None:
-    if np.isnan(one).any() or np.isnan(other).any() or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return None
-    return coefficient_of(one, other, name)
+_ALL = 0.999
+"""Of all a model's verdicts that one item is taken to hold at the most: one that holds all has no residual."""
 
 
 def _items(matrix: RaterMatrix) -> tuple[IntArray, int]:

@@ -1,15 +1,11 @@
-"""How much two score columns say the same: Spearman's and Kendall's rank correlation and R²."""
+"""Coefficients of correlation: Pearson's with R², Spearman's and Kendall's."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, reach
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 
@@ -19,32 +15,6 @@ FEWEST = 3
 """Two points always lie on a line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnPair:
-    """Two columns over the rows (models) that have a score in both."""
-
-    first: str
-    second: str
-    spearman: Estimate
-    r_squared: Estimate
-
-    def as_json(self) -> dict[str, Json]:
-        return {
-            "first": self.first,
-            "second": self.second,
-            **self.spearman.as_json("spearman"),
-            **self.r_squared.as_json("r_squared"),
-        }
-
-
-def correlate(table: Mapping[str, Sequence[float | None]], *, level: float = LEVEL) -> tuple[ColumnPair, ...]:
-    """Every pair of columns of a table of models x benchmarks; a missing score leaves its model out of that pair."""
-    columns = {name: np.array([math.nan if one is None else one for one in column]) for name, column in table.items()}
-    if len({len(column) for column in columns.values()}) > 1:
-        raise ValueError("All columns have one entry for each model.")
-    return tuple(_pair(first, second, columns, level) for first, second in combinations(columns, 2))
-
-
 def correlation(one: FloatArray, other: FloatArray, coefficient: Coefficient, *, level: float = LEVEL) -> Estimate:
     """With an interval on Fisher's z, for scores of which nothing is known but their value.
 
@@ -52,7 +22,7 @@ def correlation(one: FloatArray, other: FloatArray, coefficient: Coefficient, *,
     23); Kendall sqrt(0.437/(n-4)) (Fieller, Hartley and Pearson 1957, Biometrika 44, 470). A perfect order is given the
     bound of one neighbouring pair exchanged, so that three models in the same order prove nothing.
     """
-    reason = _no_correlation(one, other)
+    reason = no_correlation(one, other)
     if reason:
         return Estimate(value=None, n=len(one), reason=reason)
     value = coefficient_of(one, other, coefficient)
@@ -90,19 +60,8 @@ def squared(r: Estimate) -> Estimate:
     return Estimate(value=r.value**2, lower=lower, upper=max(ends), n=r.n, clusters=r.clusters)
 
 
-def _pair(first: str, second: str, columns: Mapping[str, FloatArray], level: float) -> ColumnPair:
-    one, other = columns[first], columns[second]
-    there = np.isfinite(one) & np.isfinite(other)
-    one, other = one[there], other[there]
-    return ColumnPair(
-        first=first,
-        second=second,
-        spearman=correlation(one, other, "spearman", level=level),
-        r_squared=squared(correlation(one, other, "pearson", level=level)),
-    )
-
-
-def _no_correlation(one: FloatArray, other: FloatArray) -> str | None:
+def no_correlation(one: FloatArray, other: FloatArray) -> str | None:
+    """Why two columns have none; raises ValueError where they are not of one length."""
     if one.shape != other.shape or one.ndim != 1:
         raise ValueError("Two columns of one length are correlated.")
     if len(one) < FEWEST:

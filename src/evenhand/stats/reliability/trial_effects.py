@@ -89,7 +89,8 @@ def length_slope(signs: Sequence[int], words: Sequence[int], items: Sequence[str
     added = np.array(words, dtype=np.float64)
     mean = clustered_mean([float(sign) for sign in signs], items, weights=added / added.mean(), within=_SIGN)
     stretch = PER_WORDS * float(added.sum()) / float(added @ added)
-    return replace(_stretched(mean, stretch, 0.0), n=len(words))
+    # Words are no yes or no.
+    return replace(_stretched(mean, stretch, 0.0), n=len(words), cases=None)
 
 
 def looking(said: Sequence[Side]) -> Looks:

@@ -4,11 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reach
+from evenhand.stats.intervals import LEVEL, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
-from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, clustered_scores, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.sandwich import (
+    ScoreVectors,
+    clustered_scores,
+    likelihood_cells,
+    unclustered_scores,
+)
 from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable
 
@@ -36,6 +42,8 @@ class Covariance:
     """Of each model: the clusters its group's fit rests on."""
     clusters_of: IntArray
     """Of each model: the clusters it appears in."""
+    effective: FloatArray
+    """Of each parameter: how many clusters of equal weight would tell as much."""
     determined: BoolArray
     """Of each model: its group has more clusters than parameters, so a single strength may have an interval."""
     flat: bool
@@ -54,33 +62,47 @@ class Covariance:
         return np.sqrt(np.where((variance > 0) & ~self.unknown, variance, np.nan))
 
     def reach_of_strengths(self, level: float = LEVEL) -> FloatArray:
-        return reaches(self.clusters_of, level)
+        return reaches(self.effective[: len(self.clusters)], level)
 
     def reach_of_differences(self, level: float = LEVEL) -> FloatArray:
-        """M x M: by the model of the two that appears in fewer clusters."""
-        one = reaches(self.clusters_of, level)
+        """M x M: by the model of the two that rests on fewer clusters."""
+        one = self.reach_of_strengths(level)
         return np.maximum(one[:, None], one[None, :])
 
 
 def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
-    """The sandwich, times G/(G-1) for the G clusters of a group; `bench/coverage.py` shows how well that covers."""
-    slopes = slopes_at(solution.grouped.table, solution.fit)
-    counted = clustered_scores if clustered else unclustered_scores
-    table = solution.grouped.table
+    """The sandwich of scores that are each as if its cluster had had no say; `bench/coverage.py` shows what it covers."""
+    table, seen = solution.grouped.table, solution.comparisons
+    slopes = slopes_at(table, solution.fit)
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
     independent = _by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
-    scores = counted(solution.grouped, solution.comparisons, slopes)
-    return spread_of(solution, scores, clustered=clustered, independent=independent)
+    if clustered and seen.item is not None:
+        cells = likelihood_cells(table, slopes)
+        scores = clustered_scores(cells, solution.grouped.cell, seen.item, seen.weight, bread)
+    else:
+        scores = unclustered_scores(table, slopes, bread, _rows_of(table, seen))
+    return spread_of(solution, bread, scores, clustered=clustered, independent=independent)
+
+
+def _rows_of(table: PairTable, seen: Comparisons) -> IntArray:
+    if seen.weight is None:
+        return table.of_models().sum(axis=1).astype(np.int64)
+    one, other = (np.bincount(side, minlength=table.models) for side in (seen.model_a, seen.model_b))
+    return one + other
 
 
 def spread_of(
-    solution: Solution, scores: ScoreVectors, *, clustered: bool = True, independent: FloatArray | None = None
+    solution: Solution,
+    bread: FloatArray,
+    scores: ScoreVectors,
+    *,
+    clustered: bool = True,
+    independent: FloatArray | None = None,
 ) -> Covariance:
     """`independent`: of each model, its squared scores row by row; without it, what the fit expects them to be."""
     group = solution.structure.group
-    bread = centred_inverse(solution.fit.information, group)
     clusters = _clusters_by_group(solution, clustered)[group]
     covariance = bread @ scores.product @ bread
-    covariance *= _correction(clusters, scores.clusters, len(bread))
     covariance[: len(group), : len(group)] *= group[:, None] == group[None, :]
     determined = np.bincount(group, minlength=1)[group] - 1 + (len(bread) - len(group)) < clusters
     flat = _flat_pairs(covariance, bread, group)
@@ -94,22 +116,11 @@ def spread_of(
         clustered=clustered,
         clusters=clusters,
         clusters_of=scores.clusters_of,
+        effective=scores.effective,
         determined=determined,
         flat=bool((flat & determined[:, None]).any() or still.any()),
         unknown=flat & ~determined[:, None],
     )
-
-
-def reaches(clusters: IntArray, level: float) -> FloatArray:
-    """Of each count of clusters, how many standard errors an interval extends to each side."""
-    table = np.array([reach(count, level) for count in range(FEW_CLUSTERS + 1)])
-    return table[np.minimum(clusters, FEW_CLUSTERS)]
-
-
-def _correction(clusters: IntArray, all_clusters: int, size: int) -> FloatArray:
-    factor = np.full(size, all_clusters / max(all_clusters - 1, 1))
-    factor[: len(clusters)] = clusters / np.maximum(clusters - 1, 1)
-    return np.sqrt(np.outer(factor, factor))
 
 
 def _of_differences(covariance: FloatArray, models: int) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.sandwich import Factor
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import PairTable
 
@@ -60,6 +61,8 @@ class Cumulative:
     information: FloatArray
     scores: FloatArray
     """Rows x (1 + K): slope of a row's log-likelihood by its difference, then by each threshold."""
+    factors: tuple[Factor, ...]
+    """Of each row's curvature: above its lower cut, below its upper one, and the gap between."""
     log_likelihood: float
 
 
@@ -111,31 +114,35 @@ def _at(table: PairTable, of: Levels, parameters: FloatArray) -> Cumulative:
     by_lead = above - below
     by_threshold = (below + gap)[:, None] * of.upper - (above + gap)[:, None] * of.lower
     log_probability = log_gap - np.logaddexp(0.0, lower - lead) - np.logaddexp(0.0, lead - upper)
+    apart = np.column_stack((np.zeros_like(table.covariates), of.upper - of.lower))
+    factors = (
+        Factor(size=above * (1 - above), lead=True, extras=np.column_stack((table.covariates, -of.lower))),
+        Factor(size=below * (1 - below), lead=True, extras=np.column_stack((table.covariates, -of.upper))),
+        Factor(size=gap * (1 + gap), lead=False, extras=apart),
+    )
     return Cumulative(
         parameters=parameters,
-        information=_information(
-            table, of, count * above * (1 - above), count * below * (1 - below), count * gap * (1 + gap)
-        ),
+        information=_information(table, factors),
         scores=np.column_stack((by_lead, by_threshold)),
+        factors=factors,
         log_likelihood=float(count @ log_probability),
     )
 
 
-def _information(table: PairTable, of: Levels, above: FloatArray, below: FloatArray, gap: FloatArray) -> FloatArray:
-    """Minus the second derivatives, from those of the three factors of a row's probability."""
-    models, covariates = table.models, table.covariates
-    by_lead, apart = above + below, of.upper - of.lower
-    mixed = -(above[:, None] * of.lower + below[:, None] * of.upper)
-    extras = np.column_stack((by_lead[:, None] * covariates, mixed))
-    edge = np.array([spread_over_models(table, column) for column in extras.T]).reshape(-1, models)
-    thresholds = (
-        of.lower.T @ (above[:, None] * of.lower)
-        + of.upper.T @ (below[:, None] * of.upper)
-        + apart.T @ (gap[:, None] * apart)
-    )
-    inner = covariates.T @ extras
-    corner = np.block([[inner], [inner[:, covariates.shape[1] :].T, thresholds]])
-    return np.block([[laplacian(table, by_lead), edge.T], [edge, corner]])
+def _information(table: PairTable, factors: tuple[Factor, ...]) -> FloatArray:
+    """Minus the second derivatives."""
+    count, models = table.counts.sum(axis=1), table.models
+    width = models + factors[0].extras.shape[1]
+    found = np.zeros((width, width))
+    for one in factors:
+        size = count * one.size
+        found[models:, models:] += one.extras.T @ (size[:, None] * one.extras)
+        if one.lead:
+            found[:models, :models] += laplacian(table, size)
+            edge = np.array([spread_over_models(table, size * column) for column in one.extras.T]).reshape(-1, models)
+            found[models:, :models] += edge
+            found[:models, models:] += edge.T
+    return found
 
 
 def _gradient(table: PairTable, scores: FloatArray) -> FloatArray:

@@ -97,12 +97,10 @@ class Slopes:
         value, n = float(solution.fit.slopes[place]), float(_weight(solution)[touched].sum())
         if not self._determined(everywhere) or clusters < 2:
             return Estimate(value=value, n=n, clusters=clusters)
-        # The covariance carries the correction of all clusters; a slope's own may be far fewer.
-        correction = clusters / (clusters - 1) * (everywhere - 1) / everywhere
         at = len(solution.structure.group) + place
-        error = math.sqrt(max(float(self.spread.covariance[at, at]), 0.0) * correction)
+        error = math.sqrt(max(float(self.spread.covariance[at, at]), 0.0))
         pull = float((_weight(solution) * covariate)[touched].mean())
-        half = max(error * reach(clusters, level), self._least(at, level) * pull)
+        half = max(error * reach(float(self.spread.effective[at]), level), self._least(at, level) * pull)
         return Estimate(value=value, lower=value - half, upper=value + half, n=n, clusters=clusters)
 
     def _determined(self, clusters: int) -> bool:

@@ -6,16 +6,21 @@ import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.components import Structure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread_of
-from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit
-from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors
+from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit, centred_inverse
+from evenhand.stats.ratings.bradley_terry.sandwich import (
+    CellScores,
+    Factor,
+    ScoreVectors,
+    clustered_scores,
+    distinct_pairs,
+)
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.bradley_terry.unbounded_fits import SeparationLimits, unbounded_sides
 from evenhand.stats.ratings.codes import Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.cumulative import Cumulative, Levels, fit_cumulative, levels
 from evenhand.stats.ratings.effects.order_columns import in_both_orders, orders
-from evenhand.stats.ratings.item_blocks import clusters_in, item_blocks, played_and_items
-from evenhand.stats.ratings.sums import FloatArray, products, summed
+from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import Grouped, PairTable, pair_table
 
 _FAR = 15.0
@@ -58,10 +63,11 @@ def ordinal_solution(seen: Comparisons, value: Signs) -> OrdinalSolution | str:
         # A model that cannot be placed has only verdicts of the outermost level, which lies beyond the last threshold.
         offset=of.first * fitted.order - np.sign(value) * fitted.last,
     )
-    scores = _item_scores(within, grouped, fitted)
+    bread = centred_inverse(fitted.fit.information, found.group)
+    scores = _item_scores(within, grouped, fitted, bread)
     return OrdinalSolution(
         solution=solution,
-        spread=spread_of(solution, scores),
+        spread=spread_of(solution, bread, scores),
         with_order=with_order,
         sizes=tuple(sizes[1:].tolist()),
     )
@@ -90,6 +96,7 @@ class _Fitted:
     """Its covariates are the order and, for each threshold, zeros: nothing is added to a lead by them."""
     fit: Fit
     scores: FloatArray
+    factors: tuple[Factor, ...]
     order: float
     last: float
 
@@ -115,6 +122,7 @@ def _fitted(table: PairTable, found: Structure, with_order: bool) -> "_Fitted | 
             log_likelihood=best.log_likelihood,
         ),
         scores=best.scores,
+        factors=best.factors,
         order=float(slopes[0]) if with_order else 0.0,
         last=float(slopes[-1]) if len(of.start) else 0.0,
     )
@@ -152,23 +160,18 @@ def _why(table: PairTable, of: Levels) -> str:
     return f"The verdicts' levels have no finite fit: nothing bounds {' and '.join(named)}."
 
 
-def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted) -> ScoreVectors:
-    """The sandwich's filling: each item's summed score with itself; without items each row's."""
-    table, row, models = fitted.table, grouped.row, fitted.table.models
-    weight = np.ones(len(within)) if within.weight is None else within.weight
-    pull = fitted.scores[row, 0] * weight
-    with_order = table.covariates.shape[1] - (fitted.scores.shape[1] - 1)
-    extras = [pull * table.covariates[row, 0]] if with_order else []
-    extras += [fitted.scores[row, 1 + place] * weight for place in range(fitted.scores.shape[1] - 1)]
+def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted, bread: FloatArray) -> ScoreVectors:
+    """Every item a cluster; without items every row."""
+    table, scores = fitted.table, fitted.scores
+    thresholds = scores.shape[1] - 1
+    pairs, pair = distinct_pairs(table)
+    extras = [scores[:, 0] * column for column in table.covariates.T[: table.covariates.shape[1] - thresholds]]
+    cells = CellScores(
+        pairs=pairs,
+        pair=pair,
+        pull=scores[:, 0],
+        extras=(*extras, *scores.T[1:]),
+        factors=fitted.factors,
+    )
     item = np.arange(len(within), dtype=np.int32) if within.item is None else within.item
-    items = int(item.max(initial=-1)) + 1
-    first, second = table.first[row], table.second[row]
-    width = models + len(extras)
-    product = np.zeros((width, width))
-    for block in item_blocks(item, items, width):
-        cell = block.item * np.int64(models)
-        sums = summed(cell + first[block.rows], pull[block.rows], block.items * models)
-        sums -= summed(cell + second[block.rows], pull[block.rows], block.items * models)
-        beside = [summed(block.item, extra[block.rows], block.items) for extra in extras]
-        product += products(np.column_stack([sums.reshape(block.items, models), *beside]))
-    return ScoreVectors(product=product, clusters=clusters_in(within), clusters_of=played_and_items(within)[1])
+    return clustered_scores(cells, grouped.row, item, within.weight, bread)

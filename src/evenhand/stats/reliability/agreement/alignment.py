@@ -3,7 +3,7 @@
 Equations 1 and 2 of Creation-MMBench, section F.2; pooled over cases as its Table 7 pools (spec A7).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range, clustered_mean, clustered_share
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
-from evenhand.stats.reliability.agreement.kappa import cohens_kappa
+from evenhand.stats.reliability.agreement.kappa import cohens_kappa, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import HIGHEST, RaterMatrix, majority
 from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
 
@@ -34,7 +34,9 @@ class AlignmentFigures:
     majority: Estimate
     """Share whose sign is the one that most people gave, over the cases where one sign leads alone; it may be 0."""
     kappa: Estimate
-    """Cohen's, of the signs: better, equal, worse."""
+    """Cohen's, of the signs: better, equal, worse. Without an interval where too few cases lie outside one sign."""
+    ac1: Estimate
+    """Gwet's, of the same three signs."""
     kappa_weighted: Estimate
     """Quadratic, of the values."""
 
@@ -46,6 +48,7 @@ class AlignmentFigures:
             **self.majority.as_json("majority"),
             **self.kappa.as_json("kappa"),
             **self.kappa_weighted.as_json("kappa_weighted"),
+            **self.ac1.as_json("ac1"),
         }
 
 
@@ -94,6 +97,38 @@ class Ceiling:
             "raters": raters,
             **_together_json(self),
             "over_people": _together_json(self.over_people),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BesidePeople:
+    """A judge in a person's place: both held against the same people on the same cases.
+
+    Of each person on a case that others judged too: the person, and the judge instead, against all the others. So both
+    meet the mean of equally many people; against all of them the judge would meet a steadier mean than any person does.
+    `n` of a figure counts such places.
+    """
+
+    judge: Together
+    people: Together
+    cases: int
+    fewest: int
+    """People that both are held against on a case, at the least."""
+    most: int
+
+    @property
+    def number(self) -> str:
+        """2 people, 2 to 4 people."""
+        many = str(self.most) if self.fewest == self.most else f"{self.fewest} to {self.most}"
+        return f"{many} {'person' if self.most == 1 else 'people'}"
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "judge": _together_json(self.judge),
+            "people": _together_json(self.people),
+            "cases": self.cases,
+            "against_fewest": self.fewest,
+            "against_most": self.most,
         }
 
 
@@ -172,6 +207,27 @@ def ceiling(people: RaterMatrix) -> Ceiling:
     )
 
 
+def beside_people(judge: RaterMatrix, people: RaterMatrix) -> BesidePeople | None:
+    """Of one judge; None where no case that it judged was judged by two people."""
+    verdict = np.full(len(judge.cases), np.nan)
+    verdict[judge.case] = judge.value
+    shared = people.only(~np.isnan(verdict[people.case]))
+    compared = against_others(shared)
+    if not len(compared.judged):
+        return None
+    _, count = shared.per_case()
+    others = count[compared.case] - 1
+    levels = compared.levels if judge.levels == people.levels else None
+    placed = replace(compared, judged=verdict[compared.case], levels=levels)
+    return BesidePeople(
+        judge=_together(placed, crossed=False),
+        people=_together(compared, crossed=False),
+        cases=len(np.unique(compared.case)),
+        fewest=int(others.min()),
+        most=int(others.max()),
+    )
+
+
 def _together(compared: ComparedVerdicts, *, crossed: bool) -> Together:
     near = _near(compared)
     sides, most = _sided(compared), _led(compared)
@@ -229,6 +285,7 @@ def figures(compared: ComparedVerdicts) -> AlignmentFigures:
         agreement=_share(_same_sign(sides, sides.people), sides),
         majority=_share(_same_sign(most, most.majority), most),
         kappa=cohens_kappa(*signs, compared.item),
+        ac1=gwets_ac1(*signs, compared.item),
         kappa_weighted=_other_scale()
         if compared.levels is None
         else cohens_kappa(compared.judged, compared.people, compared.item, weighting="quadratic"),

@@ -1,4 +1,4 @@
-"""Cohen's kappa, plain and weighted, of two raters on the same cases; clustered by item."""
+"""Cohen's kappa, plain and weighted, and Gwet's AC1 of two raters on the same cases; clustered by item."""
 
 import math
 from dataclasses import dataclass
@@ -14,6 +14,13 @@ Weighting: TypeAlias = Literal["none", "quadratic"]
 
 MOST_VALUES = 2_000
 """Different values that a table of every pair of them can hold."""
+
+FEWEST_OUTSIDE = 15
+"""Cases that each rater must have put outside its largest class, for kappa to have an interval: with fewer, intervals
+of any kind that was tried (delta method, Fisher's z, smoothed tables, bootstrap) miss the truth too often."""
+
+SIGNS = 3
+"""Classes of a verdict's sign: better, equal, worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,10 +51,10 @@ def cohens_kappa(
 
     Weighted kappa is the quadratic one, which takes means of several people as they are
     and does not depend on how they are binned. Distances are those of the values themselves. The interval is the delta
-    method's, clustered by item, on Fisher's z.
+    method's, clustered by item, on Fisher's z; there is none, with its reason, where a rater put fewer than
+    FEWEST_OUTSIDE cases outside its largest class.
     """
-    if not one.shape == other.shape == item.shape or one.ndim != 1:
-        raise ValueError("The two raters' verdicts and the items are three lists of one length.")
+    _refuse_lengths(one, other, item)
     if not len(one):
         return Estimate(value=None, reason="no cases")
     values, code = np.unique(np.concatenate([one, other]), return_inverse=True)
@@ -58,13 +65,66 @@ def cohens_kappa(
     table = _Table(shares=counts.reshape(len(values), -1) / len(one), cost=_cost(values, weighting))
     if table.expected == 0:
         return Estimate(value=None, n=len(one), reason="both raters gave one and the same verdict throughout")
-    if 1 in (len(np.unique(row)), len(np.unique(column))):
-        # With a rater who always says the same kappa is 0 whatever the other says: that proves nothing.
-        clusters = len(np.unique(item))
-        return Estimate(value=0.0, lower=-1.0, upper=1.0, n=len(one), clusters=clusters)
+    # With a rater who always says the same kappa is 0 whatever the other says, and rounding must not make it -0.
+    varied = 1 not in (len(np.unique(row)), len(np.unique(column)))
+    value = 1 - table.observed / table.expected if varied else 0.0
     sums = summed_by_item(table.influence()[row, column], item)
+    few = _too_few_outside(row, column, item)
+    if few is not None:
+        return Estimate(value=value, n=len(one), clusters=len(sums), reason=few)
     error = standard_error(sums) / len(one)
-    return fisher_estimate(1 - table.observed / table.expected, error, n=len(one), clusters=len(sums), level=level)
+    return fisher_estimate(value, error, n=len(one), clusters=len(sums), level=level)
+
+
+def gwets_ac1(
+    one: FloatArray, other: FloatArray, item: IntArray, *, classes: int = SIGNS, level: float = LEVEL
+) -> Estimate:
+    """(pa - pe) / (1 - pe) with pe = sum of p (1 - p) / (classes - 1), p a class's mean share of both raters.
+
+    Gwet 2008, Br. J. Math. Stat. Psychol. 61, 29. Unlike kappa it does not fall towards 0 where nearly all verdicts are
+    of one class, and its interval holds there too: his linearised variance, clustered by item, on Fisher's z.
+    `classes` are all that could be given, seen or not. Raises ValueError where more are seen.
+    """
+    _refuse_lengths(one, other, item)
+    if not len(one):
+        return Estimate(value=None, reason="no cases")
+    values, code = np.unique(np.concatenate([one, other]), return_inverse=True)
+    if len(values) > classes or classes < 2:
+        raise ValueError(f"AC1 takes two classes at least, and all that are given: not {classes} of {len(values)}.")
+    row, column = code[: len(one)], code[len(one) :]
+    alike = (row == column).astype(np.float64)
+    share = np.bincount(code) / len(code)
+    agreed, chance = float(alike.mean()), float(share @ (1 - share)) / (classes - 1)
+    value = (agreed - chance) / (1 - chance)
+    # What a case adds to the chance agreement: each class counts by how far it is from one half.
+    slope = (1 - 2 * share) / (classes - 1)
+    of_chance = (slope[row] + slope[column]) / 2 - float(slope @ share)
+    influence = (alike - agreed - (1 - value) * of_chance) / (1 - chance)
+    sums = summed_by_item(influence, item)
+    return fisher_estimate(value, standard_error(sums) / len(one), n=len(one), clusters=len(sums), level=level)
+
+
+def _refuse_lengths(one: FloatArray, other: FloatArray, item: IntArray) -> None:
+    if not one.shape == other.shape == item.shape or one.ndim != 1:
+        raise ValueError("The two raters' verdicts and the items are three lists of one length.")
+
+
+def _too_few_outside(row: IntArray, column: IntArray, item: IntArray) -> str | None:
+    """Why kappa has no interval; None where it has one.
+
+    Cases outside the largest class must also lie on several items: as many, or half of the items where they are fewer.
+    """
+    items = len(np.unique(item))
+    for verdicts in (row, column):
+        outside = verdicts != np.bincount(verdicts).argmax()
+        cases, on = int(np.count_nonzero(outside)), len(np.unique(item[outside]))
+        if cases < FEWEST_OUTSIDE or on < min(FEWEST_OUTSIDE, items / 2):
+            where = f" on {on} items" if cases >= FEWEST_OUTSIDE else ""
+            return (
+                f"no interval: one side has only {cases} of {len(row)} cases{where} outside its largest class, "
+                f"{FEWEST_OUTSIDE} are needed"
+            )
+    return None
 
 
 def _cost(values: FloatArray, weighting: Weighting) -> FloatArray:

@@ -64,7 +64,7 @@ def above_chance(score: Estimate, chance: float, *, attainable: float = 1.0) -> 
     def lifted(value: float | None) -> float | None:
         return None if value is None else (value - chance) / (attainable - chance)
 
-    return replace(score, value=lifted(score.value), lower=lifted(score.lower), upper=lifted(score.upper))
+    return replace(score, value=lifted(score.value), lower=lifted(score.lower), upper=lifted(score.upper), cases=None)
 
 
 def expected(pattern: ChancePattern, *, seed: int = 0) -> Simulated:

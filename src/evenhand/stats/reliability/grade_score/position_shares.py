@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import share_of_sums
+from evenhand.stats.intervals import Basis, left_out, share_of_sums
 from evenhand.stats.reliability.grade_score.option_rows import Block, IntArray
 
 
@@ -67,10 +67,12 @@ def _pick_rate(picked: IntArray, trials: IntArray, item: IntArray) -> Estimate:
     """A share of trials clustered by item, from how many each row has; the items are numbers, so nothing is sorted."""
     total = int(trials.sum())
     share = int(picked.sum()) / total if total else 0.0
-    of_item = np.bincount(item, weights=picked - share * trials)
-    clusters = int(np.count_nonzero(np.bincount(item, weights=trials)))
+    size = np.bincount(item, weights=trials)
+    part = size / max(total, 1)
+    of_item = np.bincount(item, weights=picked - share * trials) / max(total, 1) * left_out(part)
+    basis = Basis.of(size[size > 0]) if total else Basis(clusters=0, effective=0.0)
     # Not the product of vectors, which wakes a thread for each core.
-    return share_of_sums(share, total, float(np.square(of_item).sum()), clusters)
+    return share_of_sums(share, float(np.square(of_item).sum()), basis, 1 / max(total, 1), n=total)
 
 
 def _joined(parts: Sequence[IntArray]) -> IntArray:

@@ -1,0 +1,165 @@
+"""Who won each row of a table of battles: told by a word for its side, or by the model's name.
+
+Models may be named as the words are (`right`, `tie`, `model_a`). Then all rows together say which of the two is meant,
+or the user does; a row is never read by itself.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.benchmarks.data_error import near, quoted
+from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.stats.ratings.codes import WINNERS, Signs, WinnerWords, winner_words
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WinnerAs: TypeAlias = Literal["names", "words"]
+
+_OTHERWISE: dict[WinnerAs, WinnerAs] = {"names": "words", "words": "names"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Winners:
+    sign: Signs
+    """In favour of the row's first model."""
+    spaced: int
+    """Rows whose winner has spaces around it."""
+    note: str | None = None
+    """How it was read, where it could have been read otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WinnerColumn:
+    table: ColumnSource
+    said: "pl.Series"
+    """What the column holds, text in every row."""
+    sides: "tuple[pl.Series, pl.Series]"
+    """The two models of each row."""
+    models: tuple[str, ...]
+    """All names there are."""
+
+    def read(self, asked: WinnerAs | None) -> Winners:
+        """`asked`: names or words; None: what the rows say. Raises ExchangeError where they do not say it, and where a
+        row fits neither."""
+        if asked == "words":
+            return self._words_only()
+        if asked == "names":
+            return self._names_only()
+        alike = any(name.strip().lower() in WINNERS for name in self.models)
+        if not alike or not self._two_ways.any():
+            return self._either()
+        return self._told_by_all()
+
+    @cached_property
+    def _words(self) -> WinnerWords:
+        return winner_words(self.said)
+
+    @cached_property
+    def _is_word(self) -> npt.NDArray[np.bool_]:
+        unknown = self._words.unknown
+        return np.ones(len(self.said), dtype=np.bool_) if unknown is None else ~unknown
+
+    @cached_property
+    def _is_side(self) -> "tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]":
+        named = self.said.str.strip_chars()
+        one, other = ((named == side.str.strip_chars()).to_numpy() for side in self.sides)
+        return one, other
+
+    @cached_property
+    def _is_name(self) -> npt.NDArray[np.bool_]:
+        return self._is_side[0] | self._is_side[1]
+
+    @cached_property
+    def _by_name(self) -> Signs:
+        """0 where the winner is neither model of the row."""
+        one, other = self._is_side
+        return one.astype(np.int8) - other.astype(np.int8)
+
+    @cached_property
+    def _two_ways(self) -> npt.NDArray[np.bool_]:
+        """Rows that say one thing as a word and another as a name; a model against itself says nothing."""
+        against_itself = self._is_side[0] & self._is_side[1]
+        return self._is_word & self._is_name & (self._words.sign != self._by_name) & ~against_itself
+
+    def _either(self) -> Winners:
+        """Words, and names where there is no such word: no row can be read in two ways."""
+        words = self._words
+        if words.unknown is None:
+            return Winners(sign=words.sign, spaced=words.spaced)
+        self._refuse(~self._is_word & ~self._is_name, _EITHER)
+        return Winners(sign=np.where(self._is_word, words.sign, self._by_name).astype(np.int8), spaced=words.spaced)
+
+    def _words_only(self) -> Winners:
+        self._refuse(~self._is_word, f"one of {', '.join(WINNERS)}")
+        return Winners(sign=self._words.sign, spaced=self._words.spaced)
+
+    def _names_only(self) -> Winners:
+        """A tie has no name, so its words stay, where they are no model of the row."""
+        tie = self._is_word & (self._words.sign == 0)
+        self._refuse(~self._is_name & ~tie, "the name of one of the row's two models, or tie,")
+        return Winners(sign=self._by_name, spaced=self._words.spaced)
+
+    def _told_by_all(self) -> Winners:
+        """Some rows can be read in two ways: what the others can be read as decides."""
+        self._refuse(~self._is_word & ~self._is_name, _EITHER)
+        only_word, only_name = self._is_word & ~self._is_name, self._is_name & ~self._is_word
+        ties = only_word & (self._words.sign == 0)
+        told_sides = bool((only_word & ~ties).any())
+        if not only_word.any():
+            return self._with_note("names")
+        if not only_name.any() and told_sides:
+            return self._with_note("words")
+        model_called_tie = bool((self._two_ways & (self._words.sign == 0)).any())
+        if only_name.any() and not told_sides and not model_called_tie:
+            return self._with_note("names")
+        raise self._undecided(only_word, only_name)
+
+    def _with_note(self, read: WinnerAs) -> Winners:
+        found = self._names_only() if read == "names" else self._words_only()
+        what = "models' names" if read == "names" else "words for a side or a tie"
+        why = (
+            "every winner can be one of its row's models, or is a tie"
+            if read == "names"
+            else "some of them are words and no model of their row"
+        )
+        rows = int(np.count_nonzero(self._two_ways))
+        note = (
+            f"Winners are read as {what}, for {why}; in {rows:,} of {len(self.said):,} rows the other reading would "
+            f"say otherwise (--winner-as {_OTHERWISE[read]})."
+        )
+        return Winners(sign=found.sign, spaced=found.spaced, note=note)
+
+    def _undecided(self, only_word: npt.NDArray[np.bool_], only_name: npt.NDArray[np.bool_]) -> Exception:
+        row = int(self._two_ways.argmax())
+        parts = [self._example(only_word, "a word"), self._example(only_name, "a name")]
+        told = " and ".join(part for part in parts if part)
+        return self.table.fault(
+            f"The winner is {str(self.said[row])!r}, a word for a side or a tie and also a model of its row, and the "
+            f"rows do not say which is meant: {told}. Give --winner-as names or --winner-as words.",
+            row=row + 1,
+        )
+
+    def _example(self, rows: npt.NDArray[np.bool_], what: str) -> str | None:
+        if not rows.any():
+            return None
+        return f"{str(self.said[int(rows.argmax())])!r} in row {int(rows.argmax()) + 1} can only be {what}"
+
+    def _refuse(self, rows: npt.NDArray[np.bool_], expected: str) -> None:
+        """Raises ExchangeError where there is such a row."""
+        if not rows.any():
+            return
+        row, number = int(rows.argmax()), int(np.count_nonzero(rows))
+        word = str(self.said[row])
+        players = [str(side[row]) for side in self.sides]
+        more = f" {number:,} rows have a winner that is none of these." if number > 1 else ""
+        close = near(word, [*WINNERS, *players])
+        hint = f" Did you mean {quoted(close[:1])}?" if close else ""
+        raise self.table.fault(f"The winner is {word!r}; {expected} is expected.{more}{hint}", row=row + 1)
+
+
+_EITHER = f"one of {', '.join(WINNERS)}, or the name of one of the row's two models"

@@ -1,0 +1,166 @@
+"""How far two boards agree in what they measure, told apart from the errors that both carry.
+
+The rank correlation of two boards is lower than that of what they measure, since each has errors of its own; resampling
+their items would only add to them. So it stands without an interval, beside what two such boards of one truth would
+show, and beside the correlation of the latent ratings, which takes the errors out and has an interval.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.stats.intervals import LEVEL, MANY, reach
+from evenhand.stats.reliability.correlation import Coefficient, coefficient_of, no_correlation
+from evenhand.stats.reliability.grade_score.option_rows import FloatArray
+
+DRAWS = 1000
+"""Pairs of boards of one truth."""
+
+OBSERVED = "no interval: errors of the boards lower it; latent has one"
+"""Why an observed correlation has no interval."""
+
+_LEAST_RELIABILITY = 0.05
+"""A board that is nothing but error is taken to hold a little, so that the correction stays finite."""
+
+_ONLY_ERROR = 1e-9
+"""Below this, an error that counts for none."""
+
+RANKED: tuple[Coefficient, Coefficient] = ("spearman", "kendall")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TwoBoards:
+    """The ratings of the same models on two boards, and what makes them err."""
+
+    one: FloatArray
+    other: FloatArray
+    one_errors: FloatArray
+    """Sources x models: how much each independent source of error, of variance 1, moves each rating. A source, such as
+    an item that both boards rest on, may move both."""
+    other_errors: FloatArray
+
+    @classmethod
+    def apart(cls, one: FloatArray, one_error: FloatArray, other: FloatArray, other_error: FloatArray) -> "TwoBoards":
+        """With standard errors that have nothing to do with each other."""
+        none = np.zeros((len(one), len(one)))
+        return cls(
+            one=one,
+            other=other,
+            one_errors=np.concatenate([np.diag(one_error), none]),
+            other_errors=np.concatenate([none, np.diag(other_error)]),
+        )
+
+    @property
+    def reliability(self) -> tuple[float, float]:
+        """Of each board: the part of its variance over the models that is not error."""
+        one, other = (
+            max(1 - _shared(errors, errors) / _shared_spread(board, board), _LEAST_RELIABILITY)
+            for board, errors in ((self.one, self.one_errors), (self.other, self.other_errors))
+        )
+        return one, other
+
+    def latent(self, level: float = LEVEL) -> Estimate:
+        """Pearson's correlation of what the boards measure (Spearman 1904, Am. J. Psychol. 15, 72): the observed one
+        without the error they share, over the root of both reliabilities.
+
+        The interval is Fisher's z over the models, divided by the same. It counts which models were taken too, so it is
+        conservative for these very models. Raises nothing; there is a reason where there is no value.
+        """
+        models = len(self.one)
+        reason = no_correlation(self.one, self.other)
+        if reason:
+            return Estimate(value=None, n=models, reason=reason)
+        spread = math.sqrt(_shared_spread(self.one, self.one) * _shared_spread(self.other, self.other))
+        common = _shared_spread(self.one, self.other) - _shared(self.one_errors, self.other_errors)
+        r = min(max(common / spread, -1.0), 1.0)
+        reliable = math.sqrt(math.prod(self.reliability))
+        half = reach(MANY, level) / math.sqrt(max(models - 3, 1))
+        z = math.atanh(min(max(r, -_NEARLY), _NEARLY))
+        value, lower, upper = (
+            min(max(bound / reliable, -1.0), 1.0) for bound in (r, math.tanh(z - half), math.tanh(z + half))
+        )
+        return Estimate(value=value, lower=lower, upper=upper, n=models, clusters=models)
+
+    def of_one_truth(self, *, draws: int, seed: int, level: float = LEVEL) -> dict[Coefficient, Estimate]:
+        """What the rank correlations of two boards with these errors would be if both measured one and the same: the
+        median of so many draws, and where the middle of them lies.
+
+        The truth of a draw is what both boards together say of it, with its own uncertainty.
+        """
+        rng = np.random.default_rng(seed)
+        models = len(self.one)
+        reliable = self.reliability
+        scales = [math.sqrt(_shared_spread(board, board)) for board in (self.one, self.other)]
+        weight = [min(part / max(1 - part, _ONLY_ERROR), 1 / _ONLY_ERROR) for part in reliable]
+        known = 1 + sum(weight)
+        seen = [
+            (board - board.mean()) / (scale * math.sqrt(part)) * sign
+            for board, scale, part, sign in zip(
+                (self.one, self.other), scales, reliable, (1.0, self._sign), strict=True
+            )
+        ]
+        mean = (weight[0] * seen[0] + weight[1] * seen[1]) / known
+        truth = mean + rng.normal(0, math.sqrt(1 / known), (draws, models))
+        source = rng.normal(0, 1, (draws, len(self.one_errors)))
+        one, other = (
+            truth * scale * math.sqrt(part) + source @ errors
+            for scale, part, errors in zip(scales, reliable, (self.one_errors, self.other_errors), strict=True)
+        )
+        return {name: _middle(one, other, name, level) for name in RANKED}
+
+    @property
+    def _sign(self) -> float:
+        """Boards in opposite orders have one truth too, of which one tells the reverse: it is turned round."""
+        return -1.0 if _shared_spread(self.one, self.other) < 0 else 1.0
+
+
+_NEARLY = 1 - 1e-12
+
+
+def _shared_spread(one: FloatArray, other: FloatArray) -> float:
+    return float((one - one.mean()) @ (other - other.mean())) / (len(one) - 1)
+
+
+def _shared(one: FloatArray, other: FloatArray) -> float:
+    """What errors add to the covariance of two boards over the models; what moves all models alike adds nothing."""
+    centred = [errors - errors.mean(axis=1, keepdims=True) for errors in (one, other)]
+    return float((centred[0] * centred[1]).sum()) / (one.shape[1] - 1)
+
+
+def _middle(one: FloatArray, other: FloatArray, name: Coefficient, level: float) -> Estimate:
+    values = np.array([coefficient_of(a, b, name) for a, b in zip(one, other, strict=True)])
+    lower, median, upper = np.quantile(values, [(1 - level) / 2, 0.5, (1 + level) / 2])
+    return Estimate(value=float(median), lower=float(lower), upper=float(upper), n=one.shape[1])
+
+
+def latent_json(
+    latent: Estimate, one_truth: tuple[Estimate, Estimate] | None, reliability: tuple[float, float] | None
+) -> dict[str, Json]:
+    expected: Json = None
+    if one_truth is not None:
+        expected = {**one_truth[0].as_json("spearman"), **one_truth[1].as_json("kendall")}
+    reliable: Json = None if reliability is None else list(reliability)
+    return {**latent.as_json("latent"), "one_truth": expected, "reliability": reliable}
+
+
+def conclusion(observed: Estimate, latent: Estimate, one_truth: tuple[Estimate, Estimate] | None) -> str:
+    """What the figures say of the two orders, the conclusion first."""
+    if observed.value is None or one_truth is None or latent.value is None:
+        return f"Whether the boards agree is not known: {observed.reason or latent.reason}."
+    expected, _ = one_truth
+    assert expected.lower is not None
+    assert expected.upper is not None
+    of_one = f"two such boards of one truth would show {expected.lower:.2f} to {expected.upper:.2f}"
+    if observed.value >= expected.lower:
+        return f"The boards differ by no more than their errors explain: {of_one}."
+    return f"The boards differ by more than their errors explain: {of_one}."
+
+
+def observed(one: FloatArray, other: FloatArray, name: Coefficient, *, clusters: int) -> Estimate:
+    reason = no_correlation(one, other)
+    if reason:
+        return Estimate(value=None, n=len(one), reason=reason)
+    return Estimate(value=coefficient_of(one, other, name), n=len(one), clusters=clusters, reason=OBSERVED)

@@ -1,0 +1,107 @@
+"""Claims about winners where a model is named as a word for a side or a tie is."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import evenhand as eh
+from evenhand.exchange.battles_file import BattleColumns, BattleTable, read_battles
+from evenhand.exchange.errors import ExchangeError
+from tests.cli.shell import Shell
+
+# Each row: the two models and the winner.
+Rows = list[tuple[str, str, str]]
+
+NAMED: Rows = [("right", "wrong", "right"), ("wrong", "right", "right"), ("right", "wrong", "wrong")]
+
+
+def read(rows: Rows, columns: BattleColumns | None = None) -> BattleTable:
+    frame = pl.DataFrame(rows, schema=["model_a", "model_b", "winner"], orient="row")
+    return read_battles(frame, columns=columns or BattleColumns())
+
+
+def signs(rows: Rows, columns: BattleColumns | None = None) -> list[int]:
+    return read(rows, columns).comparisons.sign.tolist()
+
+
+def refused(rows: Rows, columns: BattleColumns | None = None) -> str:
+    with pytest.raises(ExchangeError) as error:
+        read(rows, columns)
+    return str(error.value)
+
+
+def test_winners_that_are_models_of_their_rows_throughout_are_names():
+    assert signs(NAMED) == [1, -1, -1]
+    assert signs([("left", "right", "right"), ("right", "left", "right")]) == [-1, 1]
+    assert signs([("model_b", "model_a", "model_a"), ("model_a", "model_b", "model_a")]) == [-1, 1]
+    assert signs([("Tie", "Y", "Tie"), ("Tie", "Y", "Y")]) == [1, -1]
+
+
+def test_a_board_of_models_named_as_sides_is_not_turned_round():
+    frame = pl.DataFrame([NAMED[0]] * 9 + [NAMED[2]], schema=["model_a", "model_b", "winner"], orient="row")
+    table = eh.rank(frame, method="win-rate").to_polars()
+    assert table["model"].to_list() == ["right", "wrong"]
+    assert table["wins"].to_list() == [9, 1]
+
+
+def test_winners_are_words_where_a_side_is_told_that_is_no_model_of_its_row():
+    rows = [("right", "wrong", "left"), ("right", "wrong", "right"), ("x", "y", "tie")]
+    assert signs(rows) == [1, -1, 0]
+
+
+def test_a_tie_among_names_stays_a_tie():
+    assert signs([*NAMED, ("right", "wrong", "tie")]) == [1, -1, -1, 0]
+
+
+def test_rows_that_fit_differently_are_an_error_that_the_user_decides():
+    rows = [*NAMED, ("x", "y", "left")]
+    said = refused(rows)
+    assert said.startswith("Row 1: The winner is 'right'")
+    assert "'left' in row 4 can only be a word and 'wrong' in row 3 can only be a name" in said
+    assert "--winner-as names" in said
+    fits_both = [("left", "right", "right"), ("right", "left", "right"), ("left", "right", "tie")]
+    assert "'tie' in row 3 can only be a word" in refused(fits_both)
+    assert signs(fits_both, BattleColumns(winner_as="names")) == [-1, 1, 0]
+    assert signs(fits_both, BattleColumns(winner_as="words")) == [-1, -1, 0]
+
+
+def test_a_model_called_tie_beside_true_ties_is_for_the_user_to_decide():
+    rows = [("tie", "Y", "tie"), ("X", "Y", "tie"), ("X", "Y", "X")]
+    assert "'tie'" in refused(rows)
+    assert signs(rows, BattleColumns(winner_as="names")) == [1, 0, 1]
+
+
+def test_what_the_user_decides_holds_for_every_row():
+    assert "'wrong'; one of model_a" in refused(NAMED, BattleColumns(winner_as="words"))
+    assert "'left'; the name of one of the row's two models" in refused(
+        [("x", "y", "left")], BattleColumns(winner_as="names")
+    )
+
+
+def test_the_board_says_how_such_winners_were_read():
+    notes = read(NAMED).notes
+    assert [note for note in notes if "--winner-as words" in note and "1 of 3 rows" in note]
+    assert not any("--winner-as" in note for note in read([("x", "y", "left"), ("x", "y", "x")]).notes)
+
+
+def test_a_model_against_itself_does_not_make_a_file_ambiguous():
+    assert read([("tie", "tie", "tie"), ("x", "y", "left")]).comparisons.sign.tolist() == [1]
+
+
+def test_the_flag_decides_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    shell = Shell(tmp_path, monkeypatch, capsys)
+    rows = [*NAMED[:2], ("x", "y", "left"), ("x", "y", "x"), ("right", "x", "right"), ("wrong", "y", "wrong")]
+    file = shell.file("sides.csv", "model_a,model_b,winner", *(",".join(row) for row in rows))
+    assert "--winner-as" in shell.refused("rank", file)
+    only_words = shell.file("words.csv", "model_a,model_b,winner", *(",".join(row) for row in NAMED[:2]))
+    first = {
+        read_as: shell.document("rank", only_words, "--method", "win-rate", "--winner-as", read_as)["models"][0]
+        for read_as in ("names", "words")
+    }
+    assert first["names"]["model"] == "right"
+    assert first["names"]["wins"] == 2
+    assert first["words"]["wins"] == 1
+    assert "--winner-as says how a file is read" in shell.refused("rank", "--winner-as", "names")

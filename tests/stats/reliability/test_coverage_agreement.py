@@ -1,0 +1,28 @@
+"""Claims about how often intervals of agreement, of boards and of a gate hold the truth, by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bench.coverage_agreement import DESIGNS
+from evenhand.stats.intervals import clustered_share
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", sorted(DESIGNS))
+def test_intervals_hold_the_truth(design: str):
+    for row in DESIGNS[design](300, 1):
+        often = 300 * row.printed
+        if often >= 100:
+            assert row.held >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / often), row
+
+
+def test_both_orders_of_a_pair_offset_each_other_in_the_first_positions_interval():
+    """160 of 200 pairs keep their verdict: the pairs' own shares vary by .05, single verdicts by .25."""
+    pairs = np.array([[1.0, 0.0]] * 160 + [[1.0, 1.0]] * 20 + [[0.0, 0.0]] * 20)
+    found = clustered_share(pairs.ravel(), np.ones(400), np.repeat(np.arange(200), 2))
+    assert found.lower is not None
+    assert found.upper is not None
+    by_pairs = 2 * 1.972 * math.sqrt(0.05 / 200)
+    assert found.upper - found.lower == pytest.approx(by_pairs, rel=0.05)
