@@ -55,7 +55,9 @@ def _value(board: Board, first: Sequence[BoardRow]) -> str:
     if rating.value is None:
         return f"no finite rating by {method}{bounds}"
     points = f"{100 * rating.value:.1f} %" if share else f"{rating.value:.0f}"
-    return f"{points} by {method}{bounds}"
+    median = first[0].median
+    middle = f", median of the resamples {median:.0f}" if board.rated_by.by_median and median is not None else ""
+    return f"{points} by {method}{middle}{bounds}"
 
 
 def _lead(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:

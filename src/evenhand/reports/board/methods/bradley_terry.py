@@ -22,10 +22,11 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
         from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
 
         fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
-        return _of_fit(fitted, fitted.notes, resampling)
+        return _of_fit(fitted, fitted.notes, scoring, resampling)
     fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
     bounded = any(one.rating.lower is not None for one in fitted.models)
-    return _of_fit(fitted, (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes)
+    notes = (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes
+    return _of_fit(fitted, notes, scoring)
 
 
 def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
@@ -39,12 +40,14 @@ def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
     )
 
 
-def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...], resampling: Resampling | None = None) -> Ratings:
-    ranges = rank_ranges(fitted)
+def _of_fit(
+    fitted: BradleyTerry, notes: tuple[str, ...], scoring: Scoring, resampling: Resampling | None = None
+) -> Ratings:
+    ranges = rank_ranges(fitted, seed=scoring.seed)
     resting = (_RANGES_BESIDE_RESAMPLES,) if resampling is not None and ranges.notes else ()
     # A file's own notes tell of its missing items.
     told = [note for note in notes if note != NO_ITEMS]
-    return Ratings(models=fitted.models, notes=(*told, *ranges.notes, *resting), ranges=ranges)
+    return Ratings(models=fitted.models, notes=tuple(told), ranges=ranges, about_ranges=resting)
 
 
 BRADLEY_TERRY = RatingMethod(

@@ -30,6 +30,8 @@ class Scoring:
     """Of Bradley-Terry."""
     join: Joining = "visit"
     """How the votes of one item, pair and rater become a battle."""
+    seed: int = 0
+    """Of the simulations behind rank ranges and of drawn sign flips."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,7 +41,9 @@ class Ratings:
     notes: tuple[str, ...] = ()
     """Sentences: what the intervals are, and what the data cannot tell."""
     ranges: RankRanges | None = None
-    """None where nothing is known of the differences' spread."""
+    """None where nothing is known of the differences' spread. Its own sentences stand there, not in `notes`."""
+    about_ranges: tuple[str, ...] = ()
+    """Sentences that follow those of the ranges."""
 
 
 Rate: TypeAlias = Callable[[Comparisons, Scoring, Resampling | None], Ratings]
@@ -91,6 +95,8 @@ class ModelRating:
     """What the list goes by."""
     median: float | None = None
     provisional: bool = False
+    note: str | None = None
+    """Besides that it is provisional."""
 
 
 def ratings_of(comparisons: Comparisons, estimates: Sequence[Estimate], *, notes: Sequence[str] = ()) -> Ratings:
@@ -127,7 +133,7 @@ def _rated(one: ModelRating, where: int, ascending: Sequence[float]) -> Rated:
         component=where,
         rank=_rank(one.shown, ascending),
         median=one.median,
-        note=PROVISIONAL if one.provisional else None,
+        note="; ".join(words for words in (PROVISIONAL if one.provisional else "", one.note) if words) or None,
         provisional=one.provisional,
     )
 
