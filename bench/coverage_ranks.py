@@ -8,12 +8,15 @@ independent, and every pair of models meets on every item unless a design says o
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.effects.level_tests import level_tests
+from evenhand.stats.ratings.fit_tests import ratings_tell_every_pair, same_on_every_item
 from evenhand.stats.ratings.neighbours import neighbour_tests, with_neighbours
 from evenhand.stats.ratings.ranks import RankRanges, rank_ranges
 from evenhand.stats.ratings.scale import Scale
@@ -157,10 +160,113 @@ def print_separation(repetitions: int, seed: int) -> None:
     print(f"10 to 0 on 12 items: {'separated' if separated_at(wins=10, losses=0, ties=2) else 'not separated'}")
 
 
+def misfit_found(
+    *, models: int, items: int, repetitions: int, seed: int, item_spread: float = 0.0, cycle: float = 0.0
+) -> tuple[float, float]:
+    """Shares of boards on which the tests of items and of pairs find a misfit.
+
+    `item_spread` makes items differ; `cycle` gives every model that much, in logits, against the next one round a ring
+    (every second model, where they are more than three), which no rating for each can tell.
+    """
+    rng = np.random.default_rng(seed)
+    found = np.zeros(2)
+    for _ in range(repetitions):
+        seen = made(rng, np.linspace(0.8, -0.8, models), items, spread=item_spread, tied=0.0)
+        if cycle:
+            seen = _in_a_ring(rng, seen, models, cycle)
+        fitted = bradley_terry(seen)
+        for place, test in enumerate((same_on_every_item(fitted), ratings_tell_every_pair(fitted))):
+            found[place] += test.fits is False
+    items_found, pairs_found = (found / repetitions).tolist()
+    return items_found, pairs_found
+
+
+def _in_a_ring(rng: np.random.Generator, seen: Comparisons, models: int, cycle: float) -> Comparisons:
+    strength = np.linspace(0.8, -0.8, models)
+    a, b = seen.model_a, seen.model_b
+    step = (b - a) % models
+    turn = np.where(step == 1, cycle, np.where(step == models - 1, -cycle, 0.0))
+    chance = 1 / (1 + np.exp(-(strength[a] - strength[b] + turn)))
+    return replace(seen, sign=np.where(rng.random(len(seen)) < chance, 1, -1).astype(np.int8))
+
+
+def level_misfit_found(
+    *, items: int, repetitions: int, seed: int, outer: float = 0.0, shift: float = 0.0, item_spread: float = ITEM_SPREAD
+) -> tuple[float, float]:
+    """Shares in which the tests of proportional odds and of symmetric thresholds find a misfit.
+
+    A lead counts 1 + `outer` times as much for much better as for better; much better lies `shift` nearer for the
+    answer shown first.
+    """
+    rng = np.random.default_rng(seed)
+    found = np.zeros(2)
+    for _ in range(repetitions):
+        tests = level_tests(five_levels(rng, items, outer=outer, shift=shift, item_spread=item_spread))
+        found += [one.fits is False for one in tests]
+    odds, sides = (found / repetitions).tolist()
+    return odds, sides
+
+
+def five_levels(
+    rng: np.random.Generator, items: int, *, outer: float = 0.0, shift: float = 0.0, item_spread: float = 0.0
+) -> Comparisons:
+    """Four models, every pair in both orders on every item; thresholds .3 and 1.5, being shown first is worth .2."""
+    strength = np.linspace(0.9, -0.9, 4)
+    one, other = np.triu_indices(4, 1)
+    item = np.repeat(np.arange(items), 2 * len(one))
+    a, b = (np.tile(np.concatenate(sides), items) for sides in ((one, other), (other, one)))
+    own = strength + rng.normal(0, item_spread, (items, 4))
+    lead = own[item, a] - own[item, b]
+    draw = rng.random(len(lead))
+    cuts = [
+        1 / (1 + np.exp(-(scale * lead + 0.2 + moved - cut)))
+        for scale, moved, cut in ((1 + outer, shift, 1.5), (1, 0, 0.3), (1, 0, -0.3), (1 + outer, shift, -1.5))
+    ]
+    # Cuts that a misfit lets cross are put back into their order.
+    value = np.sum([draw < cut for cut in np.maximum.accumulate(cuts)], axis=0) - 2
+    return Comparisons(
+        models=tuple(f"model {code}" for code in range(4)),
+        model_a=a.astype(np.int32),
+        model_b=b.astype(np.int32),
+        sign=np.sign(value).astype(np.int8),
+        item=item.astype(np.int32),
+        first=np.ones(len(a), dtype=np.int8),
+        value=value.astype(np.int8),
+    )
+
+
+def print_fit(repetitions: int, seed: int) -> None:
+    print("tests of the fit: boards on which they find a misfit; 5 % wanted where there is none")
+    for about, models, items, spread, cycle in (
+        ("the model holds", 4, 20, 0.0, 0.0),
+        ("the model holds", 8, 60, 0.0, 0.0),
+        ("items differ (sd 1 logit)", 4, 20, 1.0, 0.0),
+        ("items differ (sd 1 logit)", 8, 60, 1.0, 0.0),
+        ("a ring (0.8 logit)", 4, 60, 0.0, 0.8),
+        ("a ring (0.8 logit)", 8, 60, 0.0, 0.8),
+    ):
+        by_items, by_pairs = misfit_found(
+            models=models, items=items, item_spread=spread, cycle=cycle, repetitions=repetitions, seed=seed
+        )
+        print(f"  {about:26} {models} models {items:3} items  items {by_items:6.1%}  pairs {by_pairs:6.1%}")
+    for about, items, outer, shift, spread in (
+        ("the five-level model holds", 20, 0.0, 0.0, 0.0),
+        ("the five-level model holds", 60, 0.0, 0.0, 0.0),
+        ("it holds, items differ", 60, 0.0, 0.0, 0.5),
+        ("a lead counts 1.6 outside", 60, 0.6, 0.0, 0.0),
+        ("outside .4 nearer if first", 60, 0.0, 0.4, 0.0),
+    ):
+        odds, sides = level_misfit_found(
+            items=items, outer=outer, shift=shift, item_spread=spread, repetitions=repetitions, seed=seed
+        )
+        print(f"  {about:26} 4 models {items:3} items  odds {odds:6.1%}  thresholds {sides:6.1%}")
+
+
 DESIGNS: dict[str, Callable[[int, int], None]] = {
     "anchored": print_anchored,
     "ranges": print_ranges,
     "separation": print_separation,
+    "fit": print_fit,
 }
 
 

@@ -110,6 +110,7 @@ class BoardDocument(Versioned):
     bands: dict[str, Any] | None
     tipping_point: dict[str, Any] | None
     davidson: dict[str, Any] | None
+    fit: list[dict[str, Any]] | None
     neighbours: list[dict[str, Any]]
     coverage: dict[str, Any] | None
     reliability: dict[str, Any] | None

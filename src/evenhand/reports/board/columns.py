@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evenhand.stats.ratings.effects.effect import Effect
     from evenhand.stats.ratings.effects.order import RaterOrderEffect
     from evenhand.stats.ratings.effects.ordinal import Ordinal
+    from evenhand.stats.ratings.fit_tests import FitTest
     from evenhand.stats.ratings.paired import PairedTest
     from evenhand.stats.reliability.lost_verdicts import Lost
 
@@ -143,6 +144,51 @@ def five_levels(board: "Board") -> BoardColumn:
     if found.gain is not None:
         told.append(f"The levels are worth {_worth_in_verdicts(found.gain)}; ranks that differ: {_changes(found)}.")
     return BoardColumn(heading="five levels", cells=_cells(found.levels.board), sentences=(*told, *found.notes))
+
+
+_FITS = {
+    "items": (
+        "models are as strong on one item as on another",
+        "a model's strength varies between items by {size:.0f} points (standard deviation)",
+        "Look at win rates by category, and at items on which a strong model lost; intervals count items, and hold.",
+    ),
+    "pairs": (
+        "one rating for each model tells how pairs of models do",
+        "pairs' win rates lie {size:.0f} points of 100 from what the ratings say, beyond chance",
+        "Look at the pairs that matter by themselves (--compare A,B), not at ratings alone",
+    ),
+    "odds": (
+        "a lead counts alike for better and for much better",
+        "a lead counts {size:+.0%} for much better against better",
+        "Look at the board without the levels (better, tie, worse)",
+    ),
+    "thresholds": (
+        "much better lies as far out for the answer shown first as for the other",
+        "much better lies {size:+.2f} logits nearer for the answer shown first",
+        "Look at the order effect, and judge in both orders",
+    ),
+}
+"""Of each test of the fit: what holds, how far it does not, and what to look at."""
+
+
+def fitting(board: "Board") -> BoardColumn:
+    """Whether the models behind the ratings fit; the conclusion first, what to look at after it."""
+    tests = board.findings.fit_tests
+    wrong = [one for one in tests if one.fits is False]
+    right = [one for one in tests if one.fits]
+    told = [_misfit(one) for one in wrong]
+    if right:
+        words = "; ".join(f"{_FITS[one.name][0]} (p = {one.p_value:.2g})" for one in right)
+        told.append(f"Nothing speaks against it that {words}.")
+    told += [f"Whether {_FITS[one.name][0]} cannot be tested: {one.reason}." for one in tests if one.fits is None]
+    return BoardColumn(heading="", cells={}, sentences=tuple(told))
+
+
+def _misfit(one: "FitTest") -> str:
+    holds, off, look = _FITS[one.name]
+    known = "" if one.size is None else f": {off.format(size=one.size)}"
+    where = f"; furthest off: {'; '.join(one.look)}." if one.look else "" if look.endswith(".") else "."
+    return f"It does not hold that {holds} (p = {one.p_value:.2g}){known}. {look}{where}"
 
 
 def if_missing(board: "Board") -> BoardColumn | None:

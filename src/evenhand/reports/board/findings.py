@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evenhand.stats.ratings.effects.length import LengthEffect
     from evenhand.stats.ratings.effects.order import OrderEffect
     from evenhand.stats.ratings.effects.ordinal import Ordinal
+    from evenhand.stats.ratings.fit_tests import FitTest
     from evenhand.stats.ratings.tipping import TippingPoint
     from evenhand.stats.ratings.win_matrix import WinMatrix
     from evenhand.stats.reliability.lost_verdicts import Lost
@@ -105,6 +106,20 @@ class Findings:
         from evenhand.stats.ratings.cycles import cycles
 
         return cycles(self.shown, rule=self.scoring.join)
+
+    @cached_property
+    def fit_tests(self) -> "tuple[FitTest, ...]":
+        """Whether the models behind the ratings fit: of items, of pairs and, where there are any, of five levels."""
+        from evenhand.stats.ratings.effects.level_tests import level_tests
+        from evenhand.stats.ratings.fit_tests import ratings_tell_every_pair, same_on_every_item
+
+        seed = self.scoring.seed
+        whole = self.plain
+        return (
+            same_on_every_item(whole, seed=seed),
+            ratings_tell_every_pair(whole, seed=seed),
+            *level_tests(self.shown, seed=seed),
+        )
 
     @cached_property
     def bands(self) -> Bands | None:
@@ -192,6 +207,7 @@ class Findings:
                 "tipping_point",
                 lambda: None if self.tipping_point is None else self.tipping_point.as_json(),
             ),
+            "fit": ("fit_tests", lambda: [one.as_json() for one in self.fit_tests]),
             "davidson": ("plain", self._davidson),
         }
         return {

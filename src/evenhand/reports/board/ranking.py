@@ -176,7 +176,8 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     shown = evidence.shown
     method = find_method(ranking.method)
     unit, rated, battles = _units(evidence, ranking, method)
-    found = ratings(rated, method, replace(ranking.scoring, seed=ranking.seed), ranking.resampling)
+    scoring = replace(ranking.scoring, seed=ranking.seed)
+    found = ratings(rated, method, scoring, ranking.resampling)
     tests = _neighbours(rated, found, ranking.seed)
     found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
     return Board(
@@ -198,7 +199,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             battles=battles,
             rated=rated,
             method=method.name,
-            scoring=ranking.scoring,
+            scoring=scoring,
             missing=evidence.missing,
         ),
         steering=evidence.steering,
@@ -221,8 +222,8 @@ def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str
         more = len(apart) - _NAMED
         names = "; ".join(apart[:_NAMED]) + (f"; and {more} more, which --json names" if more > 0 else "")
         told = (
-            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By a paired test on items (each "
-            f"item's net score keeps or changes its sign), adjusted for {counted(len(tests), 'pair')} of neighbours (Holm).",
+            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By a paired test on items "
+            f"(an item's net score keeps or changes its sign), for {counted(len(tests), 'pair')} of neighbours (Holm).",
         )
     return (*told, *found.ranges.notes, *found.about_ranges)
 
@@ -252,6 +253,7 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
         "anchor_value": None if scale.anchor is None else scale.anchor_value,
         "ties": scoring.ties,
         "join": scoring.join,
+        "shrink": scoring.shrink,
     }
 
 

@@ -78,8 +78,13 @@ def _print_heading(board: "Board", console: Console) -> None:
             style="dim",
         )
     models = counted(len(board.models), "model")
-    console.print(f"{board.rated_by.title} from {counted_units(board)}, {models}", style="dim")
+    console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     console.print()
+
+
+def titled(board: "Board") -> str:
+    """`Bradley-Terry, shrunk`."""
+    return f"{board.rated_by.title}{', shrunk' if board.settings.get('shrink') else ''}"
 
 
 def counted_units(board: "Board") -> str:

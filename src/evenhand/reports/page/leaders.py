@@ -6,6 +6,7 @@ from itertools import groupby
 from evenhand.format.words import listed
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import interval
+from evenhand.reports.board.table import titled
 
 _NAMED = 6
 
@@ -49,7 +50,7 @@ def _leader(board: Board, part: Sequence[BoardRow]) -> str:
 
 def _value(board: Board, first: Sequence[BoardRow]) -> str:
     """With the interval where all of them have the same one."""
-    rating, share, method = first[0].rating, board.rated_by.shown_as == "share", board.rated_by.title
+    rating, share, method = first[0].rating, board.rated_by.shown_as == "share", titled(board)
     spans = {interval(one.rating, share=share) for one in first if one.rating.lower is not None}
     bounds = f" (95 % interval {spans.pop()})" if len(spans) == 1 else ""
     if rating.value is None:

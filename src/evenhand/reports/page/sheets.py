@@ -15,6 +15,7 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import if_missing, interval_of, order_corrected, span
+from evenhand.reports.board.table import titled
 from evenhand.reports.page.leaders import components
 from evenhand.reports.page.report import Report
 from evenhand.reports.papers.catalog import paper_of_score
@@ -89,7 +90,7 @@ def board_sheet(board: Board) -> Sheet:
         for one in board.models
     ]
     first = ("model", "component") if apart else ("model",)
-    return Sheet(title=f"Ratings, {board.rated_by.title}", headings=(*first, *headings, *more), rows=tuple(rows))
+    return Sheet(title=f"Ratings, {titled(board)}", headings=(*first, *headings, *more), rows=tuple(rows))
 
 
 def _rating(one: BoardRow, *, share: bool) -> str:

@@ -4,7 +4,8 @@ Were the two equal, what an item says in favour of one might as well have been i
 scores are given every combination of signs, and the p-value is the share of combinations whose sum is as far from 0.
 With two models that is exact whatever the items weigh. With more, an item's net score is its share in the difference of
 the two strengths, at the fit that holds them equal: every battle of either counts, opponents' strengths allowed for
-(Hemerik, Goeman and Finos 2020, J. R. Stat. Soc. B 82, 841).
+(Hemerik, Goeman and Finos 2020, J. R. Stat. Soc. B 82, 841). A fit with many strengths follows its items, so what is
+flipped is divided by one less the share in which it does: careful where there are few battles for each model.
 """
 
 import itertools
@@ -41,6 +42,8 @@ _MANY = 100
 """Items of equal say from which the sum of flips is normal."""
 _UNDECIDED, _SEVERAL = 0.2, 20
 """A p-value above it is not worked out more exactly, where more items than these have a say."""
+_FOLLOWED = 0.95
+"""Of an item, the most that a fit is taken to follow it."""
 _HAIR = 1e-9
 
 
@@ -71,7 +74,7 @@ class NeighbourTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tested:
+class FlipTest:
     p_value: float | None
     favour: float
     """Above 0 where the items speak for the first of the two."""
@@ -125,38 +128,52 @@ def with_neighbours(ranges: RankRanges, tests: Sequence[NeighbourTest]) -> RankR
     return ranges.with_claims(claimed, alone[:, None] & alone[None, :])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NetScores:
+    total: float
+    flipped: FloatArray
+    """Of each item with a say, what is flipped: its part of the total, or somewhat more where the fit follows it."""
+
+    @classmethod
+    def of(cls, value: FloatArray, flipped: FloatArray) -> "NetScores":
+        kept = np.abs(value) > _HAIR * np.abs(value).max(initial=0.0)
+        return cls(total=float(value[kept].sum()), flipped=flipped[kept])
+
+
 class _Board:
     """The battles of all models, and their fit, from which each two are held equal."""
 
     def __init__(self, comparisons: Comparisons) -> None:
         self._rows = comparisons
-        self._table = pair_table(comparisons).table
+        grouped = pair_table(comparisons)
+        self._table, self._row = grouped.table, grouped.row
         self._item = np.arange(len(comparisons)) if comparisons.item is None else comparisons.item.astype(np.int64)
         self._items = int(self._item.max(initial=-1)) + 1
         self._score = (comparisons.sign + 1) / 2
         self._weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
         self._gauge = _joined(self._table)
+        self._ways = np.maximum(_models_met(comparisons, self._item, self._items) - 1, 1)
         solution = solve(_cells(self._table, comparisons.models))
         self._strength = None if solution.structure.above.any() else solution.fit.strength
         self._inverse = None if self._strength is None else self._inverse_at(self._strength)
 
-    def tested(self, one: int, other: int, seed: int) -> "_Tested":
+    def tested(self, one: int, other: int, seed: int) -> "FlipTest":
         """What is far from deciding anything is not fitted anew."""
         if self._strength is not None and self._inverse is not None:
             along = self._inverse[one] - self._inverse[other]
             step = (self._strength[one] - self._strength[other]) / (along[one] - along[other])
-            net = self._net(self._strength - step * along, along)
+            net = self._net(self._strength - step * along, self._inverse, one, other)
             at_once = _by_normal(net)
             if at_once is not None and (at_once.p_value or 0.0) > _UNDECIDED and _equal_say(net) > _SEVERAL:
                 return at_once
-        return _flipped(self._net_scores(one, other), seed)
+        return flip_test(self._net_scores(one, other), seed)
 
-    def _net_scores(self, one: int, other: int) -> FloatArray:
+    def _net_scores(self, one: int, other: int) -> "NetScores":
         strength = _equal_strengths(self._table, self._rows.models, one, other)
         inverse = None if strength is None else self._inverse_at(strength)
         if strength is None or inverse is None:
             return self._met(one, other)
-        return self._net(strength, inverse[one] - inverse[other])
+        return self._net(strength, inverse, one, other)
 
     def _inverse_at(self, strength: FloatArray) -> FloatArray | None:
         gap = strength[self._table.first] - strength[self._table.second]
@@ -166,21 +183,36 @@ class _Board:
         except NoFiniteFit:
             return None
 
-    def _net(self, strength: FloatArray, along: FloatArray) -> FloatArray:
-        """Of each item: its share in the difference that `along` stands for."""
-        one, other = self._rows.model_a, self._rows.model_b
-        expected = 1 / (1 + np.exp(np.clip(strength[other] - strength[one], -50, 50)))
-        return self._by_item((along[one] - along[other]) * self._weight * (self._score - expected))
+    def _net(self, strength: FloatArray, inverse: FloatArray, one: int, other: int) -> "NetScores":
+        """Of each item: its share in the difference of the two, and what that would be had the item had no say."""
+        along = inverse[one] - inverse[other]
+        a, b = self._rows.model_a, self._rows.model_b
+        expected = 1 / (1 + np.exp(np.clip(strength[b] - strength[a], -50, 50)))
+        value = self._by_item((along[a] - along[b]) * self._weight * (self._score - expected))
+        # How much the strengths of all but the difference follow the item: that much of it they have taken away.
+        first, second, own = self._table.first, self._table.second, np.diagonal(inverse)
+        loose = own[first] + own[second] - 2 * inverse[first, second]
+        loose -= (along[first] - along[second]) ** 2 / (along[one] - along[other])
+        followed = self._weight * expected * (1 - expected) * np.maximum(loose, 0.0)[self._row]
+        share = np.minimum(summed(self._item, followed, self._items) / self._ways, _FOLLOWED)
+        return NetScores.of(value, value / (1 - share))
 
-    def _met(self, one: int, other: int) -> FloatArray:
+    def _met(self, one: int, other: int) -> "NetScores":
         """By their own battles alone, where the others' strengths have no finite fit."""
         rows = self._rows
         sides = (rows.model_a == one) & (rows.model_b == other), (rows.model_a == other) & (rows.model_b == one)
-        return self._by_item((sides[0] * 1.0 - sides[1]) * self._weight * rows.sign)
+        value = self._by_item((sides[0] * 1.0 - sides[1]) * self._weight * rows.sign)
+        return NetScores.of(value, value)
 
     def _by_item(self, of_rows: FloatArray) -> FloatArray:
-        value = summed(self._item, of_rows, self._items)
-        return value[np.abs(value) > _HAIR * np.abs(value).max(initial=0.0)]
+        return summed(self._item, of_rows, self._items)
+
+
+def _models_met(comparisons: Comparisons, item: IntArray, items: int) -> IntArray:
+    """Of each item: how many models met on it."""
+    models = len(comparisons.models)
+    places = np.unique(np.concatenate((item * models + comparisons.model_a, item * models + comparisons.model_b)))
+    return np.bincount(places // models, minlength=items)
 
 
 def _joined(table: PairTable) -> IntArray:
@@ -225,48 +257,52 @@ def _merged(table: PairTable, models: tuple[str, ...], one: int, other: int) -> 
     return replace(cells.rows(apart), model_a=first[apart], model_b=second[apart])
 
 
-def _by_normal(net: FloatArray) -> _Tested | None:
+def _by_normal(net: NetScores) -> FlipTest | None:
     """By what the sum of the flips tends to; None without items."""
-    square = float((net**2).sum())
+    square = float((net.flipped**2).sum())
     if square <= 0:
         return None
-    total = float(net.sum())
+    total = net.total
     p_value = math.erfc(abs(total) / math.sqrt(2 * square))
-    return _Tested(p_value=p_value, favour=total, items=len(net), test="sign flips of items, by their normal limit")
+    return FlipTest(
+        p_value=p_value, favour=total, items=len(net.flipped), test="sign flips of items, by their normal limit"
+    )
 
 
-def _equal_say(net: FloatArray) -> float:
+def _equal_say(net: NetScores) -> float:
     """How many items of equal say would add up to as much of a spread."""
-    square = net**2
+    square = net.flipped**2
     return float(square.sum() ** 2 / (square**2).sum())
 
 
-def _flipped(net: FloatArray, seed: int) -> _Tested:
-    total = float(net.sum())
-    if not len(net):
-        return _Tested(p_value=None, favour=0.0, items=0, test="none: no item says anything about the two")
-    if len(net) <= EXACT:
-        return _Tested(p_value=_all_flips(net), favour=total, items=len(net), test="sign flips of items, exact")
+def flip_test(net: NetScores, seed: int) -> FlipTest:
+    """Of what each item says, in favour or against."""
+    items = len(net.flipped)
+    if not items:
+        return FlipTest(p_value=None, favour=0.0, items=0, test="none: no item says anything about the two")
     many = _by_normal(net)
     if many is not None and _equal_say(net) > _MANY:
         return many
-    test = f"sign flips of items, {FLIPS:,} draws, seed {seed}"
-    return _Tested(p_value=_drawn_flips(net, seed), favour=total, items=len(net), test=test)
+    if items <= EXACT:
+        p_value, test = _all_flips(net), "sign flips of items, exact"
+    else:
+        p_value, test = _drawn_flips(net, seed), f"sign flips of items, {FLIPS:,} draws, seed {seed}"
+    return FlipTest(p_value=p_value, favour=net.total, items=items, test=test)
 
 
-def _all_flips(net: FloatArray) -> float:
+def _all_flips(net: NetScores) -> float:
     sums = np.zeros(1)
-    for one in net.tolist():
+    for one in net.flipped.tolist():
         sums = np.concatenate((sums + one, sums - one))
-    return float((np.abs(sums) >= abs(float(net.sum())) * (1 - _HAIR)).mean())
+    return float((np.abs(sums) >= abs(net.total) * (1 - _HAIR)).mean())
 
 
-def _drawn_flips(net: FloatArray, seed: int) -> float:
+def _drawn_flips(net: NetScores, seed: int) -> float:
     rng = np.random.default_rng(seed)
-    ordered = np.sort(np.abs(net))[::-1]
+    ordered = np.sort(np.abs(net.flipped))[::-1]
     heavy, light = ordered[:_FLIPPED], ordered[_FLIPPED:]
     sums = (2.0 * rng.integers(0, 2, size=(FLIPS, len(heavy)), dtype=np.int8) - 1.0) @ heavy
     if len(light):
         sums += rng.normal(0.0, math.sqrt(float((light**2).sum())), FLIPS)
-    as_far = int((np.abs(sums) >= abs(float(net.sum())) * (1 - _HAIR)).sum())
+    as_far = int((np.abs(sums) >= abs(net.total) * (1 - _HAIR)).sum())
     return (1 + as_far) / (FLIPS + 1)

@@ -365,8 +365,7 @@ def _notes(judged: JudgedDifferences) -> tuple[str, ...]:
         return ("Any may hold any rank among those it can be compared with, for no difference of two has an interval.",)
     notes = [
         f"Simultaneous rank ranges hold for all models together at {100 * judged.level:g} %: "
-        f"{counted(joint.pairs, 'difference')} of two models judged at once, {joint.how}. A model's own range holds "
-        "for that model alone."
+        f"{counted(joint.pairs, 'difference')} of two models judged at once, {joint.how}."
     ]
     if silent:
         notes.append(

@@ -18,6 +18,8 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
     anchor = scoring.scale.anchor
     if anchor is not None and anchor not in comparisons.models:
         raise ValueError(f"No model is named '{anchor}'; {hint(anchor, comparisons.models)}")
+    if scoring.shrink:
+        return _shrunk(comparisons, scoring, resampling)
     if resampling is not None:
         from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
 
@@ -27,6 +29,17 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
     bounded = any(one.rating.lower is not None for one in fitted.models)
     notes = (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes
     return _of_fit(fitted, notes, scoring)
+
+
+def _shrunk(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    if resampling is not None:
+        raise ValueError("Shrunk ratings have the posterior's intervals; leave --bootstrap or --shrink out.")
+    if scoring.ties != "half":
+        raise ValueError("Shrunk ratings count a tie as half a win; leave --ties davidson or --shrink out.")
+    from evenhand.stats.ratings.bradley_terry.shrinking import shrunk_bradley_terry
+
+    fitted = shrunk_bradley_terry(comparisons, scale=scoring.scale).rated
+    return _of_fit(fitted, fitted.notes, scoring)
 
 
 def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
@@ -56,6 +69,7 @@ BRADLEY_TERRY = RatingMethod(
     rate=_rate,
     takes_ties=True,
     takes_anchor=True,
+    takes_shrinking=True,
     takes_resampling=True,
     unclustered=True,
 )

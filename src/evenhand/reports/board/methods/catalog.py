@@ -69,6 +69,8 @@ def _refuse(method: RatingMethod, scoring: Scoring, resampling: Resampling | Non
         raise RankError(f"Davidson's ties belong to Bradley-Terry; {method.name} counts a tie as half a win.")
     if resampling is not None and not method.takes_resampling:
         raise RankError(method.no_bootstrap or f"{method.title} takes no bootstrap; leave it out.")
+    if scoring.shrink and not method.takes_shrinking:
+        raise RankError(f"Shrinking belongs to Bradley-Terry; {method.title} takes none: leave it out.")
     if scoring.scale.anchor is not None and not method.takes_anchor:
         raise RankError(method.no_anchor or f"{method.title} has no anchor; leave it out.")
 

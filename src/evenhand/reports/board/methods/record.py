@@ -30,6 +30,8 @@ class Scoring:
     """Of Bradley-Terry."""
     join: Joining = "visit"
     """How the votes of one item, pair and rater become a battle."""
+    shrink: bool = False
+    """Of Bradley-Terry: draw ratings of models with few battles towards the mean (empirical Bayes)."""
     seed: int = 0
     """Of the simulations behind rank ranges and of drawn sign flips."""
 
@@ -64,9 +66,10 @@ class RatingMethod:
     by_median: bool = False
     """With a bootstrap, models stand by the median of the resamples."""
     takes_step: bool = False
-    """Whether `Scoring.k` means something to it; the same of the next four."""
+    """Whether `Scoring.k` means something to it; the same of the next five."""
     takes_ties: bool = False
     takes_anchor: bool = False
+    takes_shrinking: bool = False
     takes_resampling: bool = False
     no_bootstrap: str = ""
     """A sentence in the place of the usual one, for a user who asks for resamples it does not take."""
