@@ -88,8 +88,9 @@ def _tempered(table: PairTable, repeats: float) -> PairTable:
 def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, float]:
     strength, variance = np.zeros(table.models), 1.0
     played = table.of_models().sum(axis=1) > 0
-    # A component's mean is not estimated but set: it takes a degree.
-    free = max(int(played.sum()) - len(np.unique(group[played])), 1)
+    # A component's mean is set and takes a degree. Two more keep the spread from being estimated as none at all, which
+    # would give every model the same rating and an interval without width (Morris and Tang 2011, Stat. Sci. 26, 271).
+    free = max(int(played.sum()) - len(np.unique(group[played])) - 2, 1)
     for _ in range(_ROUNDS):
         strength = _mode(table, strength, variance)
         posterior = np.linalg.inv(_curvature(table, strength) + np.eye(table.models) / variance)
@@ -133,14 +134,15 @@ def _around(comparisons: Comparisons, posterior: FloatArray, group: IntArray) ->
     _, items = played_and_items(comparisons)
     centred = _centred(posterior, group)
     same = group[:, None] == group[None, :]
-    # The spread is that of all models, so a model's few items do not make its own interval wider than the posterior's.
     clusters = np.full(len(group), len(comparisons) if comparisons.item is None else int(items.max(initial=0)))
+    # The spread that all are drawn by is estimated from so many models: Student's t on them widens every interval.
+    models = np.bincount(group)[group]
     return Covariance(
         covariance=np.where(same, centred, 0.0),
         clustered=comparisons.item is not None,
         clusters=clusters,
         clusters_of=items,
-        effective=clusters.astype(np.float64),
+        effective=np.minimum(clusters, models).astype(np.float64),
         determined=items > 0,
         flat=False,
         unknown=np.zeros(same.shape, dtype=np.bool_),
