@@ -27,8 +27,9 @@ MANY = 100
 SHOWN = 50
 _SENTENCES = 12
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
+OWN_RANGE = "own\u00a0range"
 _RANGES = (
-    "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous range: right for all "
+    "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous: right for all "
     "models together. Tier 1: no model is separated above it, tier 2: only those of tier 1, and so on. "
     "Ranges are wide where few"
 )
@@ -55,7 +56,7 @@ def print_board(
         console.print(unbroken(escape(sentence)), style="bold yellow")
     if board.told:
         console.print()
-    if any(column.heading == "own range" for column in fitting):
+    if any(column.heading == OWN_RANGE for column in fitting):
         console.print(f"{_RANGES} {'rows' if board.items is None else 'items'} separate the models.", style="dim")
     absent = ", ".join(column.heading for column in columns if column not in fitting)
     if absent:
@@ -121,8 +122,8 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
         tiers = ["–" if one.tier is None else str(one.tier) for one in shown]
         own = [span(one.rank_own_lower, one.rank_own_upper) for one in shown]
         together = [span(one.rank_lower, one.rank_upper) for one in shown]
-        columns.append(_Column(heading="own range", cells=own, left=True))
-        columns.append(_Column(heading="simultaneous range", cells=together, left=True, spare=True))
+        columns.append(_Column(heading=OWN_RANGE, cells=own, left=True))
+        columns.append(_Column(heading="simultaneous", cells=together, left=True, spare=True))
         columns.append(_Column(heading="tier", cells=tiers, spare=True))
     columns.append(_names(shown))
     columns.append(
