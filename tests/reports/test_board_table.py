@@ -115,7 +115,9 @@ def test_parts_of_pairs_are_rounded_and_said_to_be():
 
 def test_a_board_with_ranges_says_what_they_are():
     words = printed(of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a")), width=400)
-    assert "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous: right for" in words
+    assert (
+        "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous: right for" in words
+    )
     assert "Tier 1: no model is separated above it" in words
     assert "Ranges are wide where few rows separate the models." in words
     elo = rank(pl.DataFrame([("X", "Y", "tie")], schema=["model_a", "model_b", "winner"], orient="row"), method="elo")

@@ -1,5 +1,6 @@
 """Claims about neighbours on the list, tested item by item, and about each model's own range."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -106,3 +107,10 @@ def test_equal_models_are_rarely_called_separated():
     # 5 % wanted; four simulation errors of 200 repetitions above it would be 11 %.
     for models in (2, 3):
         assert falsely_separated(models=models, items=12, repetitions=200, seed=1) <= 0.09
+
+
+def test_weights_too_far_apart_for_a_fit_leave_neighbours_untested():
+    made = replace(
+        played([("A", "B", 1), ("B", "A", 1), ("B", "C", 1), ("C", "B", 1)]), weight=np.array([1.0, 1.0, 1e-30, 1e-30])
+    )
+    assert neighbour_tests(made, [["A", "B", "C"]]) == ()

@@ -92,7 +92,10 @@ def neighbour_tests(
         return ()
     if comparisons.weight is not None and not comparisons.weight.all():
         comparisons = comparisons.rows(comparisons.weight > 0)
-    board = _Board(comparisons)
+    try:
+        board = _Board(comparisons)
+    except (NoFiniteFit, ValueError):  # Weights too far apart for a fit: a share or a pass may be rated all the same.
+        return ()
     tested = [board.tested(one, other, seed) for one, other in pairs]
     adjusted = iter(holm([each.p_value for each in tested if each.p_value is not None]))
     found: list[NeighbourTest] = []
