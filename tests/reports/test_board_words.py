@@ -20,7 +20,7 @@ def battles(folder: Path, *rows: str, header: str = "item,model_a,model_b,winner
 
 
 @pytest.fixture(scope="module")
-def unread(tmp_path_factory) -> Path:
+def unread(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """B's comparisons often end without a verdict."""
     rng = random.Random(1)
     rows = []
@@ -41,7 +41,7 @@ def unread(tmp_path_factory) -> Path:
     return path
 
 
-def test_the_board_says_what_share_of_the_missing_would_change_the_leader(unread):
+def test_the_board_says_what_share_of_the_missing_would_change_the_leader(unread: Path):
     board = rank(unread)
     made = board.as_json()
     assert made["tipping_point"]["leader"] == "A"  # type: ignore[index, call-overload]
@@ -53,23 +53,22 @@ def test_the_board_says_what_share_of_the_missing_would_change_the_leader(unread
     assert sentence in " ".join(str(board).split())
 
 
-def test_the_board_names_the_model_whose_verdicts_are_missing_more_often(unread):
+def test_the_board_names_the_model_whose_verdicts_are_missing_more_often(unread: Path):
     board = rank(unread)
-    shares = {
-        one["model"]: (one["missing_share"], one["missing_more_than_others"]) for one in board.as_json()["models"]
-    }  # type: ignore[union-attr]
+    models = json.loads(board.to_json())["models"]
+    shares = {one["model"]: (one["missing_share"], one["missing_more_than_others"]) for one in models}
     assert [model for model, (_, more) in shares.items() if more] == ["B"]
     assert shares["B"][0] == pytest.approx(35 / 120)
     assert any(one.startswith("Verdicts are missing more often of B 29.2 % of 120") for one in board.notes)
 
 
-def test_a_column_for_own_missing_verdicts_does_not_call_itself_the_worst_case(unread):
+def test_a_column_for_own_missing_verdicts_does_not_call_itself_the_worst_case(unread: Path):
     board = rank(unread)
     assert "rank if own missing" in board_sheet(board).headings
     assert any("not the worst that all of them together could do" in one for one in str(board).splitlines())
 
 
-def test_nothing_is_said_of_missing_verdicts_where_none_are_known_to_be_missing(tmp_path):
+def test_nothing_is_said_of_missing_verdicts_where_none_are_known_to_be_missing(tmp_path: Path):
     board = rank(battles(tmp_path, "1,A,B,model_a", "2,A,B,model_b"))
     made = board.as_json()
     assert made["tipping_point"] is None
@@ -82,7 +81,7 @@ def one_after_the_other(folder: Path) -> Path:
     return battles(folder, *rows)
 
 
-def test_an_elo_outside_its_interval_says_so_in_its_row(tmp_path):
+def test_an_elo_outside_its_interval_says_so_in_its_row(tmp_path: Path):
     board = rank(one_after_the_other(tmp_path), method="elo", bootstrap=100)
     assert all(outside_its_interval(one.rating) for one in board.models)
     assert all(one.note is not None and "one pass lies outside its interval" in one.note for one in board.models)
@@ -96,7 +95,7 @@ def test_an_elo_outside_its_interval_says_so_in_its_row(tmp_path):
     assert "median of the resamples" in leaders(board)[0]
 
 
-def test_a_difference_of_ratings_comes_with_the_verdicts_it_rests_on(tmp_path):
+def test_a_difference_of_ratings_comes_with_the_verdicts_it_rests_on(tmp_path: Path):
     from evenhand.reports.board.columns import compared
 
     path = battles(
@@ -109,7 +108,7 @@ def test_a_difference_of_ratings_comes_with_the_verdicts_it_rests_on(tmp_path):
     assert paired["rating_difference_n"] == 14  # type: ignore[index, call-overload]
 
 
-def test_davidsons_nu_is_told_with_its_interval(tmp_path):
+def test_davidsons_nu_is_told_with_its_interval(tmp_path: Path):
     rows = [f"{n},A,B,{('model_a', 'model_b', 'tie', 'model_a', 'model_b')[n % 5]}" for n in range(100)]
     board = rank(battles(tmp_path, *rows), scoring=eh.Scoring(ties="davidson"))
     nu = board.as_json()["davidson"]
@@ -121,7 +120,7 @@ def test_davidsons_nu_is_told_with_its_interval(tmp_path):
     assert rank(battles(tmp_path, *rows)).as_json()["davidson"] is None
 
 
-def test_two_spellings_of_one_name_are_one_model(tmp_path):
+def test_two_spellings_of_one_name_are_one_model(tmp_path: Path):
     composed, decomposed = "Caf\u00e9", "Cafe\u0301"
     rows = [f"{n},{composed if n % 2 else decomposed},B,{'model_a' if n % 3 else 'model_b'}" for n in range(30)]
     board = rank(battles(tmp_path, *rows))
@@ -129,7 +128,7 @@ def test_two_spellings_of_one_name_are_one_model(tmp_path):
     assert f"{composed} is one model, in two spellings of one name (Unicode's NFC and NFD)." in board.notes
 
 
-def test_the_seed_chooses_the_simulations_behind_rank_ranges(tmp_path):
+def test_the_seed_chooses_the_simulations_behind_rank_ranges(tmp_path: Path):
     rows = [
         f"{n},{a},{b},{'model_a' if (n * 7) % 5 else 'model_b'}"
         for n in range(60)

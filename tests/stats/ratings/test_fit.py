@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -84,7 +86,7 @@ def test_thresholds_that_lean_to_the_first_answer_are_found_with_their_size():
     assert sides.size == pytest.approx(0.4, abs=0.15)
 
 
-def test_the_board_says_what_does_not_fit_and_what_to_look_at(tmp_path):
+def test_the_board_says_what_does_not_fit_and_what_to_look_at(tmp_path: Path):
     rows = [f"{n},{a},{b},{'model_a' if n % 4 else 'model_b'}" for n in range(30) for a, b in ("AB", "BC", "CA")]
     file = tmp_path / "ring.csv"
     file.write_text("\n".join(["item,model_a,model_b,winner", *rows]))
@@ -128,7 +130,7 @@ def test_shrunk_ratings_lie_nearer_the_truth_and_their_intervals_hold_it():
         boards = {"plain": bradley_terry(seen, scale=scale), "shrunk": shrunk_bradley_terry(seen, scale=scale).rated}
         for code, value in enumerate(truth - truth.mean()):
             ratings = {name: board.models[code].rating for name, board in boards.items()}
-            held.append(ratings["shrunk"].lower <= value <= ratings["shrunk"].upper)  # type: ignore[operator]
+            held.append(ratings["shrunk"].lower <= value <= ratings["shrunk"].upper)
             if ratings["plain"].value is not None:
                 for name, rating in ratings.items():
                     errors[name].append(rating.value - value)
@@ -136,7 +138,7 @@ def test_shrunk_ratings_lie_nearer_the_truth_and_their_intervals_hold_it():
     assert np.mean(held) > 0.91
 
 
-def test_shrinking_is_off_unless_asked_for_and_named_where_it_is_on(tmp_path):
+def test_shrinking_is_off_unless_asked_for_and_named_where_it_is_on(tmp_path: Path):
     file = tmp_path / "battles.csv"
     file.write_text("\n".join(["model_a,model_b,winner", *(f"{a},{b},model_a" for a, b, _ in sparse())]))
     plain, shrunk = rank(file), rank(file, scoring=eh.Scoring(shrink=True))

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from itertools import product
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,7 @@ def test_neighbours_are_judged_together_and_opponents_allowed_for():
 
 @pytest.mark.parametrize("method", ["bradley-terry", "win-rate", "elo"])
 @pytest.mark.parametrize("third", [True, False])
-def test_a_board_says_nowhere_that_ten_to_none_is_not_separated(tmp_path, method, third):
+def test_a_board_says_nowhere_that_ten_to_none_is_not_separated(tmp_path: Path, method: str, third: bool):
     rows = [f"i{n},A,B,{'model_a' if n < 10 else 'tie'}" for n in range(12)]
     if third:  # One that nobody can tell from B.
         rows += [f"i{n},B,C,{'model_a' if n % 2 else 'model_b'}" for n in range(12)]

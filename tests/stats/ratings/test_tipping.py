@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Missing
+from evenhand.stats.ratings.rank_bounds import Method, Missing
 from evenhand.stats.ratings.tipping import tipping_point
 from tests.stats.ratings.made import Game, played
 
@@ -19,7 +19,7 @@ SIX_TO_FOUR: list[Game] = [("A", "B", 1)] * 6 + [("A", "B", -1)] * 4
 
 
 @pytest.mark.parametrize("method", ["bradley-terry", "win-rate"])
-def test_of_two_models_the_lead_changes_where_the_missing_outweigh_it(method):
+def test_of_two_models_the_lead_changes_where_the_missing_outweigh_it(method: Method):
     made = played(SIX_TO_FOUR)
     found = tipping_point(made, missing(made, *[("A", "B")] * 10), method=method)
     # 6 + 10 (1 - x) < 4 + 10 x from x = 0.6 on.

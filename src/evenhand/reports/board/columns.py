@@ -206,7 +206,7 @@ def missing_sentences(board: "Board") -> tuple[str, ...]:
     if tipping is None:
         return ()
     # Of a record `told` says it, item by item and without what may not be told.
-    found = {} if board.origin.source is None else board.findings.missing_of_models
+    found: Mapping[str, Lost] = {} if board.origin.source is None else board.findings.missing_of_models
     more = sorted((one for one in found if found[one].more), key=lambda one: -found[one].lost / found[one].of)
     told = [
         f"{one} {_lost(found[one])} (others {_share(found[one].others_lost, found[one].others_of)})" for one in more

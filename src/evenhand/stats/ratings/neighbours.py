@@ -36,12 +36,13 @@ EXACT = 16
 """Items with a say up to which all sign flips are counted out, 65,536 of them."""
 
 FLIPS = 9_999
-_FLIPPED = 200
-"""Items whose signs are drawn one by one; what the lighter ones add up to is normal."""
+_FLIPPED, _LIGHT = 200, 1e-3
+"""Items whose signs are drawn one by one, and the share of the spread of those that are too light for it; what the
+others add up to is normal."""
 _MANY = 100
 """Items of equal say from which the sum of flips is normal."""
 _UNDECIDED, _SEVERAL = 0.2, 20
-"""A p-value above it is not worked out more exactly, where more items than these have a say."""
+"""A p-value above it needs no fit of its own, and where more items than these have a say no flips."""
 _FOLLOWED = 0.95
 """Of an item, the most that a fit is taken to follow it."""
 _HAIR = 1e-9
@@ -167,8 +168,8 @@ class _Board:
             step = (self._strength[one] - self._strength[other]) / (along[one] - along[other])
             net = self._net(self._strength - step * along, self._inverse, one, other)
             at_once = _by_normal(net)
-            if at_once is not None and (at_once.p_value or 0.0) > _UNDECIDED and _equal_say(net) > _SEVERAL:
-                return at_once
+            if at_once is not None and (at_once.p_value or 0.0) > _UNDECIDED:
+                return at_once if _equal_say(net) > _SEVERAL else flip_test(net, seed)
         return flip_test(self._net_scores(one, other), seed)
 
     def _net_scores(self, one: int, other: int) -> "NetScores":
@@ -303,7 +304,9 @@ def _all_flips(net: NetScores) -> float:
 def _drawn_flips(net: NetScores, seed: int) -> float:
     rng = np.random.default_rng(seed)
     ordered = np.sort(np.abs(net.flipped))[::-1]
-    heavy, light = ordered[:_FLIPPED], ordered[_FLIPPED:]
+    square = np.cumsum(ordered**2)
+    few = min(int(np.searchsorted(square, (1 - _LIGHT) * square[-1])) + 1, _FLIPPED)
+    heavy, light = ordered[:few], ordered[few:]
     sums = (2.0 * rng.integers(0, 2, size=(FLIPS, len(heavy)), dtype=np.int8) - 1.0) @ heavy
     if len(light):
         sums += rng.normal(0.0, math.sqrt(float((light**2).sum())), FLIPS)

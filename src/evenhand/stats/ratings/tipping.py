@@ -96,7 +96,9 @@ class _Decided:
 
     def __init__(self, comparisons: Comparisons, counts: FloatArray, method: Method, ties: Ties) -> None:
         self._cells = pair_cells(comparisons)
-        self._counts, self._method, self._ties = counts, method, ties
+        self._counts = counts
+        self._method: Method = method
+        self._ties: Ties = ties
         table = pair_table(comparisons).table
         self._of_models = table.of_models()
         self._component = structure(table).component

@@ -60,7 +60,7 @@ def shrunk_bradley_terry(comparisons: Comparisons, *, scale: Scale | None = None
             log_likelihood=solution.fit.log_likelihood,
         ),
     )
-    around = _around(everything, np.linalg.inv(precision), group)
+    around = _around(everything, _inverse(precision), group)
     rated = sandwich_board(whole, around, scale=scale, level=level)
     deviation = float(np.sqrt(variance)) * scale.unit
     said = (
@@ -93,7 +93,7 @@ def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, floa
     free = max(int(played.sum()) - len(np.unique(group[played])) - 2, 1)
     for _ in range(_ROUNDS):
         strength = _mode(table, strength, variance)
-        posterior = np.linalg.inv(_curvature(table, strength) + np.eye(table.models) / variance)
+        posterior = _inverse(_curvature(table, strength) + np.eye(table.models) / variance)
         centred = _centred(posterior, group)
         found = float((strength[played] ** 2).sum() + np.diagonal(centred)[played].sum()) / free
         settled = abs(found - variance) < 1e-6 * variance
@@ -123,6 +123,10 @@ def _curvature(table: PairTable, strength: FloatArray) -> FloatArray:
     return laplacian(table, table.counts.sum(axis=1) / (2 + 2 * np.cosh(gap)))
 
 
+def _inverse(precision: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.inv(precision), dtype=np.float64)
+
+
 def _centred(covariance: FloatArray, group: IntArray) -> FloatArray:
     """Against the mean of each group."""
     same = group[:, None] == group[None, :]
@@ -134,9 +138,10 @@ def _around(comparisons: Comparisons, posterior: FloatArray, group: IntArray) ->
     _, items = played_and_items(comparisons)
     centred = _centred(posterior, group)
     same = group[:, None] == group[None, :]
-    clusters = np.full(len(group), len(comparisons) if comparisons.item is None else int(items.max(initial=0)))
+    most = len(comparisons) if comparisons.item is None else int(items.max(initial=0))
+    clusters: IntArray = np.full(len(group), most, dtype=np.int64)
     # The spread that all are drawn by is estimated from so many models: Student's t on them widens every interval.
-    models = np.bincount(group)[group]
+    models: IntArray = np.bincount(group)[group]
     return Covariance(
         covariance=np.where(same, centred, 0.0),
         clustered=comparisons.item is not None,

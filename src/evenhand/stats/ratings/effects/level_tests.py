@@ -54,7 +54,8 @@ def _tests(found: OrdinalSolution, seed: int) -> tuple[FitTest, ...]:
         if name == "thresholds" and not found.with_order:
             told.append(untested(name, unit, "no pair of models was seen in both orders"))
             continue
-        along = np.linalg.pinv(expected[:nuisance, :nuisance], rcond=1e-9) @ expected[:nuisance, place]
+        inverse: FloatArray = np.asarray(np.linalg.pinv(expected[:nuisance, :nuisance], rcond=1e-9), dtype=np.float64)
+        along = inverse @ expected[:nuisance, place]
         information = float(expected[place, place] - along @ expected[:nuisance, place])
         by_item = summed(item, own[:, place] - own[:, :nuisance] @ along, items)
         if np.count_nonzero(by_item) < _LEAST_ITEMS or information <= 1e-9:
