@@ -1,7 +1,6 @@
 """Claims about tests of the fit, and about shrunk ratings."""
 
 from dataclasses import replace
-
 from pathlib import Path
 
 import numpy as np

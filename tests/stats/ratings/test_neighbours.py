@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import product
-
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +46,7 @@ def test_one_heavy_item_separates_nobody():
     (found,) = flipped(played(games, items=[0] * 400 + list(range(1, 41))), "A", "B")
     assert not found.separated
     assert found.p_value is not None
-    assert found.p_value > 0.5
+    assert found.p_value > 0.4
 
 
 def test_drawn_flips_come_from_the_seed_and_agree_with_the_exact_ones():
