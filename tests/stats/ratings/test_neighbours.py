@@ -88,6 +88,25 @@ def test_a_board_says_nowhere_that_ten_to_none_is_not_separated(tmp_path: Path, 
     assert board.as_json()["neighbours"][0]["separated"] is True  # type: ignore[index, call-overload]
 
 
+def test_ten_to_none_is_separated_among_eight_models_too(tmp_path: Path):
+    rows = [f"i{n},A,B,{'model_a' if n < 10 else 'tie'}" for n in range(12)]
+    for one, other in zip("BCDEFG", "CDEFGH", strict=True):
+        rows += [f"i{n},{one},{other},{'model_a' if n % 2 else 'model_b'}" for n in range(12)]
+    file = tmp_path / "eight.csv"
+    file.write_text("\n".join(["item,model_a,model_b,winner", *rows]))
+    board = rank(file)
+    assert [(one.model, one.tier, one.rank_lower, one.rank_own_lower) for one in board.models[:2]] == [
+        ("A", 1, 1, 1),
+        ("B", 2, 2, 2),
+    ]
+    assert board.models[0].rank_upper == 7
+    said = [*board.sentences, *leaders(board)]
+    assert not any("o two models are separated" in sentence for sentence in said)
+    alone = rank_ranges(bradley_terry(board.findings.rated))
+    # By all differences at once nobody would be.
+    assert not alone.separated.any()
+
+
 def test_an_own_range_is_never_wider_than_the_simultaneous_and_often_narrower():
     ranked = rank_ranges(bradley_terry(drawn(rows=3000, models=12, items=400, seed=2)))
     narrower = 0
